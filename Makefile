@@ -1,0 +1,62 @@
+# Everything one can do here. Each target works on a fresh checkout by itself.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+# The newest Python on this machine that will do; PYTHON=... names another.
+PYTHON ?= $(shell for v in 3.13 3.12 3.11 3; do p=python$$v; \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+.PHONY: setup
+setup: $(READY) ## Make .venv from the pinned versions
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,runtime,dev]'
+	@touch $(READY)
+
+.PHONY: demo
+demo: $(READY) ## Run the main job: plan the page-views example and its rejected twin
+	@$(BIN)/python -m examples.demo
+
+.PHONY: check
+check: lint test ## Lint, then test
+
+.PHONY: lint
+lint: $(READY) ## Style, types and import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --config pyproject.toml
+
+.PHONY: format
+format: $(READY) ## Put the code into its one form
+	@$(BIN)/ruff check --fix-only .
+	@$(BIN)/ruff format .
+
+.PHONY: test
+test: $(READY) ## Run the tests
+	@$(BIN)/pytest -q
+
+.PHONY: bench
+bench: $(READY) ## Measure, each figure beside what it is compared with
+	@$(BIN)/python -m bench
+
+.PHONY: generate
+generate: $(READY) ## Write the generated files anew: CRD, reference pages
+	@$(BIN)/python -m tests.repository.generated
+
+.PHONY: docs
+docs: $(READY) ## Build the documentation site into site/; a broken link fails
+	@$(BIN)/mkdocs build --strict --quiet
+
+.PHONY: clean
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,1 @@
+"""What a stream application is, and every rule about it."""

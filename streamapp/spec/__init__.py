@@ -1,0 +1,1 @@
+"""The StreamApp resource: its model, its defaults, and parsing that says precisely what is wrong."""

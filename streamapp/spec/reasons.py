@@ -1,0 +1,29 @@
+"""The one list of reasons for which an app, a plan or a model is refused.
+
+They are published as condition reasons and in JSON output, so a name here is an interface: it is
+added, never renamed.
+"""
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why something was refused."""
+
+    # Reading the resource.
+    INVALID_SPEC = "InvalidSpec"
+    NOT_YET_SUPPORTED = "NotYetSupported"
+    # Planning.
+    JOIN_PARTITION_MISMATCH = "JoinPartitionMismatch"
+    UNRESOLVED_PARTITIONS = "UnresolvedPartitions"
+    MISSING_STREAM = "MissingStream"
+    INVALID_GRAPH = "InvalidGraph"
+    INVALID_CONFIG = "InvalidConfig"
+    # Tasks and expansion.
+    EXPANSION_SHRINKS = "ExpansionShrinks"
+    EXPANSION_NOT_MULTIPLE = "ExpansionNotMultiple"
+    EXPANSION_ALGORITHM_INVALID = "ExpansionAlgorithmInvalid"
+    GROUPER_CHANGED = "GrouperChanged"
+    LAYOUT_CONFLICT = "LayoutConflict"
+    # Placement.
+    NO_PROCESSORS = "NoProcessors"

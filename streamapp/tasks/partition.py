@@ -1,0 +1,21 @@
+"""A partition's address, the word that plans, tasks, models and checkpoints share."""
+
+from typing import NamedTuple
+
+
+class Partition(NamedTuple):
+    """`views#3` is partition 3 of the stream `views`. Sorts by stream, then by number."""
+
+    stream: str
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.stream}#{self.index}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Partition":
+        """Read `views#3`; anything else is a ValueError that says so."""
+        stream, mark, index = text.rpartition("#")
+        if not (mark and stream and index.isascii() and index.isdecimal()):
+            raise ValueError(f"{text!r} is no partition; it is written stream#number, such as views#3")
+        return cls(stream, int(index))
