@@ -1,0 +1,86 @@
+"""Tables: local state filled by the graph or by side inputs, or a look-up in a remote store."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from streamapp.spec.base import Part
+from streamapp.spec.marks import Capability, Crd, Effect, Needs
+from streamapp.spec.scalars import Columns, Expression, LongDuration, Name, PythonReference, ShortDuration
+
+
+class SideInput(Part):
+    """A stream that fills a table."""
+
+    stream: Name
+    """The stream."""
+    bootstrap: bool = False
+    """Main inputs wait until the table holds what the stream held at start."""
+    key: Annotated[Expression | None, Needs(Capability.ADJUNCT)] = None
+    """The table's key as an expression over the record; the record's key when unset."""
+    value: Annotated[Expression | None, Needs(Capability.ADJUNCT)] = None
+    """The row to keep as a select list over the record; the record's value when unset."""
+    python: Annotated[PythonReference | None, Needs(Capability.ADJUNCT)] = None
+    """A function from Arrow batches to Arrow batches of key and value, in place of the expressions."""
+    versions: Annotated[Literal["none", "endOfStream", "nullKey"], Needs(Capability.ADJUNCT)] = "none"
+    """What seals a version of a bounded data set: an end of stream, or a record with a null key."""
+
+
+class Cache(Part):
+    """Answers of a remote table kept for a while."""
+
+    size: Annotated[int, Field(ge=0, le=100_000_000)] = 0
+    """How many keys, per task; 0 keeps none."""
+    ttl: LongDuration = "1m"
+    """How long an answer is good."""
+
+
+class Retry(Part):
+    """How a call that failed is tried again."""
+
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    """Calls in all."""
+    backoff: ShortDuration = "100ms"
+    """The wait before the second call; it doubles each time."""
+
+
+class Remote(Part):
+    """A table kept elsewhere, asked once per batch for all keys of the batch."""
+
+    python: PythonReference
+    """A class with `get_many(keys)`."""
+    options: Annotated[dict[str, Any], Crd({"x-kubernetes-preserve-unknown-fields": True})] = {}
+    """What its constructor is given."""
+    cache: Cache = Cache()
+    """Answers kept for a while."""
+    timeout: ShortDuration = "5s"
+    """The bound on one call."""
+    retry: Retry = Retry()
+    """How a failed call is tried again."""
+    rate_limit: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
+    """Keys asked for per second and task at most; 0 is no limit."""
+    on_unavailable: Literal["fail", "wait", "null"] = "wait"
+    """What to do when it stays away: end the app, wait, or join with nulls."""
+
+
+class Table(Part):
+    """One table."""
+
+    name: Name
+    """What operators call it by."""
+    store: Annotated[Literal["rocksdb", "lmdb", "memory"], Effect.REFUSED] = "rocksdb"
+    """What holds a task's part of it; changes only together with a raised `resetNonce`."""
+    columns: Annotated[Columns | None, Effect.REFUSED] = None
+    """Its columns; those of what fills it when unset."""
+    side_inputs: Annotated[tuple[SideInput, ...], Crd({"maxItems": 16})] = ()
+    """Streams that fill it; nothing else may write to it then."""
+    broadcast: bool = False
+    """Every task sees the whole table; joins with it agree on nothing."""
+    remote: Remote | None = None
+    """The table is kept elsewhere."""
+    changelog: Annotated[bool, Needs(Capability.ENGINE), Effect.REFUSED] = True
+    """Writes are also kept in a compacted stream, from which a lost store is restored."""
+    retention: Annotated[LongDuration, Needs(Capability.ADJUNCT)] = "1d"
+    """A store of side inputs left alone for longer is rebuilt, not trusted."""
+    apply_before: Annotated[Literal["batch", "join"], Needs(Capability.ADJUNCT)] = "batch"
+    """When a side input's update is seen: from the next batch on, or by the joins of its own."""
