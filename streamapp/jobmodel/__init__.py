@@ -1,0 +1,1 @@
+"""The versioned map of which task owns what and which processor runs it, in JSON and in few bytes."""

@@ -27,3 +27,7 @@ class Reason(StrEnum):
     LAYOUT_CONFLICT = "LayoutConflict"
     # Placement.
     NO_PROCESSORS = "NoProcessors"
+    # The job model and other stored data.
+    INVALID_JOB_MODEL = "InvalidJobModel"
+    DAMAGED_DATA = "DamagedData"
+    NEWER_FORMAT = "NewerFormat"

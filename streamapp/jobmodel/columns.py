@@ -1,0 +1,145 @@
+"""Values laid out by column, so that what is regular about them compresses away.
+
+Numbers are written as planes of bytes: all lowest bytes, then all second bytes and so on. A hundred thousand
+owners below 1,000 then cost little more than their ten bits each, and numbers that follow a rule, nothing.
+"""
+
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+
+_NUMBERS = struct.Struct("<IqB")
+_LENGTH = struct.Struct("<I")
+# What a reader unpacks at most, so that a few hostile bytes cannot fill the memory.
+_UNPACKED_LIMIT = 512 * 1024 * 1024
+# A trailing number without leading zeros, short enough for 64 bits.
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})", re.DOTALL)
+_NO_NUMBER = -1
+
+
+class MalformedColumnsError(ValueError):
+    """The bytes are not what a `ColumnWriter` writes."""
+
+
+class ColumnWriter:
+    """Collects columns and packs them; a `ColumnReader` takes them out in the same order."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def packed(self) -> bytes:
+        """All columns so far, compressed."""
+        body = b"".join(self._parts)
+        if len(body) > _UNPACKED_LIMIT:
+            raise MalformedColumnsError(f"{len(body)} bytes are more than a reader takes")
+        return zlib.compress(body, 6)
+
+    def numbers(self, values: Sequence[int]) -> None:
+        """Numbers of up to 64 bits, negative ones too."""
+        low = min(values, default=0)
+        width = max(1, ((max(values, default=0) - low).bit_length() + 7) // 8)
+        words = struct.pack(f"<{len(values)}Q", *(value - low for value in values))
+        self._parts.append(_NUMBERS.pack(len(values), low, width))
+        self._parts.extend(words[plane::8] for plane in range(width))
+
+    def steps(self, values: Sequence[int]) -> None:
+        """Numbers that mostly grow by the same amount: each is written as its distance from the last."""
+        self.numbers([after - before for before, after in pairwise([0, *values])])
+
+    def raw(self, values: Sequence[bytes]) -> None:
+        """Sequences of bytes, one after the other."""
+        self.numbers([len(value) for value in values])
+        self._parts.extend(values)
+
+    def texts(self, values: Sequence[str]) -> None:
+        """Texts, one after the other."""
+        self.raw([value.encode() for value in values])
+
+    def choices(self, values: Sequence[str]) -> None:
+        """Texts of which many are alike: each different one once, and which of them each value is."""
+        table = {value: number for number, value in enumerate(dict.fromkeys(values))}
+        self.texts(list(table))
+        self.numbers([table[value] for value in values])
+
+    def names(self, values: Sequence[str]) -> None:
+        """Texts that often end in a number, as `Partition 7` does."""
+        pairs = [stem_and_number(value) for value in values]
+        if 2 * len({stem for stem, _ in pairs}) > len(values):
+            pairs = [(value, _NO_NUMBER) for value in values]
+        self.choices([stem for stem, _ in pairs])
+        self.steps([number for _, number in pairs])
+
+
+class ColumnReader:
+    """Takes columns out in the order in which they were written."""
+
+    def __init__(self, packed: bytes) -> None:
+        unpack = zlib.decompressobj()
+        try:
+            self._body = unpack.decompress(packed, _UNPACKED_LIMIT)
+        except zlib.error as error:
+            raise MalformedColumnsError(str(error)) from None
+        if not unpack.eof or unpack.unused_data:
+            raise MalformedColumnsError("the compressed part does not end where it should")
+        self._at = 0
+
+    def numbers(self) -> list[int]:
+        """What `ColumnWriter.numbers` wrote."""
+        count, low, width = _NUMBERS.unpack(self._take(_NUMBERS.size))
+        if not 1 <= width <= 8:
+            raise MalformedColumnsError(f"a number of {width} bytes")
+        planes = self._take(count * width)
+        words = bytearray(count * 8)
+        for plane in range(width):
+            words[plane::8] = planes[plane * count : (plane + 1) * count]
+        return [low + word for word in struct.unpack(f"<{count}Q", words)]
+
+    def steps(self) -> list[int]:
+        """What `ColumnWriter.steps` wrote."""
+        return list(accumulate(self.numbers()))
+
+    def raw(self) -> list[bytes]:
+        """What `ColumnWriter.raw` wrote."""
+        return [self._take(length) for length in self.numbers()]
+
+    def texts(self) -> list[str]:
+        """What `ColumnWriter.texts` wrote."""
+        return [value.decode() for value in self.raw()]
+
+    def choices(self) -> list[str]:
+        """What `ColumnWriter.choices` wrote."""
+        table = self.texts()
+        return [table[number] for number in within(self.numbers(), len(table))]
+
+    def names(self) -> list[str]:
+        """What `ColumnWriter.names` wrote."""
+        pairs = zip(self.choices(), self.steps(), strict=True)
+        return [stem if number == _NO_NUMBER else f"{stem}{number}" for stem, number in pairs]
+
+    def end(self) -> None:
+        """Refuse bytes after the last column."""
+        if self._at != len(self._body):
+            raise MalformedColumnsError(f"{len(self._body) - self._at} bytes after the last column")
+
+    def _take(self, length: int) -> bytes:
+        taken = self._body[self._at : self._at + length]
+        if length < 0 or len(taken) != length:
+            raise MalformedColumnsError("a column ends too early")
+        self._at += length
+        return taken
+
+
+def stem_and_number(name: str) -> tuple[str, int]:
+    """`Partition 7` is `Partition ` and 7; a name without a number at its end has -1 there."""
+    found = _NUMBERED.fullmatch(name)
+    return (found[1], int(found[2])) if found else (name, _NO_NUMBER)
+
+
+def within(values: Iterable[int], limit: int) -> list[int]:
+    """The values, all of which must be places in a table of this length."""
+    found = list(values)
+    if found and not 0 <= min(found) <= max(found) < limit:
+        raise MalformedColumnsError(f"a place outside a table of {limit}")
+    return found
