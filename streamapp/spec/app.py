@@ -1,6 +1,6 @@
 """The StreamApp resource as a whole: the one class that CRD, reference page and Python programs come from."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -9,14 +9,25 @@ from streamapp.spec.marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.operators import Operator
 from streamapp.spec.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
 from streamapp.spec.running import BadRecords, Batch, LateRows, Monitor
-from streamapp.spec.scalars import AppName, BroadcastInput, Grouper, Name, ObjectName, ShortDuration, Text, Topic
+from streamapp.spec.scalars import (
+    AppName,
+    BroadcastInput,
+    Grouper,
+    Name,
+    ObjectName,
+    ShortDuration,
+    Text,
+    Topic,
+)
 from streamapp.spec.state import Placement, State
 from streamapp.spec.streams import Stream
 from streamapp.spec.systems import System
 from streamapp.spec.tables import Table
 
-GROUP, VERSION, KIND = "streamapp.dev", "v1alpha1", "StreamApp"
-API_VERSION = f"{GROUP}/{VERSION}"
+GROUP: Final = "streamapp.dev"
+VERSION: Final = "v1alpha1"
+API_VERSION: Final = "streamapp.dev/v1alpha1"
+KIND: Final = "StreamApp"
 
 Image = Annotated[str, Field(min_length=1, max_length=512)]
 
@@ -65,7 +76,9 @@ class Spec(Part):
     """How tasks are given to processors."""
     state: Annotated[State, Effect.REFUSED] = State()
     """Where local state is kept."""
-    on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = "restart"
+    on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = (
+        "restart"
+    )
     """How a grown input is taken up: with a restart of the driver, or between two batches."""
     partition_settle: Annotated[ShortDuration, Needs(Capability.ENGINE), Effect.LIVE] = "5m"
     """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
@@ -74,7 +87,9 @@ class Spec(Part):
     rebalance_delay: Annotated[ShortDuration, Needs(Capability.CLUSTER), Effect.LIVE] = "30s"
     """How long a lost executor's tasks wait for a replacement on their location before they move."""
 
-    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.ENGINE), Effect.RESTART] = "exactlyOnce"
+    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.ENGINE), Effect.RESTART] = (
+        "exactlyOnce"
+    )
     """Whether outputs, state and positions are committed as one."""
     on_bad_record: Annotated[BadRecords, Needs(Capability.ENGINE), Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""

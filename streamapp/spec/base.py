@@ -36,11 +36,15 @@ class OneOf(Part):
     def kind(self) -> str:
         """The one kind that is set, by its name in the resource."""
         fields = type(self).model_fields.items()
-        return next(i.alias or n for n, i in fields if n not in self.always() and getattr(self, n) is not None)
+        return next(
+            i.alias or n for n, i in fields if n not in self.always() and getattr(self, n) is not None
+        )
 
     @property
     def body(self) -> Part:
         """What stands under that kind."""
         fields = type(self).model_fields
-        found: Part = next(v for n in fields if n not in self.always() and (v := getattr(self, n)) is not None)
+        found: Part = next(
+            v for n in fields if n not in self.always() and (v := getattr(self, n)) is not None
+        )
         return found

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from streamapp.spec.problem import nearest
 
 SIMPLE = (
-    "STRING", "INT", "INTEGER", "BIGINT", "LONG", "SMALLINT", "SHORT", "TINYINT", "BYTE", "FLOAT", "REAL", "DOUBLE",
-    "BOOLEAN", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ",
+    "STRING", "BOOLEAN", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "VARIANT",
+    "TINYINT", "BYTE", "SMALLINT", "SHORT", "INT", "INTEGER", "BIGINT", "LONG", "FLOAT", "REAL", "DOUBLE",
 )  # fmt: skip
 PARAMETERS = {"DECIMAL": (0, 2), "DEC": (0, 2), "NUMERIC": (0, 2), "CHAR": (1, 1), "VARCHAR": (1, 1)}
 NESTED = ("ARRAY", "MAP", "STRUCT")
 DEEPEST = 32
 
-_token = re.compile(r"\s*(?:(`(?:[^`]|``)+`)|([A-Za-z_][A-Za-z0-9_]*)|([0-9]+)|('(?:[^'\\]|\\.|'')*')|([<>(),:])|(\S))", re.S)
+_token = re.compile(
+    r"\s*(?:(`(?:[^`]|``)+`)|([A-Za-z_][A-Za-z0-9_]*)|([0-9]+)|('(?:[^'\\]|\\.|'')*')|([<>(),:])|(\S))", re.S
+)
 
 
 class ColumnListError(ValueError):
@@ -48,7 +50,10 @@ class _Reader:
     """A cursor over the tokens; each method reads one construct of the grammar."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = [(m.group().strip(), m.start() + len(m.group()) - len(m.group().lstrip()), m.lastindex) for m in _token.finditer(text)]
+        self.tokens = [
+            (m.group().strip(), m.start() + len(m.group()) - len(m.group().lstrip()), m.lastindex)
+            for m in _token.finditer(text)
+        ]
         self.at = 0
         self.depth = 0
 
@@ -128,7 +133,9 @@ class _Reader:
             inside = f"{key}, {self.type()}"
         else:
             fields = self.fields(separator=":", until=">")
-            inside = ", ".join(f"{quote(f.name)}: {f.type}{'' if f.nullable else ' NOT NULL'}" for f in fields)
+            inside = ", ".join(
+                f"{quote(f.name)}: {f.type}{'' if f.nullable else ' NOT NULL'}" for f in fields
+            )
         self.expect(">")
         return f"{word}<{inside}>"
 
@@ -144,7 +151,9 @@ class _Reader:
                 numbers.append(self.peek())
                 self.at += 1
         if not least <= len(numbers) <= most:
-            raise ColumnListError(f"{word} takes {least or 'at most ' + str(most)} number(s) in brackets, found {len(numbers)}")
+            raise ColumnListError(
+                f"{word} takes {least or 'at most ' + str(most)} number(s) in brackets, found {len(numbers)}"
+            )
         return f"({', '.join(numbers)})" if numbers else ""
 
 

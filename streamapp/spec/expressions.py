@@ -24,9 +24,8 @@ def unbalanced(expression: str) -> str:
             quote, since = char, position
         elif char in PAIRS.values():
             opened.append((char, position))
-        elif char in PAIRS:
-            if not opened or opened.pop()[0] != PAIRS[char]:
-                return f"the {char} at character {position + 1} closes nothing"
+        elif char in PAIRS and (not opened or opened.pop()[0] != PAIRS[char]):
+            return f"the {char} at character {position + 1} closes nothing"
         position += 1
     if quote:
         return f"the quote {quote} at character {since + 1} is not closed"

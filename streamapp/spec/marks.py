@@ -26,7 +26,9 @@ class Effect(StrEnum):
     REPLAN = "replan"  # planned anew; a new job model, then a restart
     REFUSED = "refused"  # cannot change while there is state
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         return {**handler(core), EFFECT: self.value}
 
 
@@ -52,7 +54,9 @@ class Needs:
 
     capability: Capability
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         return {**handler(core), NEEDS: self.capability.value}
 
 
@@ -62,7 +66,9 @@ class Crd:
 
     keywords: dict[str, Any] = field(default_factory=dict)
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
         schema = handler(core)
         return {**schema, CRD: {**schema.get(CRD, {}), **self.keywords}}
 

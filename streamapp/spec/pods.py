@@ -6,7 +6,16 @@ from pydantic import Field
 
 from streamapp.spec.base import Part
 from streamapp.spec.marks import Crd, Effect
-from streamapp.spec.scalars import Duration, LongDuration, Name, ObjectName, Quantity, ShortDuration, Text, Variable
+from streamapp.spec.scalars import (
+    Duration,
+    LongDuration,
+    Name,
+    ObjectName,
+    Quantity,
+    ShortDuration,
+    Text,
+    Variable,
+)
 
 OPEN = Crd({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 Settings = Annotated[dict[str, Text], Crd({"maxProperties": 256})]

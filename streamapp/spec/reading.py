@@ -20,7 +20,16 @@ Path = tuple[str | int, ...]
 MOST_BYTES = 4 * 1024 * 1024
 MOST_VALUES = 500_000
 DEEPEST = 64
-FLAGS = {"true": True, "yes": True, "on": True, "y": True, "false": False, "no": False, "off": False, "n": False}
+FLAGS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "y": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "n": False,
+}
 
 _number = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _whole = re.compile(r"[-+]?[0-9]{1,18}")
@@ -47,19 +56,23 @@ def read(text: str) -> Reading:
     """The documents of a YAML or JSON text; one that cannot be read gives a problem, never an exception."""
     size = len(text.encode(errors="replace"))
     if size > MOST_BYTES:
-        return _refused(0, f"found {size / 2**20:.1f} MiB; a resource may have at most {MOST_BYTES // 2**20} MiB")
+        return _refused(
+            0, f"found {size / 2**20:.1f} MiB; a resource may have at most {MOST_BYTES // 2**20} MiB"
+        )
     if text.lstrip().startswith("{"):
         return _read_json(text)
     reader = _Reader()
     try:
         for event in yaml.parse(text, Loader=_loader()):
             reader.take(event)
-    except _Stop as stop:
+    except _StopError as stop:
         return Reading((), (*reader.problems, stop.problem))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 0
-        return Reading((), (*reader.problems, Problem(0, line, "", f"this is no YAML: {error.problem or error.context}")))
+        return Reading(
+            (), (*reader.problems, Problem(0, line, "", f"this is no YAML: {error.problem or error.context}"))
+        )
     except yaml.YAMLError as error:
         return _refused(0, f"this is no YAML: {str(error).splitlines()[0]}")
     return Reading(tuple(reader.documents), tuple(reader.problems))
@@ -94,11 +107,16 @@ def _read_json(text: str) -> Reading:
         return _refused(0, f"this is no JSON: {error}")
     except RecursionError:
         return _refused(0, f"nested more than {DEEPEST} deep")
+    for count, (path, _) in enumerate(walk(data)):
+        if len(path) > DEEPEST:
+            return _refused(0, f"nested more than {DEEPEST} deep")
+        if count > MOST_VALUES:
+            return _refused(0, f"more than {MOST_VALUES:,} values")
     problems = tuple(Problem(0, 0, "", f'the field "{name}" stands twice in one object') for name in twice)
     return Reading((Document(1, data, {}),), problems)
 
 
-class _Stop(Exception):
+class _StopError(Exception):
     """The rest of the text is not worth reading."""
 
     def __init__(self, line: int, message: str) -> None:
@@ -128,7 +146,7 @@ class _Reader:
     count: int = 0
 
     def take(self, event: yaml.Event) -> None:
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 0
         match event:
             case yaml.DocumentStartEvent():
                 self.lines, self.anchors, self.root = {}, {}, None
@@ -138,10 +156,10 @@ class _Reader:
             case yaml.ScalarEvent():
                 self.scalar(event, line)
             case yaml.AliasEvent():
-                self.alias(event.anchor, line)
+                self.alias(str(event.anchor), line)
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 if len(self.stack) >= DEEPEST:
-                    raise _Stop(line, f"nested more than {DEEPEST} deep")
+                    raise _StopError(line, f"nested more than {DEEPEST} deep")
                 value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
                 path = self.put(value, line, 1)
                 self.stack.append(_Open(value, path, event.anchor, self.count))
@@ -158,7 +176,9 @@ class _Reader:
         if top is not None and isinstance(top.value, dict) and top.key is None:
             top.key = event.value
             if event.value in top.value:
-                self.problems.append(Problem(0, line, "", f'the field "{event.value}" stands twice in one mapping'))
+                self.problems.append(
+                    Problem(0, line, "", f'the field "{event.value}" stands twice in one mapping')
+                )
             return
         self.put(value, line, 1)
         if event.anchor:
@@ -166,7 +186,7 @@ class _Reader:
 
     def alias(self, anchor: str, line: int) -> None:
         if anchor not in self.anchors:
-            raise _Stop(line, f'the alias "*{anchor}" stands inside what it names, or names nothing')
+            raise _StopError(line, f'the alias "*{anchor}" stands inside what it names, or names nothing')
         value, size = self.anchors[anchor]
         self.put(value, line, size)
 
@@ -174,16 +194,17 @@ class _Reader:
         """Lay a value where it belongs, and count it."""
         self.count += size
         if self.count > MOST_VALUES:
-            raise _Stop(line, f"more than {MOST_VALUES:,} values, those behind aliases counted each time")
+            raise _StopError(line, f"more than {MOST_VALUES:,} values, those behind aliases counted each time")
+        path: Path = ()
         if not self.stack:
-            self.root, path = value, ()
+            self.root = value
         else:
             top = self.stack[-1]
             if isinstance(top.value, list):
                 path = (*top.path, len(top.value))
                 top.value.append(value)
             elif top.key is None:
-                raise _Stop(line, "a field's name must be a plain word, not a list or a mapping")
+                raise _StopError(line, "a field's name must be a plain word, not a list or a mapping")
             else:
                 path = (*top.path, top.key)
                 top.value[top.key] = value
@@ -196,7 +217,7 @@ def _resolve(event: yaml.ScalarEvent, line: int) -> Any:
     """A scalar's value, by the rules that kubectl's reader follows."""
     text: str = event.value
     if event.tag and event.tag not in {"!", "tag:yaml.org,2002:str"}:
-        raise _Stop(line, f'the tag "{event.tag}" is not allowed; leave it out')
+        raise _StopError(line, f'the tag "{event.tag}" is not allowed; leave it out')
     if event.style or event.tag:
         return text
     lowered = text.lower()

@@ -1,4 +1,4 @@
-"""The small texts of the resource: names, durations, expressions, each with its bounds and its meaning in words."""
+"""The small texts of the resource: names, durations, expressions; their bounds, their meaning in words."""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -1,0 +1,46 @@
+"""From an app to its graph: streams become inputs, operators vertices, repartitions named streams."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamapp.graph.nodes import Graph, Kind, Operator, Stream, Table
+from streamapp.spec.app import StreamApp
+
+
+def build(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
+    """The graph of a parsed app; `counts` are the partition counts known, by stream name."""
+    whole = {name for name in app.spec.broadcast_inputs if "#" not in name}
+    streams = {
+        stream.name: Stream(stream.name, stream.system, counts.get(stream.name), stream.name in whole)
+        for stream in app.spec.streams
+    }
+    tables = {
+        table.name: Table(
+            table.name,
+            table.remote is not None,
+            table.broadcast,
+            tuple(side.stream for side in table.side_inputs),
+        )
+        for table in app.spec.tables
+    }
+    return Graph({operator.name: operator for operator in _operators(app)}, streams, tables)
+
+
+def _operators(app: StreamApp) -> Iterator[Operator]:
+    bodies: list[tuple[str, Kind, Any]] = [(o.name, Kind(o.kind), o.body) for o in app.spec.operators]
+    read = {name for _, _, body in bodies for name in _sources(body)}
+    for stream in app.spec.streams:
+        if stream.name in read:
+            yield Operator(stream.name, Kind.INPUT, stream=stream.name)
+    for name, kind, body in bodies:
+        writes = body.stream if kind is Kind.SEND_TO else None
+        if kind in {Kind.PARTITION_BY, Kind.BROADCAST}:
+            writes = app.intermediate_stream(name)
+        tables = (
+            (body.table,) if kind in {Kind.JOIN_TABLE, Kind.SEND_TO_TABLE} else getattr(body, "tables", ())
+        )
+        yield Operator(name, kind, _sources(body), writes, tables, getattr(body, "partitions", None))
+
+
+def _sources(body: Any) -> tuple[str, ...]:
+    return (body.source,) if isinstance(body.source, str) else body.source

@@ -1,0 +1,98 @@
+"""A tolerant view of a document: who names whom, read even where other fields are wrong.
+
+The rules across lists work on this, so that a person sees dangling names and wrong types in one go.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from streamapp.spec.operators import Operator
+from streamapp.spec.reading import Path
+
+KINDS = Operator.kinds()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Something that has a name, or a place where a name is used."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a list of named things, with its fields as they stand."""
+
+    name: str
+    path: Path
+    fields: dict[str, Any]
+
+    def text(self, *keys: str) -> Named | None:
+        """The text under those keys, where there is one."""
+        value: Any = self.fields
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        return Named(value, (*self.path, *keys)) if isinstance(value, str) and value else None
+
+    def texts(self, *keys: str) -> tuple[Named, ...]:
+        """The texts of the list under those keys, or the one text that stands there."""
+        value: Any = self.fields
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, str):
+            value = [value]
+            return (Named(value[0], (*self.path, *keys)),)
+        if not isinstance(value, list):
+            return ()
+        return tuple(Named(v, (*self.path, *keys, i)) for i, v in enumerate(value) if isinstance(v, str))
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Entry):
+    """An operator's entry: its kind and the names it uses."""
+
+    kind: str
+
+    @property
+    def sources(self) -> tuple[Named, ...]:
+        """What it reads."""
+        return self.texts(self.kind, "from")
+
+    @property
+    def tables(self) -> tuple[Named, ...]:
+        """The tables it reads or writes."""
+        one = self.text(self.kind, "table")
+        return (one,) if one else self.texts(self.kind, "tables")
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The named things of one document."""
+
+    systems: tuple[Entry, ...]
+    streams: tuple[Entry, ...]
+    tables: tuple[Entry, ...]
+    operators: tuple[Step, ...]
+    spec: Entry
+
+
+def outline(data: Any) -> Outline:
+    """What of the document is in good enough form to be compared with the rest."""
+    spec = data.get("spec") if isinstance(data, dict) else None
+    fields: dict[str, Any] = spec if isinstance(spec, dict) else {}
+    steps = tuple(
+        Step(entry.name, entry.path, entry.fields, kind)
+        for entry in _entries(fields, "operators")
+        if (kind := next((k for k in KINDS if entry.fields.get(k) is not None), ""))
+    )
+    named = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
+    return Outline(named["systems"], named["streams"], named["tables"], steps, Entry("", ("spec",), fields))
+
+
+def _entries(spec: dict[str, Any], key: str) -> Iterator[Entry]:
+    found = spec.get(key)
+    for index, fields in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(fields, dict) and isinstance(fields.get("name"), str):
+            yield Entry(fields["name"], ("spec", key, index), fields)

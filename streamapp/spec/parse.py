@@ -1,0 +1,133 @@
+"""From a text to apps: all problems of all documents at once, or the apps."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from streamapp.spec.app import API_VERSION, KIND, StreamApp
+from streamapp.spec.config_keys import KEYS
+from streamapp.spec.marks import BUILT, Capability, Needs
+from streamapp.spec.operators import Operator
+from streamapp.spec.outline import outline
+from streamapp.spec.problem import Problem, nearest
+from streamapp.spec.reading import Document, Path, read
+from streamapp.spec.reasons import Reason
+from streamapp.spec.references import dotted, faults
+from streamapp.spec.systems import System
+from streamapp.spec.translation import shown, told_elsewhere, translate
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a text gave: apps, and what is wrong. An app with a problem is not among the apps."""
+
+    apps: tuple[StreamApp, ...]
+    problems: tuple[Problem, ...]
+
+
+def parse(text: str, built: frozenset[Capability] = BUILT) -> Parsed:
+    """The apps of a YAML or JSON text. Never raises for what a text holds."""
+    reading = read(text)
+    problems, apps = list(reading.problems), list[StreamApp]()
+    several = len(reading.documents) > 1
+    for document in reading.documents:
+        app, found = _one(document, built)
+        problems += [replace(p, document=document.number) for p in found] if several else found
+        if app and not found:
+            apps.append(app)
+    if not reading.documents and not problems:
+        problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
+    return Parsed(tuple(apps), tuple(sorted(set(problems))))
+
+
+def from_data(data: Any, built: frozenset[Capability] = BUILT) -> Parsed:
+    """The app of a document that was read elsewhere, such as an object of the cluster."""
+    app, problems = _one(Document(0, data, {}), built)
+    return Parsed((app,) if app and not problems else (), tuple(sorted(set(problems))))
+
+
+def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | None, list[Problem]]:
+    data = document.data
+    if not isinstance(data, dict):
+        return None, [_problem(document, (), f"found {shown(data)} where a {KIND} has to stand")]
+    if foreign := list(_foreign(data)):
+        return None, [_problem(document, path, message) for path, message in foreign]
+    problems = [_problem(document, path, message) for path, message in faults(outline(data))]
+    problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
+    app: StreamApp | None = None
+    try:
+        app = StreamApp.model_validate_json(json.dumps(data), by_name=False)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        told = [d for d in details if not told_elsewhere(d)]
+        problems += [_problem(document, d["loc"], translate(d, StreamApp)) for d in told]
+    if app:
+        problems += [_problem(document, path, message) for path, message in _config(app)]
+        for path, capability in unsupported(app, built):
+            message = f"not yet supported: this version does not have {capability.value}; leave the field out"
+            problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
+    return app, problems
+
+
+def _problem(document: Document, path: Path, message: str) -> Problem:
+    line, place = 0, path
+    while not (line := document.lines.get(place, 0)) and place:
+        place = place[:-1]
+    return Problem(0, line, dotted(path), message)
+
+
+def _foreign(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """A document of another kind is told as such, not as a hundred unknown fields."""
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if data.get(field) != wanted:
+            found = f"found {shown(data[field])}; allowed is" if field in data else "missing; it has to be"
+            yield (field,), f'{found} "{wanted}"'
+
+
+def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Entries that take exactly one kind: operators and systems."""
+    spec = data.get("spec")
+    for key, model in (("operators", Operator), ("systems", System)):
+        entries = spec.get(key) if isinstance(spec, dict) else None
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if not isinstance(entry, dict):
+                continue
+            found = [k for k in entry if k not in model.always() and entry[k] is not None]
+            allowed = ", ".join(model.kinds())
+            path: Path = ("spec", key, index)
+            if not found:
+                yield path, f"takes exactly one of {allowed}; found none"
+            elif len(found) > 1:
+                yield path, f"takes exactly one of {allowed}; found {' and '.join(found)}"
+
+
+def _config(app: StreamApp) -> Iterator[tuple[Path, str]]:
+    for name, value in app.spec.config.items():
+        path: Path = ("spec", "config", name)
+        key = KEYS.get(name)
+        if key is None:
+            yield path, f'unknown setting "{name}"{nearest(name, list(KEYS))}'
+        elif not key.fits(value):
+            yield path, f'found "{value}"; allowed is {key.allowed}'
+
+
+def unsupported(app: StreamApp, built: frozenset[Capability]) -> Iterator[tuple[Path, Capability]]:
+    """Every field that is set to something whose capability is not among those built."""
+    waiting: list[tuple[Path, BaseModel]] = [((), app)]
+    while waiting:
+        path, part = waiting.pop()
+        for name, info in type(part).model_fields.items():
+            value, here = getattr(part, name), (*path, info.alias or name)
+            needed = next((mark.capability for mark in info.metadata if isinstance(mark, Needs)), None)
+            if needed and needed not in built and value != info.get_default():
+                yield here, needed
+            elif isinstance(value, BaseModel):
+                waiting.append((here, value))
+            elif isinstance(value, tuple):
+                waiting.extend(((*here, i), v) for i, v in enumerate(value) if isinstance(v, BaseModel))
+    for name in app.spec.config:
+        if name in KEYS and KEYS[name].needs not in built:
+            yield ("spec", "config", name), KEYS[name].needs

@@ -1,0 +1,54 @@
+"""An app as the resource it is: the same text for the same app, however it was written."""
+
+import json
+from typing import Any
+
+import yaml
+
+from streamapp.spec.app import StreamApp
+
+
+def as_data(app: StreamApp) -> dict[str, Any]:
+    """The resource as plain values; what equals its default is left out."""
+    said = app.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return {"apiVersion": app.api_version, "kind": app.kind, **said}
+
+
+def as_yaml(app: StreamApp) -> str:
+    """The resource as YAML: blocks down to the entries of lists, entries that fit on a line on one."""
+    return yaml.dump(as_data(app), Dumper=_Dumper, sort_keys=False, width=110, allow_unicode=True)
+
+
+def as_json(app: StreamApp) -> str:
+    """The resource as JSON."""
+    return json.dumps(as_data(app), indent=2, ensure_ascii=False) + "\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes short, flat entries of lists on one line each, as people do."""
+
+    def represent_sequence(
+        self, tag: str, sequence: Any, flow_style: bool | None = None
+    ) -> yaml.SequenceNode:
+        node = super().represent_sequence(tag, sequence, flow_style)
+        if all(isinstance(entry, yaml.ScalarNode) for entry in node.value):
+            node.flow_style = True
+        for entry, value in zip(node.value, sequence, strict=True):
+            if isinstance(entry, yaml.MappingNode) and len(json.dumps(value, ensure_ascii=False)) <= 100:
+                _flow(entry)
+        return node
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _flow(node: yaml.Node) -> None:
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, yaml.MappingNode):
+            inner.flow_style = True
+            waiting.extend(value for _, value in inner.value)
+        elif isinstance(inner, yaml.SequenceNode):
+            inner.flow_style = True
+            waiting.extend(inner.value)

@@ -1,0 +1,108 @@
+"""Pydantic's findings in the product's words: what was found, what is allowed, what was probably meant."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic_core import ErrorDetails
+
+from streamapp.spec.problem import nearest
+from streamapp.spec.reading import Path
+from streamapp.spec.scalars import MEANING
+
+Context = Mapping[str, Any]
+
+
+def translate(error: ErrorDetails, model: type[BaseModel]) -> str:
+    """One finding as a message."""
+    context, found = error.get("ctx", {}), error["input"]
+    say = MESSAGES.get(error["type"])
+    if error["type"] == "extra_forbidden":
+        return unknown_field(error["loc"], model)
+    return say(context, found) if say else error["msg"]
+
+
+def told_elsewhere(error: ErrorDetails) -> bool:
+    """A list counts as too short when its entries are wrong; those are told one by one."""
+    return error["type"] == "too_short" and len(error["input"]) >= error["ctx"]["min_length"]
+
+
+def unknown_field(loc: Path, model: type[BaseModel]) -> str:
+    """An unknown field, beside those that may stand there."""
+    allowed = [info.alias or name for name, info in _part_at(loc[:-1], model).model_fields.items()]
+    return f'unknown field "{loc[-1]}"{nearest(str(loc[-1]), allowed)}'
+
+
+def shown(value: object) -> str:
+    """What was found, short, in words that tell its type."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"the flag {str(value).lower()} (yes, no, on, off, y and n are flags: a text needs quotes)"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{value if len(value) <= 60 else value[:57] + "..."}"'
+        case list():
+            return f"a list of {len(value)}"
+        case _:
+            return "a mapping"
+
+
+def _wanted(what: str) -> Callable[[Context, object], str]:
+    return lambda _, found: f"found {shown(found)} where {what} has to stand"
+
+
+def _choice(context: Context, found: object) -> str:
+    allowed = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ", ").split(",")]
+    words = ", ".join(allowed)
+    meant = nearest(found, allowed) if isinstance(found, str) else ""
+    are = "is" if len(allowed) == 1 else "are"
+    return f"found {shown(found)}; allowed {are} {words}" + meant * ("mean" in meant)
+
+
+def _pattern(context: Context, found: object) -> str:
+    meaning = MEANING.get(context["pattern"], f"a text of the form {context['pattern']}")
+    return f"found {shown(found)}; allowed is {meaning}"
+
+
+MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
+    "missing": lambda _, __: "missing",
+    "literal_error": _choice,
+    "string_pattern_mismatch": _pattern,
+    "string_type": _wanted("a text"),
+    "int_type": _wanted("a whole number"),
+    "int_from_float": _wanted("a whole number"),
+    "float_type": _wanted("a number"),
+    "bool_type": _wanted("true or false"),
+    "tuple_type": _wanted("a list"),
+    "dict_type": _wanted("a mapping"),
+    "model_type": _wanted("a mapping"),
+    "model_attributes_type": _wanted("a mapping"),
+    "string_too_long": lambda c, f: f"has {len(str(f))} characters; at most {c['max_length']} are allowed",
+    "string_too_short": lambda _, __: "is empty",
+    "too_short": lambda c, f: f"found {shown(f)}; at least {c['min_length']} entries are needed",
+    "too_long": lambda c, f: f"found {shown(f)}; at most {c['max_length']} entries are allowed",
+    "greater_than_equal": lambda c, f: f"found {f}; at least {c['ge']} is allowed",
+    "less_than_equal": lambda c, f: f"found {f}; at most {c['le']} is allowed",
+}
+
+
+def _part_at(loc: Path, model: type[BaseModel]) -> type[BaseModel]:
+    """The model that describes the object at a place of the document."""
+    for step in loc:
+        if isinstance(step, int):
+            continue
+        info = next((i for n, i in model.model_fields.items() if step in {i.alias, n}), None)
+        inner = _model_in(info.annotation) if info else None
+        if inner is None:
+            break
+        model = inner
+    return model
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
