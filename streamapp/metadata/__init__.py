@@ -1,0 +1,1 @@
+"""Edge: where what an app knows about itself is kept between two runs, and the locality kept there."""
