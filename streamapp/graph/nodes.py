@@ -34,6 +34,11 @@ class Operator:
     tables: tuple[str, ...] = ()  # read and written by process; read by joinTable; written by sendToTable
     partitions: int | None = None  # what a partitionBy asks for
 
+    @property
+    def cuts(self) -> bool:
+        """Whether what follows reads a stream that this operator writes, instead of its rows directly."""
+        return self.kind in (Kind.PARTITION_BY, Kind.BROADCAST)
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -53,6 +58,11 @@ class Table:
     remote: bool = False
     broadcast: bool = False
     side_inputs: tuple[str, ...] = ()
+
+    @property
+    def partitioned(self) -> bool:
+        """Whether each task holds a part of it, so that what reaches it has to agree on partitions."""
+        return not (self.remote or self.broadcast)
 
 
 @dataclass(frozen=True, slots=True)

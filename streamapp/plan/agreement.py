@@ -1,0 +1,130 @@
+"""Which joins can have their way together, and what count that gives each stream.
+
+Joins are heard from the smallest group to the largest, by name among equals, never by declaration. One that
+would bring two counts together is left out whole: it imposes nothing on any stream, so removing it changes
+nothing for the others. None of those left out could be added to the rest (`docs/decisions/0002`).
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from streamapp.graph.groups import Groups
+from streamapp.graph.members import lowest, mask_of, members, numbers_in
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """How a stream came to its count: the join and the stream it meets there, whose count is `origin`'s."""
+
+    join: str
+    stream: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Counts that follow from the joins, streams tied to each other, what tied those that had no count."""
+
+    counts: Mapping[str, int]
+    components: tuple[tuple[str, ...], ...]
+    ties: Mapping[str, Tie]
+
+
+def agree(groups: Groups, given: Mapping[str, int]) -> Agreement:
+    """Carry the given counts along the joins as far as they agree."""
+    names = groups.streams
+    components = _Components([given.get(name) for name in names])
+    heard = sorted(groups.masks, key=lambda join: (groups.masks[join].bit_count(), join))
+    for join in heard:
+        components.tie(join, groups.masks[join])
+    return Agreement(
+        counts={
+            name: count for name, count in zip(names, components.counts(), strict=True) if count is not None
+        },
+        components=tuple(sorted(members(mask, names) for mask in components.tied())),
+        ties=dict(_causes(names, components)),
+    )
+
+
+class _Components:
+    """Streams tied together so far. A component has at most one count: a tie either fits or is left out."""
+
+    def __init__(self, given: Sequence[int | None]) -> None:
+        self.given = mask_of(number for number, count in enumerate(given) if count is not None)
+        self.beside: list[list[tuple[int, str]]] = [[] for _ in given]
+        self._root = list(range(len(given)))
+        self._mask = [1 << number for number in self._root]
+        self._count = list(given)
+
+    def tie(self, join: str, mask: int) -> None:
+        """Make one component of all that a join's group touches, unless two of them have different counts."""
+        touched = self._touched(mask)
+        counts = {self._count[root] for root in touched} - {None}
+        if len(touched) < 2 or len(counts) > 1:
+            return
+        ends = sorted((self._end(root, mask), root) for root in touched)
+        # A count is best explained by a stream that had it from the start, else by one that has it by now.
+        centre, into = min(
+            ends, key=lambda end: (not self.given >> end[0] & 1, self._count[end[1]] is None, end[0])
+        )
+        for end, root in ends:
+            if root != into:
+                self.beside[centre].append((end, join))
+                self.beside[end].append((centre, join))
+        self._unite(touched, counts.pop() if counts else None)
+
+    def counts(self) -> Iterator[int | None]:
+        """Each stream's count by its number."""
+        return (self._count[self._find(number)] for number in range(len(self._root)))
+
+    def tied(self) -> Iterator[int]:
+        """The components of more than one stream."""
+        return (
+            self._mask[number]
+            for number, root in enumerate(self._root)
+            if number == root and self._mask[number].bit_count() > 1
+        )
+
+    def _touched(self, mask: int) -> list[int]:
+        # One step per component, not per stream: every tie that fits makes them fewer.
+        touched: list[int] = []
+        while mask:
+            root = self._find(lowest(mask))
+            touched.append(root)
+            mask &= ~self._mask[root]
+        return touched
+
+    def _end(self, root: int, mask: int) -> int:
+        shared = self._mask[root] & mask
+        return lowest(shared & self.given or shared)
+
+    def _unite(self, roots: Sequence[int], count: int | None) -> None:
+        into = max(roots, key=lambda root: self._mask[root].bit_count())
+        for root in roots:
+            if root != into:
+                self._root[root] = into
+                self._mask[into] |= self._mask[root]
+                self._mask[root] = 0
+        self._count[into] = count
+
+    def _find(self, number: int) -> int:
+        root = number
+        while self._root[root] != root:
+            root = self._root[root]
+        while self._root[number] != root:
+            self._root[number], number = root, self._root[number]
+        return root
+
+
+def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, Tie]]:
+    """Follow the ties outwards from the streams whose counts were given."""
+    origin = {number: number for number in numbers_in(components.given)}
+    waiting = deque(origin)
+    while waiting:
+        number = waiting.popleft()
+        for other, join in components.beside[number]:
+            if other not in origin:
+                origin[other] = origin[number]
+                waiting.append(other)
+                yield names[other], Tie(join, names[number], names[origin[number]])

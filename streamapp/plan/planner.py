@@ -1,0 +1,86 @@
+"""Planning: from an app's graph and the counts its systems know to a plan, with all that is wrong in it."""
+
+from collections.abc import Iterator, Mapping
+
+from streamapp.graph.groups import join_groups
+from streamapp.graph.nodes import Graph
+from streamapp.graph.stages import stages
+from streamapp.graph.wiring import broadcast_streams
+from streamapp.plan.agreement import Agreement, agree
+from streamapp.plan.because import Because, Ground
+from streamapp.plan.counts import Count, default_count, given_counts, missing_streams
+from streamapp.plan.mismatch import mismatches, planned_joins
+from streamapp.plan.plan import Mode, Plan, PlannedStream, Role
+from streamapp.plan.roles import roles
+from streamapp.plan.structure import structure_errors
+from streamapp.plan.unfounded import count_errors, missing_error, unresolved_error
+
+
+def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = Mode.STREAM) -> Plan:
+    """Infer every count, then check every join; a graph that is wrong is planned as far as it goes."""
+    settings = config or {}
+    role_of = roles(graph)
+    given = given_counts(graph, role_of)
+    missing = missing_streams(role_of, given)
+    groups = join_groups(graph)
+    agreement = agree(groups.without(missing), {name: count.partitions for name, count in given.items()})
+    default = default_count(settings, role_of, given)
+    broadcast = broadcast_streams(graph)
+    streams = {
+        name: PlannedStream(
+            name=name,
+            partitions=count.partitions if count else None,
+            role=role,
+            system=graph.streams[name].system if name in graph.streams else "",
+            because=count.because if count else Because(Ground.UNKNOWN),
+            broadcast=name in broadcast,
+        )
+        for name, role in role_of.items()
+        for count in (_count(name, role, given, agreement, default),)
+    }
+    joins = tuple(planned_joins(graph, groups, streams))
+    wrong = [*structure_errors(graph)]
+    unfounded = [*count_errors(graph, settings), *missing_error(graph, missing)]
+    wrong += [*unfounded, *mismatches(graph, joins, streams)]
+    if not unfounded:  # else a count that nothing gives is only what follows from one that is wrong
+        wrong += unresolved_error(_without_count(streams))
+    return Plan(
+        mode=mode,
+        streams=streams,
+        joins=joins,
+        components=agreement.components,
+        stages=stages(graph),
+        broadcast_inputs=_broadcast_inputs(streams),
+        errors=tuple(wrong),
+    )
+
+
+def _count(
+    name: str, role: Role, given: Mapping[str, Count], agreement: Agreement, default: Count | None
+) -> Count | None:
+    if name in given:
+        return given[name]
+    if role is not Role.INTERMEDIATE:
+        return None
+    if name in agreement.ties:
+        tie = agreement.ties[name]
+        because = Because(Ground.IMPOSED, operator=tie.join, stream=tie.stream, origin=tie.origin)
+        return Count(agreement.counts[name], because)
+    return default
+
+
+def _without_count(streams: Mapping[str, PlannedStream]) -> Iterator[str]:
+    for name, stream in streams.items():
+        if stream.role is Role.INTERMEDIATE and stream.partitions is None:
+            yield name
+
+
+def _broadcast_inputs(streams: Mapping[str, PlannedStream]) -> str:
+    """The external streams that every task reads whole, as `system.stream#[0-63]`."""
+    written = []
+    for stream in streams.values():
+        if stream.broadcast and stream.role is not Role.INTERMEDIATE and stream.partitions:
+            last = stream.partitions - 1
+            at = f"{stream.system}.{stream.name}" if stream.system else stream.name
+            written.append(f"{at}#[0-{last}]" if last else f"{at}#0")
+    return ",".join(sorted(written))

@@ -1,0 +1,86 @@
+"""How much a vector's strictness counts, and what was decided about those that leave a choice."""
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from tests.vectors.case import Case
+
+Runner = Callable[[dict[str, Any]], list[str]]
+
+
+class Weight(Enum):
+    BINDING = "has to pass"
+    CHOICE = "has to pass or be listed, with the reason, in decided.md"
+    REPORTED = "is reported and not judged"
+    RECIPE = "is a recipe for a property test"
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """Why a vector says nothing about the product."""
+
+    because: str
+
+
+def weight(strictness: str) -> Weight:
+    """Every strictness of the format; one that the format does not know is an error, not a pass."""
+    if strictness in {"must", "should", "seed-vs-shipped", "shipped-exact"}:
+        return Weight.BINDING
+    if strictness in {"policy", "shipped-design"} or strictness.startswith("capability:"):
+        return Weight.CHOICE
+    if strictness == "informational":
+        return Weight.REPORTED
+    if strictness == "property":
+        return Weight.RECIPE
+    raise ValueError(f"the format knows no strictness {strictness!r}")
+
+
+def judge(case: Case, run: Runner, decided: Mapping[str, str]) -> list[str] | NotJudged:
+    """What speaks against the product: differences, or that they do not count and why."""
+    counts = weight(case.strictness)
+    if counts is Weight.RECIPE:
+        return NotJudged(
+            f"a recipe, covered by {decided.get(case.id, 'no property test that is named here')}"
+        )
+    vector = only_invariants(case.vector) if case.strictness == "shipped-exact" else case.vector
+    if counts is Weight.REPORTED:
+        return NotJudged("informational: " + ("; ".join(run(vector)) or "as expected"))
+    differences = run(vector)
+    if differences and counts is Weight.CHOICE and case.id in decided:
+        return NotJudged(f"decided otherwise: {decided[case.id]}")
+    return differences
+
+
+def only_invariants(value: Any) -> Any:
+    """A vector whose exact answer is one of many: each `expect` keeps what any right answer has."""
+    if isinstance(value, list):
+        return [only_invariants(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: only_invariants(item) for key, item in value.items() if key != "expect"}
+    if "expect" in value:
+        expect = value["expect"]
+        kept["expect"] = {key: item for key, item in expect.items() if key == "invariants"}
+    return kept
+
+
+def decisions(file: Path = Path(__file__).parent / "decided.md") -> dict[str, str]:
+    """The reasons in decided.md: lines of the form - `id`: reason."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found = (re.fullmatch(r"- `(?P<id>[^`]+)`: (?P<reason>.+)", line) for line in lines)
+    return {match["id"]: match["reason"] for match in found if match}
+
+
+def runner(group: str) -> Runner | None:
+    """The `run` of tests/vectors/groups/<group>.py; none where the group has no module yet."""
+    name = f"tests.vectors.groups.{group}"
+    if importlib.util.find_spec(name) is None:
+        return None
+    run: Runner = importlib.import_module(name).run
+    return run
