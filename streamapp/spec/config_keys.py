@@ -48,8 +48,8 @@ KEYS: Mapping[str, ConfigKey] = {
         ),
         ConfigKey(
             ALGORITHM,
-            "The function (index, current count, initial count) -> initial index: where the keys of a partition "
-            "were before its stream grew.",
+            "The function (index, current count, initial count) -> initial index: where the keys of a "
+            "partition were before its stream grew.",
             MEANING[PYTHON_REFERENCE],
             "index mod initial count",
             Effect.REPLAN,

@@ -1,68 +1,17 @@
-"""The CustomResourceDefinition, made from the model: a structural schema, its defaults, and its CEL rules."""
+"""The CustomResourceDefinition, made from the model: a structural schema with its defaults."""
 
 from typing import Any
 
 import yaml
 
 from streamapp.spec.app import GROUP, KIND, VERSION, Spec
+from streamapp.spec.crd_rules import NAME_RULES, ONE_OF, RULES
 from streamapp.spec.marks import CRD, EFFECT, NEEDS
 from streamapp.spec.status import Status
 
 Schema = dict[str, Any]
 
 _DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "$defs", "const"}
-
-ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
-"""Entries with exactly one kind beside their name: counting properties costs no CEL."""
-
-RULES: dict[str, list[Schema]] = {
-    "Map": [{"rule": "has(self.select) != has(self.python)", "message": "takes either select or python"}],
-    "FlatMap": [{"rule": "has(self.select) != has(self.python)", "message": "takes either select or python"}],
-    "Stream": [
-        {
-            "rule": "has(self.topic) == has(oldSelf.topic) && (!has(self.topic) || self.topic == oldSelf.topic)",
-            "message": "topic is immutable; give the stream a new name",
-        }
-    ],
-    "State": [
-        {
-            "rule": "[has(self.persistentVolumeClaim), has(self.hostPath), has(self.emptyDir)].filter(k, k).size() <= 1",
-            "message": "takes one kind of volume",
-        }
-    ],
-    "Spec": [
-        {
-            "rule": "has(self.applicationId) == has(oldSelf.applicationId) && "
-            "(!has(self.applicationId) || self.applicationId == oldSelf.applicationId)",
-            "message": "applicationId is immutable",
-        },
-        {
-            "rule": "self.grouper == oldSelf.grouper || self.resetNonce > oldSelf.resetNonce",
-            "message": "grouper changes only together with a raised resetNonce: tasks are the addresses of state",
-        },
-        {
-            "rule": "self.resetNonce > oldSelf.resetNonce || "
-            "self.tables.all(t, oldSelf.tables.all(o, o.name != t.name || o.store == t.store))",
-            "message": "a table's store changes only together with a raised resetNonce",
-        },
-        {
-            "rule": "self.resetNonce >= oldSelf.resetNonce && self.restartNonce >= oldSelf.restartNonce",
-            "message": "nonces only grow",
-        },
-        {
-            "rule": "has(self.operatorClass) == has(oldSelf.operatorClass) && "
-            "(!has(self.operatorClass) || self.operatorClass == oldSelf.operatorClass)",
-            "message": "operatorClass is immutable",
-        },
-    ],
-}
-
-NAME_RULES = [
-    {
-        "rule": "self.metadata.name.size() <= 40 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",
-        "message": "metadata.name must be a DNS label of at most 40 characters",
-    }
-]
 
 COLUMNS = (
     ("Phase", "string", ".status.phase", 0),
@@ -95,7 +44,8 @@ def definition() -> Schema:
 
 def text() -> str:
     """The CustomResourceDefinition as YAML."""
-    return yaml.dump(definition(), Dumper=_Plain, sort_keys=False, width=110)
+    written: str = yaml.dump(definition(), Dumper=_Plain, sort_keys=False, width=110)
+    return written
 
 
 def _version() -> Schema:
@@ -136,7 +86,7 @@ def _root() -> Schema:
 
 
 def structural(root: Schema) -> Schema:
-    """A model's JSON schema in the form that Kubernetes takes: references laid in, no unions, every list bounded."""
+    """A model's JSON schema in the form that Kubernetes takes: references laid in, no unions."""
     definitions = root.get("$defs", {})
 
     def lay(schema: Schema, name: str) -> Schema:

@@ -194,7 +194,7 @@ class _Reader:
         """Lay a value where it belongs, and count it."""
         self.count += size
         if self.count > MOST_VALUES:
-            raise _StopError(line, f"more than {MOST_VALUES:,} values, those behind aliases counted each time")
+            raise _StopError(line, f"more than {MOST_VALUES:,} values, aliases counted each time")
         path: Path = ()
         if not self.stack:
             self.root = value

@@ -24,9 +24,11 @@ class Reason(StrEnum):
     EXPANSION_NOT_MULTIPLE = "ExpansionNotMultiple"
     EXPANSION_ALGORITHM_INVALID = "ExpansionAlgorithmInvalid"
     GROUPER_CHANGED = "GrouperChanged"
+    GROUPER_INVALID = "GrouperInvalid"
     LAYOUT_CONFLICT = "LayoutConflict"
     # Placement.
     NO_PROCESSORS = "NoProcessors"
+    INSUFFICIENT_CAPACITY = "InsufficientCapacity"
     # The job model and other stored data.
     INVALID_JOB_MODEL = "InvalidJobModel"
     DAMAGED_DATA = "DamagedData"
