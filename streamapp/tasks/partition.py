@@ -7,7 +7,7 @@ class Partition(NamedTuple):
     """`views#3` is partition 3 of the stream `views`. Sorts by stream, then by number."""
 
     stream: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of an address
 
     def __str__(self) -> str:
         return f"{self.stream}#{self.index}"

@@ -1,0 +1,125 @@
+"""Forms tasks: who owns which partition today, given what is remembered. A refusal changes nothing."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.changelog import numbered
+from streamapp.tasks.colocation import parted_join
+from streamapp.tasks.first_owners import first_owners
+from streamapp.tasks.fixed import Fold, folded, remembered
+from streamapp.tasks.grouper import SINGLE_TASK
+from streamapp.tasks.growth import growths
+from streamapp.tasks.inputs import Inputs, inputs
+from streamapp.tasks.layout import Layout, StreamLayout
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment, Request
+from streamapp.tasks.single_task import single_task
+
+
+def group(request: Request) -> Assignment | Refusal:
+    """The tasks of today and the layout to remember, or why there are none."""
+    layout = request.layout or Layout(request.run, request.grouper.name)
+    if request.stateful and layout.has_state and layout.grouper != request.grouper.name:
+        return Refusal(
+            Reason.GROUPER_CHANGED,
+            "spec.grouper",
+            f"tasks with state were formed by {layout.grouper}, and {request.grouper.name} would form others",
+            f"go back to {layout.grouper}, or raise resetNonce to give the state up",
+        )
+    if not layout.has_state:
+        layout = replace(layout, grouper=request.grouper.name)
+    found = inputs(request.streams, request.broadcast)
+    layout = replace(layout, streams=_seen(layout.streams, found.counts))
+    if request.grouper == SINGLE_TASK:
+        return single_task(request, layout, found)
+    return _stateful(request, layout, found) if request.stateful else _stateless(request, layout, found)
+
+
+def _stateless(request: Request, layout: Layout, found: Inputs) -> Assignment | Refusal:
+    """Keys are tied to nothing: the grouper decides anew every time."""
+    partitions = found.partitions
+    owners = first_owners(request.grouper, partitions, {})
+    if isinstance(owners, Refusal):
+        return owners
+    tasks: defaultdict[str, list[Partition]] = defaultdict(list)
+    for partition in partitions:
+        tasks[owners[partition]].append(partition)
+    return Assignment(_frozen(tasks), found.broadcast, _with_changelog(layout, tasks))
+
+
+def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | Refusal:
+    """Keys are tied to tasks: what is remembered decides, and the grouper only about the rest."""
+    folds = folded(request, layout, found.keyed_counts)
+    if isinstance(folds, Refusal):
+        return folds
+    owners = _owners(request, layout, found, folds)
+    if isinstance(owners, Refusal):
+        return owners
+    kept = {
+        stream: remembered(layout.streams[stream], fold, owners[stream]) for stream, fold in folds.items()
+    }
+    refusal = parted_join(request.copartition_groups, kept)
+    if refusal:
+        return refusal
+    tasks: defaultdict[str, list[Partition]] = defaultdict(list)
+    for stream, indexes in found.keyed.items():
+        task_of = [owners[stream][initial] for initial in folds[stream].indexes]
+        for index in indexes:
+            task = task_of[index]
+            if task is not None:  # as each has one by now
+                tasks[task].append(Partition(stream, index))
+    grown = growths(layout, found.keyed_counts, request.algorithm, request.now)
+    layout = replace(layout, streams={**layout.streams, **kept}, splits=layout.splits + grown)
+    return Assignment(_frozen(tasks), found.broadcast, _with_changelog(layout, tasks), grown)
+
+
+def _owners(
+    request: Request, layout: Layout, found: Inputs, folds: Mapping[str, Fold]
+) -> dict[str, tuple[str | None, ...]] | Refusal:
+    """The task of each initial partition in use, by stream: the remembered one or else the grouper's."""
+    own = request.grouper.own is not None
+    asked = [
+        Partition(stream, initial)
+        for stream, indexes in found.keyed.items()
+        for initial in _in_use(indexes, folds[stream])
+        if own or folds[stream].owners[initial] is None
+    ]
+    given = first_owners(request.grouper, asked, layout.owners() if own else {})
+    if isinstance(given, Refusal):
+        return given
+    missing: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for (stream, index), task in given.items():
+        missing[stream][index] = task
+    return {stream: _completed(fold.owners, missing.get(stream, {})) for stream, fold in folds.items()}
+
+
+def _in_use(indexes: Sequence[int], fold: Fold) -> Sequence[int]:
+    if len(indexes) == len(fold.indexes):
+        return range(fold.initial)
+    return sorted({fold.indexes[index] for index in indexes})
+
+
+def _completed(owners: tuple[str | None, ...], given: Mapping[int, str]) -> tuple[str | None, ...]:
+    if not given:
+        return owners
+    return tuple(given.get(index) if owner is None else owner for index, owner in enumerate(owners))
+
+
+def _seen(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dict[str, StreamLayout]:
+    """What is remembered, with the counts of today for streams on which no state depends."""
+    seen = dict(streams)
+    for stream, count in counts.items():
+        known = seen.get(stream, StreamLayout(first=count, last=count))
+        seen[stream] = known if known.initial else replace(known, last=count)
+    return seen
+
+
+def _frozen(tasks: Mapping[str, list[Partition]]) -> dict[str, tuple[Partition, ...]]:
+    return {task: tuple(partitions) for task, partitions in tasks.items()}
+
+
+def _with_changelog(layout: Layout, tasks: Mapping[str, list[Partition]]) -> Layout:
+    return replace(layout, changelog=numbered(layout.changelog, tasks))
