@@ -63,7 +63,7 @@ def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int
                 Reason.EXPANSION_ALGORITHM_INVALID,
                 f"{stream}#{index}",
                 f"the expansion algorithm sends it to partition {now}, and earlier sent it to {before}",
-                f"make {ALGORITHM_KEY} name the algorithm that was used before, or raise resetNonce to give the state up",
+                f"name the former algorithm in {ALGORITHM_KEY}, or raise resetNonce to give the state up",
             )
     return None
 
