@@ -3,7 +3,7 @@
 from streamapp.dsl import App, EventTime, SideInput
 
 app = App("page-views", namespace="shop", application_id="shop.page-views", processors=4)
-main = app.kafka("main", bootstrap_servers="kafka:9092")
+main = app.embedded("main", path="data")
 
 views = main.stream(
     "views",

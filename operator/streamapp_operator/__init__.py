@@ -1,0 +1,1 @@
+"""The Kubernetes side: it will launch what `streamapp` describes."""

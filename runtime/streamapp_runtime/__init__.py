@@ -1,0 +1,1 @@
+"""The Spark side: it will run what `streamapp` describes."""

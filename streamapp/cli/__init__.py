@@ -1,0 +1,1 @@
+"""The `streamapp` command: thin verbs over the rules."""

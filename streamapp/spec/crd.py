@@ -98,7 +98,7 @@ def structural(root: Schema) -> Schema:
             outer = {k: v for k, v in schema.items() if k not in {"anyOf", "default"}}
             return lay({**variant, **outer}, name)
         extra = schema.get(CRD, {})
-        laid = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
+        laid: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
         if "properties" in schema:
             laid["properties"] = {k: lay(v, "") for k, v in schema["properties"].items()}
         if "items" in schema:
@@ -114,7 +114,7 @@ def structural(root: Schema) -> Schema:
             laid["x-kubernetes-validations"] = RULES[name]
         return laid
 
-    return lay(root, root["title"])
+    return lay(root, str(root["title"]))
 
 
 class _Plain(yaml.SafeDumper):

@@ -5,17 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from streamapp.spec.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.config_keys import KEYS
-from streamapp.spec.marks import BUILT, Capability, Needs
+from streamapp.spec.marks import BUILT, Capability
 from streamapp.spec.operators import Operator
 from streamapp.spec.outline import outline
 from streamapp.spec.problem import Problem, nearest
 from streamapp.spec.reading import Document, Path, read
 from streamapp.spec.reasons import Reason
 from streamapp.spec.references import dotted, faults
+from streamapp.spec.support import unsupported
 from streamapp.spec.systems import System
 from streamapp.spec.translation import shown, told_elsewhere, translate
 
@@ -40,7 +41,7 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> Parsed:
             apps.append(app)
     if not reading.documents and not problems:
         problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
-    return Parsed(tuple(apps), tuple(sorted(set(problems))))
+    return Parsed(() if reading.problems else tuple(apps), tuple(sorted(set(problems))))
 
 
 def from_data(data: Any, built: frozenset[Capability] = BUILT) -> Parsed:
@@ -57,6 +58,7 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
         return None, [_problem(document, path, message) for path, message in foreign]
     problems = [_problem(document, path, message) for path, message in faults(outline(data))]
     problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
+    problems += [_problem(document, path, message) for path, message in _config(data)]
     app: StreamApp | None = None
     try:
         app = StreamApp.model_validate_json(json.dumps(data), by_name=False)
@@ -64,11 +66,9 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
         details = error.errors(include_url=False)
         told = [d for d in details if not told_elsewhere(d)]
         problems += [_problem(document, d["loc"], translate(d, StreamApp)) for d in told]
-    if app:
-        problems += [_problem(document, path, message) for path, message in _config(app)]
-        for path, capability in unsupported(app, built):
-            message = f"not yet supported: this version does not have {capability.value}; leave the field out"
-            problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
+    for path, capability in unsupported(data, built):
+        message = f"not yet supported: this version does not have {capability.value}; leave it out"
+        problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
     return app, problems
 
 
@@ -104,30 +104,13 @@ def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
                 yield path, f"takes exactly one of {allowed}; found {' and '.join(found)}"
 
 
-def _config(app: StreamApp) -> Iterator[tuple[Path, str]]:
-    for name, value in app.spec.config.items():
+def _config(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    spec = data.get("spec")
+    config = spec.get("config") if isinstance(spec, dict) else None
+    for name, value in config.items() if isinstance(config, dict) else ():
         path: Path = ("spec", "config", name)
         key = KEYS.get(name)
         if key is None:
             yield path, f'unknown setting "{name}"{nearest(name, list(KEYS))}'
-        elif not key.fits(value):
+        elif isinstance(value, str) and not key.fits(value):
             yield path, f'found "{value}"; allowed is {key.allowed}'
-
-
-def unsupported(app: StreamApp, built: frozenset[Capability]) -> Iterator[tuple[Path, Capability]]:
-    """Every field that is set to something whose capability is not among those built."""
-    waiting: list[tuple[Path, BaseModel]] = [((), app)]
-    while waiting:
-        path, part = waiting.pop()
-        for name, info in type(part).model_fields.items():
-            value, here = getattr(part, name), (*path, info.alias or name)
-            needed = next((mark.capability for mark in info.metadata if isinstance(mark, Needs)), None)
-            if needed and needed not in built and value != info.get_default():
-                yield here, needed
-            elif isinstance(value, BaseModel):
-                waiting.append((here, value))
-            elif isinstance(value, tuple):
-                waiting.extend(((*here, i), v) for i, v in enumerate(value) if isinstance(v, BaseModel))
-    for name in app.spec.config:
-        if name in KEYS and KEYS[name].needs not in built:
-            yield ("spec", "config", name), KEYS[name].needs

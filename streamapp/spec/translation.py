@@ -95,14 +95,15 @@ def _part_at(loc: Path, model: type[BaseModel]) -> type[BaseModel]:
         if isinstance(step, int):
             continue
         info = next((i for n, i in model.model_fields.items() if step in {i.alias, n}), None)
-        inner = _model_in(info.annotation) if info else None
+        inner = model_in(info.annotation) if info else None
         if inner is None:
             break
         model = inner
     return model
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field's type names, however it is wrapped."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
+    return next((found for inner in get_args(annotation) if (found := model_in(inner))), None)

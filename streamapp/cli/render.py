@@ -1,0 +1,23 @@
+"""`streamapp render`: the resource that a program, or another spelling, stands for."""
+
+from typing import Literal
+
+import click
+
+
+@click.command(short_help="Print the resource that a program stands for.")
+@click.argument("app")
+@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+def render(app: str, output: Literal["yaml", "json"]) -> None:
+    """Print the resource that APP stands for, in its one form: what equals a default is left out.
+
+    \b
+    Example:
+      streamapp render app.py | kubectl apply -f -
+    """
+    from streamapp.cli.sources import apps
+    from streamapp.spec.render import as_json, as_yaml
+
+    form = as_yaml if output == "yaml" else as_json
+    separator = "---\n" if output == "yaml" else ""
+    click.echo(separator.join(form(found) for found in apps(app)), nl=False)
