@@ -5,7 +5,9 @@ An app of 10,000 operators has thousands of joins of thousands of streams; sets 
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from typing import TypeVar
 
+_T = TypeVar("_T")
 _BITS = bytes.maketrans(b"01", b"\x00\x01")
 
 
@@ -34,11 +36,11 @@ def numbers_in(mask: int) -> Iterator[int]:
         yield from compress(range(mask.bit_length()), _places(mask))
 
 
-def members(mask: int, names: Sequence[str]) -> tuple[str, ...]:
-    """The names in a set, in the order of `names`."""
+def members(mask: int, things: Sequence[_T]) -> tuple[_T, ...]:
+    """What a set's numbers stand for, in the order of `things`."""
     if mask.bit_count() * 16 < mask.bit_length():
-        return tuple(names[number] for number in numbers_in(mask))
-    return tuple(compress(names, _places(mask)))
+        return tuple(things[number] for number in numbers_in(mask))
+    return tuple(compress(things, _places(mask)))
 
 
 def _places(mask: int) -> bytes:

@@ -56,12 +56,20 @@ class _Components:
         self._root = list(range(len(given)))
         self._mask = [1 << number for number in self._root]
         self._count = list(given)
+        self._counted = self.given
+        self._having: dict[int, int] = {}
+        for number in numbers_in(self.given):
+            count = self._count[number] or 0
+            self._having[count] = self._having.get(count, 0) | 1 << number
 
     def tie(self, join: str, mask: int) -> None:
         """Make one component of all that a join's group touches, unless two of them have different counts."""
+        counted = mask & self._counted
+        count = self._count[self._find(lowest(counted))] if counted else None
+        if count is not None and counted & ~self._having[count]:
+            return
         touched = self._touched(mask)
-        counts = {self._count[root] for root in touched} - {None}
-        if len(touched) < 2 or len(counts) > 1:
+        if len(touched) < 2:
             return
         ends = sorted((self._end(root, mask), root) for root in touched)
         # A count is best explained by a stream that had it from the start, else by one that has it by now.
@@ -72,7 +80,7 @@ class _Components:
             if root != into:
                 self.beside[centre].append((end, join))
                 self.beside[end].append((centre, join))
-        self._unite(touched, counts.pop() if counts else None)
+        self._unite(touched, count)
 
     def counts(self) -> Iterator[int | None]:
         """Each stream's count by its number."""
@@ -106,7 +114,10 @@ class _Components:
                 self._root[root] = into
                 self._mask[into] |= self._mask[root]
                 self._mask[root] = 0
-        self._count[into] = count
+        if count is not None:
+            self._count[into] = count
+            self._counted |= self._mask[into]
+            self._having[count] |= self._mask[into]
 
     def _find(self, number: int) -> int:
         root = number

@@ -9,10 +9,11 @@ from streamapp.graph.wiring import broadcast_streams
 from streamapp.plan.agreement import Agreement, agree
 from streamapp.plan.because import Because, Ground
 from streamapp.plan.counts import Count, default_count, given_counts, missing_streams
-from streamapp.plan.mismatch import mismatches, planned_joins
+from streamapp.plan.mismatch import mismatches
 from streamapp.plan.plan import Mode, Plan, PlannedStream, Role
 from streamapp.plan.roles import roles
 from streamapp.plan.structure import structure_errors
+from streamapp.plan.tally import planned_joins, tally
 from streamapp.plan.unfounded import count_errors, missing_error, unresolved_error
 
 
@@ -38,16 +39,15 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
         for name, role in role_of.items()
         for count in (_count(name, role, given, agreement, default),)
     }
-    joins = tuple(planned_joins(graph, groups, streams))
-    wrong = [*structure_errors(graph)]
+    counted = tally(groups, streams)
     unfounded = [*count_errors(graph, settings), *missing_error(graph, missing)]
-    wrong += [*unfounded, *mismatches(graph, joins, streams)]
+    wrong = [*structure_errors(graph), *unfounded, *mismatches(graph, groups, counted)]
     if not unfounded:  # else a count that nothing gives is only what follows from one that is wrong
         wrong += unresolved_error(_without_count(streams))
     return Plan(
         mode=mode,
         streams=streams,
-        joins=joins,
+        joins=tuple(planned_joins(graph, groups, counted)),
         components=agreement.components,
         stages=stages(graph),
         broadcast_inputs=_broadcast_inputs(streams),

@@ -31,7 +31,7 @@ def structure_errors(graph: Graph) -> Iterator[PlanError]:
 
 def _inputs(graph: Graph, operator: Operator) -> Iterator[PlanError]:
     what = f"{operator.kind} {operator.name}"
-    for name in sorted(set(operator.inputs) - graph.operators.keys()):
+    for name in sorted({name for name in operator.inputs if name not in graph.operators}):
         yield _invalid(
             operator.name, f"{what} reads {name}, and there is no such operator", f"declare {name}"
         )
