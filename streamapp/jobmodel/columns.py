@@ -14,8 +14,8 @@ _NUMBERS = struct.Struct("<IqB")
 _LENGTH = struct.Struct("<I")
 # What a reader unpacks at most, so that a few hostile bytes cannot fill the memory.
 _UNPACKED_LIMIT = 512 * 1024 * 1024
-# A trailing number without leading zeros, short enough for 64 bits.
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})", re.DOTALL)
+# The last digits in a name read backwards, few enough for 64 bits.
+_BACKWARDS = re.compile(r"([^0-9]*)([0-9]{1,18})")
 _NO_NUMBER = -1
 
 
@@ -64,12 +64,13 @@ class ColumnWriter:
         self.numbers([table[value] for value in values])
 
     def names(self, values: Sequence[str]) -> None:
-        """Texts that often end in a number, as `Partition 7` does."""
-        pairs = [stem_and_number(value) for value in values]
-        if 2 * len({stem for stem, _ in pairs}) > len(values):
-            pairs = [(value, _NO_NUMBER) for value in values]
-        self.choices([stem for stem, _ in pairs])
-        self.steps([number for _, number in pairs])
+        """Texts of which many differ only in their last number, as `Partition 7` and `Partition 8` do."""
+        split = [around_number(value) for value in values]
+        if 2 * len({(before, after) for before, _, after in split}) > len(values):
+            split = [(value, _NO_NUMBER, "") for value in values]
+        self.choices([before for before, _, _ in split])
+        self.steps([number for _, number, _ in split])
+        self.choices([after for _, _, after in split])
 
 
 class ColumnReader:
@@ -115,8 +116,10 @@ class ColumnReader:
 
     def names(self) -> list[str]:
         """What `ColumnWriter.names` wrote."""
-        pairs = zip(self.choices(), self.steps(), strict=True)
-        return [stem if number == _NO_NUMBER else f"{stem}{number}" for stem, number in pairs]
+        split = zip(self.choices(), self.steps(), self.choices(), strict=True)
+        return [
+            before if number == _NO_NUMBER else f"{before}{number}{after}" for before, number, after in split
+        ]
 
     def end(self) -> None:
         """Refuse bytes after the last column."""
@@ -131,10 +134,14 @@ class ColumnReader:
         return taken
 
 
-def stem_and_number(name: str) -> tuple[str, int]:
-    """`Partition 7` is `Partition ` and 7; a name without a number at its end has -1 there."""
-    found = _NUMBERED.fullmatch(name)
-    return (found[1], int(found[2])) if found else (name, _NO_NUMBER)
+def around_number(name: str) -> tuple[str, int, str]:
+    """A name before its last number, that number, and what is after it; -1 where there is none."""
+    found = _BACKWARDS.match(name[::-1])
+    if not found:
+        return name, _NO_NUMBER, ""
+    end = len(name) - found.end(1)
+    digits = found[2][::-1].lstrip("0") or "0"  # leading zeros belong to what is before
+    return name[: end - len(digits)], int(digits), name[end:]
 
 
 def within(values: Iterable[int], limit: int) -> list[int]:

@@ -6,8 +6,9 @@ distance from the number in its task's name, since `Partition 7` mostly owns `vi
 
 from collections.abc import Sequence
 from itertools import islice
+from operator import add
 
-from streamapp.jobmodel.columns import ColumnReader, ColumnWriter, stem_and_number
+from streamapp.jobmodel.columns import ColumnReader, ColumnWriter, MalformedColumnsError, around_number
 from streamapp.jobmodel.model import JobModel
 from streamapp.jobmodel.sealed import Seal
 from streamapp.jobmodel.task import TaskModel
@@ -65,7 +66,7 @@ def _model(columns: ColumnReader) -> JobModel:
 
 
 def _expected_indexes(names: Sequence[str]) -> list[int]:
-    numbers = (stem_and_number(name)[1] for name in names)
+    numbers = (around_number(name)[1] for name in names)
     return [row if number < 0 else number for row, number in enumerate(numbers)]
 
 
@@ -79,8 +80,9 @@ def _write_partitions(
 
 
 def _read_partitions(columns: ColumnReader, expected: Sequence[int]) -> list[tuple[Partition, ...]]:
-    counts = columns.numbers()
+    counts, streams, offsets = columns.numbers(), columns.choices(), columns.numbers()
+    if not sum(counts) == len(streams) == len(offsets):
+        raise MalformedColumnsError("columns of partitions differ in length")
     starts = (start for count, start in zip(counts, expected, strict=True) for _ in range(count))
-    cells = zip(columns.choices(), columns.numbers(), starts, strict=True)
-    flat = (Partition(stream, start + offset) for stream, offset, start in cells)
+    flat = map(Partition, streams, map(add, starts, offsets))
     return [tuple(islice(flat, count)) for count in counts]

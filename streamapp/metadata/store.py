@@ -7,8 +7,8 @@ from typing import Protocol
 class MetadataStore(Protocol):
     """A small map of bytes to bytes that outlives the process.
 
-    It is made for few, compact values: a whole map may be read and written for one of them. What was done when
-    a call returned is kept; a call that was cut off has happened or has not, never half. Any bytes can be a key.
+    It is made for few, compact values: a whole map may be read and written for one of them. A call that has
+    returned is kept; one that was cut off has happened or has not, never half. Any bytes can be a key.
     """
 
     def get(self, key: bytes) -> bytes | None:
