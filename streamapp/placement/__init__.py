@@ -1,0 +1,1 @@
+"""Who runs where: locations, the optimal assignment, standby copies, and what a change of it moves."""

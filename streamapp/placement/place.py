@@ -1,0 +1,60 @@
+"""Gives every task a processor: balanced, then the most on their location, then the most on their processor.
+
+The work is done on kinds of tasks, not on tasks. In this order:
+
+1. `shares`: how many tasks each processor carries. Only who gets the extras is open.
+2. `census`: how many tasks have which home (recorded location that is still there) and which owner (previous
+   processor that is still there).
+3. `extras`, or `residue` where owners are away from homes: who gets the extras and how many tasks may come
+   back to their owner from elsewhere. This fixes both counts of the result at their greatest.
+4. `fill`: which task goes where, by name.
+
+That no assignment does better is argued in `extras` and `residue`; the first count also has a closed form
+(`optimum`), which the result carries beside what was reached.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from streamapp.placement.census import take_census
+from streamapp.placement.extras import decide_by_worth
+from streamapp.placement.fill import Filling
+from streamapp.placement.optimum import most_on_location
+from streamapp.placement.placement import Before, Placement
+from streamapp.placement.refusal import Refusal
+from streamapp.placement.residue import decide_by_flow
+from streamapp.placement.shares import share_out
+
+
+def place(
+    tasks: Iterable[str],
+    task_locality: Mapping[str, str | None],
+    processor_locality: Mapping[str, str | None],
+    previous: Mapping[str, str] | None = None,
+    *,
+    capacity: Mapping[str, int] | None = None,
+    limit: Mapping[str, int] | None = None,
+) -> Placement | Refusal:
+    """The best assignment; the order in which anything is given changes nothing.
+
+    Locations that are None or UNKNOWN are not known. Loads follow `capacity` where it is given (relative,
+    1 for who is not named) and never exceed `limit`. What is known of other tasks and processors is ignored.
+    """
+    names = dict.fromkeys(tasks)
+    before = Before(dict(task_locality), dict(processor_locality), dict(previous or {}))
+    shares = share_out(len(names), sorted(processor_locality), capacity, limit)
+    if isinstance(shares, Refusal):
+        return shares
+    census = take_census(names, before.task_locality, before.processor_locality, before.previous)
+    decision = (decide_by_flow if census.away else decide_by_worth)(census, shares)
+    loads = {name: base + (name in decision.extras) for name, base in shares.base.items()}
+    filled = Filling(census, decision, loads)
+    return Placement(
+        processor_of=filled.processor_of,
+        loads=loads,
+        on_location=filled.on_location,
+        on_processor=filled.on_processor,
+        location_moves=census.located - filled.on_location,
+        processor_moves=census.had - filled.on_processor,
+        most_on_location=most_on_location(census.sites, shares),
+        before=before,
+    )
