@@ -70,9 +70,9 @@ def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int
 
 def remembered(known: StreamLayout, fold: Fold, owners: tuple[str | None, ...]) -> StreamLayout:
     """What to remember of a folded stream."""
-    later = fold.indexes[fold.initial :]
-    as_modulo = all(index % fold.initial == found for index, found in enumerate(later, start=fold.initial))
     count = len(fold.indexes)
+    later = fold.indexes[fold.initial :]
+    as_modulo = later == [index % fold.initial for index in range(fold.initial, count)]
     return StreamLayout(
         first=known.first,
         last=count,

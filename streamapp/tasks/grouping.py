@@ -1,7 +1,7 @@
 """Forms tasks: who owns which partition today, given what is remembered. A refusal changes nothing."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from streamapp.spec.reasons import Reason
@@ -44,10 +44,8 @@ def _stateless(request: Request, layout: Layout, found: Inputs) -> Assignment | 
     owners = first_owners(request.grouper, partitions, {})
     if isinstance(owners, Refusal):
         return owners
-    tasks: defaultdict[str, list[Partition]] = defaultdict(list)
-    for partition in partitions:
-        tasks[owners[partition]].append(partition)
-    return Assignment(_frozen(tasks), found.broadcast, _with_changelog(layout, tasks))
+    tasks = _by_task((owners[partition], partition) for partition in partitions)
+    return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks))
 
 
 def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | Refusal:
@@ -64,16 +62,15 @@ def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | R
     refusal = parted_join(request.copartition_groups, kept)
     if refusal:
         return refusal
-    tasks: defaultdict[str, list[Partition]] = defaultdict(list)
-    for stream, indexes in found.keyed.items():
-        task_of = [owners[stream][initial] for initial in folds[stream].indexes]
-        for index in indexes:
-            task = task_of[index]
-            if task is not None:  # as each has one by now
-                tasks[task].append(Partition(stream, index))
+    tasks = _by_task(
+        (task, Partition(stream, index))
+        for stream, indexes in found.keyed.items()
+        for index in indexes
+        if (task := owners[stream][folds[stream].indexes[index]]) is not None  # and none of them is
+    )
     grown = growths(layout, found.keyed_counts, request.algorithm, request.now)
     layout = replace(layout, streams={**layout.streams, **kept}, splits=layout.splits + grown)
-    return Assignment(_frozen(tasks), found.broadcast, _with_changelog(layout, tasks), grown)
+    return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks), grown)
 
 
 def _owners(
@@ -117,9 +114,16 @@ def _seen(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dic
     return seen
 
 
-def _frozen(tasks: Mapping[str, list[Partition]]) -> dict[str, tuple[Partition, ...]]:
-    return {task: tuple(partitions) for task, partitions in tasks.items()}
+def _by_task(pairs: Iterable[tuple[str, Partition]]) -> dict[str, tuple[Partition, ...]]:
+    growing: dict[str, list[Partition]] = {}
+    for task, partition in pairs:
+        if task in growing:
+            growing[task].append(partition)
+        else:
+            growing[task] = [partition]
+    # Each list goes as its tuple comes: with 100,000 tasks, keeping both makes the collector run.
+    return {task: tuple(growing.pop(task)) for task in list(growing)}
 
 
-def _with_changelog(layout: Layout, tasks: Mapping[str, list[Partition]]) -> Layout:
+def _with_changelog(layout: Layout, tasks: Collection[str]) -> Layout:
     return replace(layout, changelog=numbered(layout.changelog, tasks))

@@ -28,16 +28,22 @@ class Inputs:
 def inputs(streams: Mapping[str, Sequence[int]], broadcast: Collection[str | Partition]) -> Inputs:
     """The partitions of the streams, parted into keyed and broadcast ones."""
     keyed: dict[str, Sequence[int]] = {}
+    counts: dict[str, int] = {}
     everywhere: list[Partition] = []
     whole = {name for name in broadcast if isinstance(name, str)}
     single = {one for one in broadcast if isinstance(one, Partition)}
     for stream in sorted(streams):
-        indexes = sorted(set(streams[stream]))
+        indexes = _in_order(streams[stream])
         mine = {one.index for one in single if one.stream == stream}
-        spread = indexes if stream in whole else [index for index in indexes if index in mine]
-        everywhere += [Partition(stream, index) for index in spread]
+        if stream in whole:
+            mine.update(indexes)
+        everywhere += [Partition(stream, index) for index in indexes if index in mine] if mine else []
         rest = [index for index in indexes if index not in mine] if mine else indexes
-        if rest and stream not in whole:
+        if rest:
             keyed[stream] = rest
-    counts = {stream: max(indexes, default=-1) + 1 for stream, indexes in streams.items()}
+        counts[stream] = indexes[-1] + 1 if indexes else 0
     return Inputs(keyed, tuple(everywhere), counts)
+
+
+def _in_order(indexes: Sequence[int]) -> Sequence[int]:
+    return indexes if isinstance(indexes, range) and indexes.step == 1 else sorted(set(indexes))
