@@ -1,0 +1,141 @@
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp.metadata.locality import LocalityManager
+from streamapp.metadata.locality_form import pack, unpack
+from streamapp.metadata.memory import MemoryStore
+from streamapp.metadata.unreadable import LocalityUnreadableError
+
+LOCALITY = {"Partition 0": "node-a", "Partition 1": "node-b", "Partition 2": None}
+RUN_IDS = st.text(max_size=4) | st.sampled_from(["", "a", "a/b", "task-locality/", "run-1"])
+LOCALITIES = st.dictionaries(st.text(max_size=8), st.none() | st.text(max_size=4))
+
+
+class CountingStore(MemoryStore):
+    writes = 0
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self.writes += 1
+        super().put(key, value)
+
+
+def test_a_run_that_has_left_nothing_knows_nothing() -> None:
+    memory = LocalityManager(MemoryStore(), "run-1")
+    assert memory.read_task_locality() == {}
+    assert memory.read_processor_locality() == {}
+    assert memory.read_layout() is None
+
+
+def test_each_kind_comes_back_as_it_was_written() -> None:
+    store = MemoryStore()
+    writer = LocalityManager(store, "run-1")
+    assert writer.write_task_locality(LOCALITY)
+    assert writer.write_processor_locality({"0": "node-a", "1": None})
+    assert writer.write_layout(b"\0layout")
+    reader = LocalityManager(store, "run-1")
+    assert reader.read_task_locality() == LOCALITY
+    assert reader.read_processor_locality() == {"0": "node-a", "1": None}
+    assert reader.read_layout() == b"\0layout"
+
+
+def test_what_another_run_has_left_is_not_seen() -> None:
+    store = MemoryStore()
+    first = LocalityManager(store, "run-1")
+    first.write_task_locality(LOCALITY)
+    first.write_layout(b"layout")
+    second = LocalityManager(store, "run-2")
+    assert second.read_task_locality() == {}
+    assert second.read_layout() is None
+    second.write_task_locality({})
+    assert first.read_task_locality() == LOCALITY
+
+
+def test_a_write_replaces_all_that_was_known_before() -> None:
+    memory = LocalityManager(MemoryStore(), "run-1")
+    memory.write_task_locality(LOCALITY)
+    memory.write_task_locality({"Partition 0": "node-c"})
+    assert memory.read_task_locality() == {"Partition 0": "node-c"}
+
+
+def test_nothing_is_written_where_nothing_changed() -> None:
+    store = CountingStore()
+    for expected in (3, 3):
+        memory = LocalityManager(store, "run-1")
+        written = [
+            memory.write_task_locality(LOCALITY),
+            memory.write_processor_locality({"0": "node-a"}),
+            memory.write_layout(b"layout"),
+        ]
+        assert store.writes == expected
+    assert written == [False, False, False]
+    assert memory.write_task_locality(LOCALITY | {"Partition 2": "node-a"})
+    assert store.writes == 4
+
+
+def test_knowing_of_nobody_is_not_the_same_as_never_having_written() -> None:
+    store = CountingStore()
+    memory = LocalityManager(store, "run-1")
+    assert memory.write_task_locality({})
+    assert not memory.write_task_locality({})
+
+
+def test_damaged_locality_is_refused_by_readers_and_written_over_by_writers() -> None:
+    store = MemoryStore()
+    memory = LocalityManager(store, "run-1")
+    memory.write_task_locality(LOCALITY)
+    ((key, sound),) = store.all().items()
+    store.put(key, sound[:-1])
+    with pytest.raises(LocalityUnreadableError):
+        memory.read_task_locality()
+    assert memory.write_task_locality(LOCALITY)
+    assert memory.read_task_locality() == LOCALITY
+
+
+def test_other_runs_can_be_forgotten_and_this_one_and_foreign_keys_stay() -> None:
+    store = MemoryStore()
+    store.put(b"checkpoint", b"not mine")
+    for run in ("run-1", "run-2", "run-10"):
+        LocalityManager(store, run).write_task_locality(LOCALITY)
+        LocalityManager(store, run).write_layout(b"layout")
+    mine = LocalityManager(store, "run-1")
+    assert mine.forget_other_runs() == 4
+    assert mine.read_task_locality() == LOCALITY
+    assert mine.read_layout() == b"layout"
+    assert store.get(b"checkpoint") == b"not mine"
+    assert len(store.all()) == 3
+
+
+@given(st.dictionaries(RUN_IDS, st.tuples(LOCALITIES, LOCALITIES, st.binary(max_size=3))))
+def test_runs_of_any_names_keep_apart(
+    runs: Mapping[str, tuple[dict[str, str | None], dict[str, str | None], bytes]],
+) -> None:
+    store = MemoryStore()
+    for run, (tasks, processors, layout) in runs.items():
+        memory = LocalityManager(store, run)
+        memory.write_task_locality(tasks)
+        memory.write_processor_locality(processors)
+        memory.write_layout(layout)
+    for run, (tasks, processors, layout) in runs.items():
+        memory = LocalityManager(store, run)
+        assert memory.read_task_locality() == tasks
+        assert memory.read_processor_locality() == processors
+        assert memory.read_layout() == layout
+
+
+def test_the_locality_of_a_hundred_thousand_tasks_on_a_thousand_nodes_stays_under_250_kilobytes() -> None:
+    locality = {
+        f"Partition {number}": f"node-{number * number * 31 % 7919 % 1000}" for number in range(100_000)
+    }
+    assert len(pack(locality)) < 250_000
+    assert unpack(pack(locality)) == locality
+
+
+def test_any_cut_and_any_changed_byte_of_a_packed_locality_is_refused() -> None:
+    sound = pack(LOCALITY)
+    for place in range(len(sound)):
+        for damaged in (sound[:place], sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :]):
+            with pytest.raises(LocalityUnreadableError):
+                unpack(damaged)
