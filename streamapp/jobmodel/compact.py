@@ -9,6 +9,7 @@ from itertools import islice
 from operator import add
 
 from streamapp.jobmodel.columns import ColumnReader, ColumnWriter, MalformedColumnsError, around_number
+from streamapp.jobmodel.invalid import InvalidJobModelError
 from streamapp.jobmodel.model import JobModel
 from streamapp.jobmodel.sealed import Seal
 from streamapp.jobmodel.task import TaskModel
@@ -39,7 +40,9 @@ def decode(encoded: bytes) -> JobModel:
     body = _SEAL.open(encoded)
     try:
         return _model(ColumnReader(body))
-    except ValueError as error:  # also a text that is no UTF-8, and a model that contradicts itself
+    except InvalidJobModelError as error:
+        raise ModelUnreadableError(error.reason, f"the job model cannot be read: {error}") from error
+    except ValueError as error:  # also a text that is no UTF-8
         raise _SEAL.damaged(str(error)) from error
 
 

@@ -91,7 +91,7 @@ def _ascending(values: Sequence[Partition]) -> bool:
 def _numbers(what: str, values: Sequence[int], limit: int) -> _Found:
     if values and not 0 <= min(values) <= max(values) < limit:
         wrong = min(values) if min(values) < 0 else max(values)
-        yield f"{what} is {wrong}; it is at least 0 and below {limit}"
+        yield f"{what} is {wrong}, and not from 0 to {limit - 1}"
 
 
 def _encodable(texts: list[str], model: "JobModel") -> _Found:

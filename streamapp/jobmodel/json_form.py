@@ -33,21 +33,16 @@ def to_json(model: JobModel) -> str:
 def from_json(text: str | bytes) -> JobModel:
     """The model from its JSON document, or a `ModelUnreadableError` that says what is wrong with it."""
     try:
-        document = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise _refused(Reason.DAMAGED_DATA, f"it is no JSON document ({error})") from error
-    if not isinstance(document, dict):
-        raise _refused(Reason.DAMAGED_DATA, "it is no JSON object")
-    _check_seal(document)
-    try:
-        return _Document.model_validate(document).model()
+        return _Document.model_validate(_sound(json.loads(text, object_pairs_hook=_once))).model()
+    except ModelUnreadableError:
+        raise
+    except InvalidJobModelError as error:
+        raise _refused(error.reason, str(error)) from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = ".".join(map(str, first["loc"]))
         raise _refused(Reason.DAMAGED_DATA, f"{path}: {first['msg']}") from error
-    except InvalidJobModelError as error:
-        raise _refused(error.reason, str(error)) from error
-    except ValueError as error:  # a partition that is not written as one
+    except (ValueError, RecursionError) as error:  # no JSON, or a partition that is not written as one
         raise _refused(Reason.DAMAGED_DATA, str(error)) from error
 
 
@@ -70,7 +65,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _check_seal(document: dict[str, Any]) -> None:
+def _sound(document: object) -> dict[str, Any]:
+    """The document without its checksum, which must be right where there is one."""
+    if not isinstance(document, dict):
+        raise _refused(Reason.DAMAGED_DATA, "it is no JSON object")
     checksum = document.pop("checksum", None)
     if checksum is not None and checksum != _checksum(document):
         raise _refused(Reason.DAMAGED_DATA, "its checksum differs", "after an edit by hand, leave it out")
@@ -81,6 +79,7 @@ def _check_seal(document: dict[str, Any]) -> None:
             f"it is written in format {written}; this version reads format {_FORMAT}",
             "use the version of streamapp that wrote it, or a later one",
         )
+    return document
 
 
 def _refused(reason: Reason, what: str, hint: str = "restore it or write it anew") -> ModelUnreadableError:

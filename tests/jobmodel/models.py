@@ -55,9 +55,8 @@ def models(draw: st.DrawFn) -> JobModel:
     owned = draw(st.lists(_PARTITIONS, unique=True, max_size=16))
     split = draw(st.integers(0, len(owned)))
     homes = [draw(st.integers(0, len(names) - 1)) if names else 0 for _ in owned[:split]]
-    numbers = draw(st.lists(st.none() | _NUMBERS, min_size=len(names), max_size=len(names)))
-    seen: set[int | None] = set()
-    changelogs = [None if number in seen else (seen.add(number), number)[1] for number in numbers]
+    numbers = draw(st.lists(_NUMBERS, unique=True, min_size=len(names), max_size=len(names)))
+    changelogs = [number if draw(st.booleans()) else None for number in numbers]
     tasks = [
         TaskModel(
             name,

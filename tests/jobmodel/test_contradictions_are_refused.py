@@ -97,9 +97,12 @@ def test_numbers_and_names_that_no_form_could_hold_are_refused(changes: dict[str
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
     tasks = [TaskModel("a", (VIEWS[0],), 4), TaskModel("b", (VIEWS[0],), 4)]
-    assert (
-        len(refusal(version=-1, tasks=tasks, broadcast=[VIEWS[0]]).split("; ")) == 4 + 1
-    )  # one has a semicolon
+    assert refusal(version=-1, tasks=tasks, broadcast=[VIEWS[0]]).split("; ") == [
+        "the version is -1, and not from 0 to 9007199254740991",
+        "changelog partitions given to more than one task: 4",
+        "partitions owned more than once: views#0",
+        "partitions both broadcast and owned: views#0",
+    ]
 
 
 def test_of_many_names_only_the_first_few_are_listed() -> None:

@@ -92,12 +92,12 @@ def test_a_document_of_a_later_format_is_refused_and_the_message_says_what_to_do
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no JSON document"),
+        ("", "Expecting value"),
         ("[]", "no JSON object"),
         ("{}", "format: Field required"),
-        ("[" * 100_000, "no JSON document"),
-        ("1" * 5_000, "no JSON document"),
-        (b"\xff", "no JSON document"),
+        ("[" * 100_000, "recursion"),
+        ("1" * 5_000, "digits"),
+        (b"\xff", "can't decode"),
         (edited(format=0), "format: "),
         (edited(surprise=1), "surprise: Extra inputs"),
         (edited(version="3"), "version: Input should be a valid integer"),
@@ -120,3 +120,15 @@ def test_a_document_that_contradicts_itself_is_refused_with_the_contradiction() 
     error = refusal(edited(processors={"0": ["Partition 0", "Partition 1"]}))
     assert error.reason is Reason.INVALID_JOB_MODEL
     assert "tasks on no processor: stateless" in str(error)
+
+
+def test_a_document_nested_to_any_depth_is_refused() -> None:
+    for depth in range(1, 1_200):
+        nested = "[" * depth + "]" * depth
+        assert refusal(f'{{"checksum": "sha256:", "surprise": {nested}}}').reason is Reason.DAMAGED_DATA
+
+
+def test_a_name_with_half_a_character_is_refused_with_and_without_a_checksum() -> None:
+    for text in (TEXT, edited()):
+        error = refusal(text.replace("run-1", "\\ud800"))
+        assert error.reason in (Reason.DAMAGED_DATA, Reason.INVALID_JOB_MODEL)

@@ -1,4 +1,5 @@
 import os
+from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -25,7 +26,7 @@ def everything(*writers: bytes) -> set[bytes]:
 def test_two_processes_that_write_at_once_lose_no_update_and_no_reader_sees_half_of_one(
     tmp_path: Path,
 ) -> None:
-    children = [started(lambda writer=writer: write_many(tmp_path, writer)) for writer in (b"one", b"two")]
+    children = [started(partial(write_many, tmp_path, writer)) for writer in (b"one", b"two")]
     while children:
         child, status = os.waitpid(-1, os.WNOHANG)
         if child:
