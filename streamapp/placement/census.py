@@ -41,9 +41,11 @@ def take_census(
     previous: Mapping[str, str],
 ) -> Census:
     """The only pass over all tasks but the one that writes the answer down."""
+    locations = list(map(task_locality.get, tasks))
+    owners = list(map(previous.get, tasks))
     kinds: defaultdict[tuple[str | None, str | None], Names] = defaultdict(list)
-    for task, home, owner in zip(tasks, map(task_locality.get, tasks), map(previous.get, tasks), strict=True):
-        kinds[home, owner].append(task)
+    for task, location, owner in zip(tasks, locations, owners, strict=True):
+        kinds[location, owner].append(task)
 
     places = {location for location in processor_locality.values() if location}
     settled: defaultdict[str, Names] = defaultdict(list)
@@ -53,10 +55,10 @@ def take_census(
     free: Names = []
     at_home: Counter[str] = Counter()
     located = had = 0
-    for (home, had_by), names in kinds.items():
+    for (home, last), names in kinds.items():
         located += len(names) if home else 0
-        had += len(names) if had_by is not None else 0
-        owner = had_by if had_by in processor_locality else None
+        had += len(names) if last is not None else 0
+        owner = last if last in processor_locality else None
         if home and home in places:
             at_home[home] += len(names)
             if owner is None:

@@ -1,57 +1,73 @@
-"""Fills a decision in with names: the second and last pass over all tasks."""
+"""Fills a decision in with names, writing down only what changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from streamapp.placement.census import Census, Names
 from streamapp.placement.decision import Decision
 
 
-class Filling:
-    """Tasks on processors up to their loads. Of tasks of one kind the first by name are kept.
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Every task's processor, and how many tasks are where they were."""
 
-    Owners come first, then locations, then whoever has room. The decision left just enough room for each.
+    processor_of: Mapping[str, str]
+    on_location: int
+    on_processor: int
+
+
+def fill(previous: Mapping[str, str], census: Census, decision: Decision, loads: Mapping[str, int]) -> Filled:
+    """Owners first, then locations, then whoever has room: the decision left just enough of it for each.
+
+    `previous` holds no tasks but those that are placed. Of tasks of one kind the first by name are kept.
     """
+    book = _Book(previous, loads)
+    staying = {home: list(tasks) for home, tasks in census.homed.items()}
+    leaving = list(census.free)
+    for (home, owner), tasks in census.away.items():
+        staying.setdefault(home, []).extend(book.keep(tasks, owner, decision.away[home, owner]))
+    for owner, tasks in census.owned.items():
+        leaving += book.keep(tasks, owner, decision.owned[owner])
+    strangers = book.given
+    for site in census.sites:
+        for owner in site.processors:
+            if site.location and owner in census.settled:
+                left = book.keep(census.settled[owner], owner, book.room[owner])
+                staying.setdefault(site.location, []).extend(left)
+    on_processor = book.given
+    for site in census.sites:
+        if site.location in staying:
+            leaving += book.deal(staying[site.location], site.processors)
+    on_location = book.given - strangers
+    book.deal(leaving, sorted(loads))
+    return Filled(book.processor_of, on_location, on_processor)
 
-    def __init__(self, census: Census, decision: Decision, loads: Mapping[str, int]) -> None:
-        self.processor_of: dict[str, str] = {}
-        self._room = dict(loads)
-        staying = {home: list(tasks) for home, tasks in census.homed.items()}
-        leaving = list(census.free)
-        for (home, owner), tasks in census.away.items():
-            staying.setdefault(home, []).extend(self._keep(tasks, owner, decision.away[home, owner]))
-        for owner, tasks in census.owned.items():
-            leaving += self._keep(tasks, owner, decision.owned[owner])
-        came_back = len(self.processor_of)
-        for site in census.sites:
-            for owner in site.processors:
-                if site.location and owner in census.settled:
-                    left = self._keep(census.settled[owner], owner, self._room[owner])
-                    staying.setdefault(site.location, []).extend(left)
-        self.on_processor = len(self.processor_of)
-        for site in census.sites:
-            if site.location in staying:
-                leaving += self._deal(staying[site.location], site.processors)
-        self.on_location = len(self.processor_of) - came_back
-        self._deal(leaving, sorted(loads))
 
-    def _keep(self, tasks: Names, owner: str, most: int) -> Names:
-        """Give the first by name to their owner; the others are left."""
-        kept, left = tasks, []
-        if len(tasks) > most:
-            ordered = sorted(tasks)
-            kept, left = ordered[:most], ordered[most:]
-        self.processor_of.update(dict.fromkeys(kept, owner))
-        self._room[owner] -= len(kept)
-        return left
+class _Book:
+    """Who has which task, and who still has room."""
 
-    def _deal(self, tasks: Iterable[str], processors: Sequence[str]) -> Names:
-        """Give one task after the other to each processor with room in turn; some can be left."""
+    def __init__(self, previous: Mapping[str, str], loads: Mapping[str, int]) -> None:
+        self.processor_of = dict(previous)
+        self.room = dict(loads)
+        self.given = 0
+
+    def keep(self, tasks: Names, owner: str, most: int) -> Names:
+        """Leave the first by name with their owner; returns the others."""
+        kept = min(most, len(tasks))
+        self.room[owner] -= kept
+        self.given += kept
+        return [] if kept == len(tasks) else sorted(tasks)[kept:]
+
+    def deal(self, tasks: Iterable[str], processors: Sequence[str]) -> Names:
+        """Give a task to each processor with room, over and over; returns what is left when all are full."""
         ordered = sorted(tasks)
         done = 0
-        while done < len(ordered) and (open_to := [name for name in processors if self._room[name]]):
-            turn = ordered[done : done + len(open_to)]
-            done += len(turn)
-            for task, name in zip(turn, open_to, strict=False):
+        takers = [name for name in processors if self.room[name]]
+        while takers and done < len(ordered):
+            for task, name in zip(ordered[done : done + len(takers)], takers, strict=False):
                 self.processor_of[task] = name
-                self._room[name] -= 1
+                self.room[name] -= 1
+                done += 1
+            takers = [name for name in takers if self.room[name]]
+        self.given += done
         return ordered[done:]

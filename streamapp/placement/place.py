@@ -14,10 +14,11 @@ That no assignment does better is argued in `extras` and `residue`; the first co
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from streamapp.placement.census import take_census
 from streamapp.placement.extras import decide_by_worth
-from streamapp.placement.fill import Filling
+from streamapp.placement.fill import fill
 from streamapp.placement.optimum import most_on_location
 from streamapp.placement.placement import Before, Placement
 from streamapp.placement.refusal import Refusal
@@ -38,16 +39,20 @@ def place(
 
     Locations that are None or UNKNOWN are not known. Loads follow `capacity` where it is given (relative,
     1 for who is not named) and never exceed `limit`. What is known of other tasks and processors is ignored.
+    The answer refers to these mappings when it is asked why, so they should not change afterwards.
     """
-    names = dict.fromkeys(tasks)
-    before = Before(dict(task_locality), dict(processor_locality), dict(previous or {}))
+    names = tasks if isinstance(tasks, AbstractSet) else dict.fromkeys(tasks).keys()
+    before = Before(task_locality, processor_locality, previous or {})
     shares = share_out(len(names), sorted(processor_locality), capacity, limit)
     if isinstance(shares, Refusal):
         return shares
     census = take_census(names, before.task_locality, before.processor_locality, before.previous)
     decision = (decide_by_flow if census.away else decide_by_worth)(census, shares)
     loads = {name: base + (name in decision.extras) for name, base in shares.base.items()}
-    filled = Filling(census, decision, loads)
+    known = before.previous
+    if census.had < len(known):  # it speaks of other tasks too
+        known = {task: known[task] for task in names if task in known}
+    filled = fill(known, census, decision, loads)
     return Placement(
         processor_of=filled.processor_of,
         loads=loads,
