@@ -1,0 +1,33 @@
+"""What each reason means, in one sentence, for the reference page."""
+
+from collections.abc import Mapping
+
+from streamapp.spec.reasons import Reason
+
+SENTENCES: Mapping[Reason, str] = {
+    Reason.INVALID_SPEC: "A field of the resource is wrong, missing or unknown, or names something that is "
+    "not there.",
+    Reason.NOT_YET_SUPPORTED: "A field is set that this version knows but cannot act on.",
+    Reason.JOIN_PARTITION_MISMATCH: "The streams that reach a join have different partition counts, so equal "
+    "keys would not meet.",
+    Reason.UNRESOLVED_PARTITIONS: "Nothing says how many partitions an intermediate stream should have.",
+    Reason.MISSING_STREAM: "The app reads a stream that no system knows.",
+    Reason.INVALID_GRAPH: "The operators do not form a graph that can run, whatever the partition counts.",
+    Reason.INVALID_CONFIG: "What was asked for is no partition count, or contradicts another one or what "
+    "exists.",
+    Reason.EXPANSION_SHRINKS: "A stream of an app with state has fewer partitions than before.",
+    Reason.EXPANSION_NOT_MULTIPLE: "A stream of an app with state has grown to a count that is no multiple "
+    "of its initial one, so keys would leave their task.",
+    Reason.EXPANSION_ALGORITHM_INVALID: "The expansion algorithm raised an error, or gave an index that "
+    "breaks its contract.",
+    Reason.GROUPER_CHANGED: "Another grouper was named while there is state, which belongs to the tasks of "
+    "the first.",
+    Reason.GROUPER_INVALID: "A grouper of one's own raised an error, or did not put every partition into "
+    "exactly one task.",
+    Reason.LAYOUT_CONFLICT: "A job model contradicts the layout that lives with the state.",
+    Reason.NO_PROCESSORS: "There are tasks and no processor to run them.",
+    Reason.INSUFFICIENT_CAPACITY: "The processors' limits leave room for fewer tasks than there are.",
+    Reason.INVALID_JOB_MODEL: "A job model does not agree with itself.",
+    Reason.DAMAGED_DATA: "Stored data cannot be read, or is not what was written.",
+    Reason.NEWER_FORMAT: "Stored data has a format that only a newer version can read.",
+}
