@@ -1,0 +1,79 @@
+"""One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamapp.author.reads import broadcast, keeps_state, read_streams
+from streamapp.graph.build import build
+from streamapp.graph.nodes import Graph
+from streamapp.plan.plan import Mode, Outcome, Plan
+from streamapp.plan.planner import plan
+from streamapp.spec.app import StreamApp
+from streamapp.tasks.algorithm import ExpansionAlgorithm, modulo
+from streamapp.tasks.grouper import Grouper, UserGrouper
+from streamapp.tasks.grouping import group
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.planned_counts import planned_counts
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment, Request
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is known outside the app: today's counts, what is remembered, and the user's own functions."""
+
+    counts: Mapping[str, int | None]
+    layout: Layout | None = None
+    run: str = ""
+    now: float = 0.0
+    processors: tuple[str, ...] | None = None  # one task for each, where one task reads all
+    algorithm: ExpansionAlgorithm = modulo
+    grouper: UserGrouper | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A plan, and where it is accepted the tasks or why there are none."""
+
+    graph: Graph
+    plan: Plan
+    tasks: Assignment | Refusal | None
+
+    @property
+    def assignment(self) -> Assignment | None:
+        """The tasks, where there are any."""
+        return self.tasks if isinstance(self.tasks, Assignment) else None
+
+
+def propose(app: StreamApp, world: World) -> Proposal:
+    """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
+    today = {name: count for name, count in world.counts.items() if count is not None}
+    first = plan(build(app, world.counts), config=app.spec.config, mode=Mode(app.spec.mode))
+    groups = [join.streams for join in first.joins]
+    counts: Mapping[str, int | None] = world.counts
+    if world.layout:
+        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
+    graph = build(app, counts)
+    planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
+    if planned.outcome is Outcome.REJECTED:
+        return Proposal(graph, planned, None)
+    return Proposal(graph, planned, group(_request(app, world, graph, planned)))
+
+
+def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> Request:
+    counts = {
+        name: world.counts.get(name) or planned.streams[name].partitions or 0
+        for name in read_streams(graph, planned)
+    }
+    return Request(
+        streams={name: range(count) for name, count in counts.items()},
+        grouper=Grouper(app.spec.grouper, world.grouper),
+        stateful=keeps_state(app, graph),
+        broadcast=broadcast(app, planned),
+        processors=world.processors,
+        copartition_groups=[join.streams for join in planned.joins],
+        algorithm=world.algorithm,
+        layout=world.layout,
+        run=world.run,
+        now=world.now,
+    )
