@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from streamapp.graph.nodes import Graph, Kind, Operator, Table
 from tests.graph.drawing import drawn
 
-COUNTS = st.sampled_from([2, 3])
+COUNTS = st.sampled_from([2, 3, 5])
 _ONE_INPUT = [Kind.MAP, Kind.PARTITION_BY, Kind.PARTITION_BY, Kind.AGGREGATE, Kind.SEND_TO]
-_TWO_INPUTS = [Kind.JOIN, Kind.JOIN, Kind.MERGE]
+_TWO_INPUTS = [Kind.JOIN, Kind.JOIN, Kind.JOIN, Kind.JOIN, Kind.MERGE]
 _ON_TABLES = [Kind.JOIN_TABLE, Kind.SEND_TO_TABLE, Kind.PROCESS]
 
 
@@ -23,7 +23,7 @@ def apps(draw: st.DrawFn) -> Graph:
     tables = draw(st.lists(_table(), max_size=3, unique_by=lambda table: table.name))
     writable = [table.name for table in tables if not table.broadcast and not table.side_inputs]
     operators = list(inputs)
-    for number in range(draw(st.integers(0, 10))):
+    for number in range(draw(st.integers(3, 12))):
         kinds = _ONE_INPUT + _TWO_INPUTS + (_ON_TABLES if tables else [])
         kind = draw(st.sampled_from(kinds))
         sources = [operator.name for operator in operators if operator.kind is not Kind.SEND_TO]
