@@ -6,7 +6,7 @@ Parsed here, without Spark, so that a wrong one is found where it was written.
 import re
 from dataclasses import dataclass
 
-from streamapp.spec.problem import nearest
+from streamapp.spec.problem import nearest, short
 
 SIMPLE = (
     "STRING", "BOOLEAN", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "VARIANT",
@@ -14,11 +14,16 @@ SIMPLE = (
 )  # fmt: skip
 PARAMETERS = {"DECIMAL": (0, 2), "DEC": (0, 2), "NUMERIC": (0, 2), "CHAR": (1, 1), "VARCHAR": (1, 1)}
 NESTED = ("ARRAY", "MAP", "STRUCT")
+MOST_DIGITS = 38
 DEEPEST = 32
 
+# What a quote that does not close begins is one token to the end, so that nothing is looked at twice.
 _token = re.compile(
-    r"\s*(?:(`(?:[^`]|``)+`)|([A-Za-z_][A-Za-z0-9_]*)|([0-9]+)|('(?:[^'\\]|\\.|'')*')|([<>(),:])|(\S))", re.S
+    r"\s*(?:(`(?:[^`]|``)++`)|([A-Za-z_][A-Za-z0-9_]*)|([0-9]+)"
+    r"|('(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\")|(['\"`].*)|([<>(),:])|(\S))",
+    re.S,
 )
+_BACKQUOTED, _WORD, _NUMBER, _TEXT, _UNCLOSED = 1, 2, 3, 4, 5
 
 
 class ColumnListError(ValueError):
@@ -41,7 +46,8 @@ def parse_columns(text: str) -> tuple[Column, ...]:
     seen: set[str] = set()
     for column in columns:
         if column.name.lower() in seen:
-            raise ColumnListError(f'column "{column.name}" stands twice (Spark does not tell case apart)')
+            name = short(column.name)
+            raise ColumnListError(f'column "{name}" stands twice (Spark does not tell case apart)')
         seen.add(column.name.lower())
     return columns
 
@@ -51,8 +57,9 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.tokens = [
-            (m.group().strip(), m.start() + len(m.group()) - len(m.group().lstrip()), m.lastindex)
+            (found, m.start(m.lastindex or 0), m.lastindex)
             for m in _token.finditer(text)
+            if (found := m.group(m.lastindex or 0))
         ]
         self.at = 0
         self.depth = 0
@@ -60,11 +67,16 @@ class _Reader:
     def peek(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
 
+    def kind(self) -> int | None:
+        return self.tokens[self.at][2] if self.at < len(self.tokens) else None
+
     def fail(self, wanted: str) -> ColumnListError:
         if self.at >= len(self.tokens):
             return ColumnListError(f"the column list ends where {wanted} has to stand")
-        word, place, _ = self.tokens[self.at]
-        return ColumnListError(f'found "{word}" at character {place + 1} where {wanted} has to stand')
+        word, place, kind = self.tokens[self.at]
+        if kind == _UNCLOSED:
+            return ColumnListError(f"the quote {word[0]} at character {place + 1} is not closed")
+        return ColumnListError(f"found {short(word)} at character {place + 1} where {wanted} has to stand")
 
     def take(self, token: str) -> bool:
         found = self.peek().upper() == token
@@ -93,13 +105,13 @@ class _Reader:
             self.expect("NULL")
             nullable = False
         if self.take("COMMENT"):
-            if not self.peek().startswith("'"):
-                raise self.fail("a comment in single quotes")
+            if self.kind() != _TEXT:
+                raise self.fail("a comment in quotes")
             self.at += 1
         return Column(name, kind, nullable)
 
     def name(self) -> str:
-        if self.at < len(self.tokens) and self.tokens[self.at][2] in {1, 2}:
+        if self.kind() in {_BACKQUOTED, _WORD}:
             word = self.tokens[self.at][0]
             self.at += 1
             return word[1:-1].replace("``", "`") if word.startswith("`") else word
@@ -109,8 +121,8 @@ class _Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ColumnListError(f"types are nested more than {DEEPEST} deep")
-        if self.at >= len(self.tokens) or self.tokens[self.at][2] != 2:
-            raise self.fail("a type")
+        if self.kind() != _WORD:
+            raise self.fail("a type such as STRING, BIGINT or ARRAY<STRING>")
         word = self.tokens[self.at][0].upper()
         if word not in (*SIMPLE, *PARAMETERS, *NESTED):
             raise ColumnListError(self.unknown_type(word))
@@ -121,7 +133,8 @@ class _Reader:
 
     def unknown_type(self, word: str) -> str:
         place = self.tokens[self.at][1]
-        return f'"{word}" at character {place + 1} is no type{nearest(word, [*SIMPLE, *PARAMETERS, *NESTED])}'
+        meant = nearest(word, [*SIMPLE, *PARAMETERS, *NESTED])
+        return f'"{short(word)}" at character {place + 1} is no type{meant}'
 
     def nested(self, word: str) -> str:
         self.expect("<")
@@ -143,18 +156,29 @@ class _Reader:
         least, most = PARAMETERS.get(word, (0, 0))
         numbers: list[str] = []
         if most and self.take("("):
-            while not self.take(")"):
-                if numbers:
-                    self.expect(",")
-                if not self.peek().isdecimal():
-                    raise self.fail("a number")
-                numbers.append(self.peek())
-                self.at += 1
+            numbers.append(self.number())
+            while self.take(","):
+                numbers.append(self.number())
+            self.expect(")")
         if not least <= len(numbers) <= most:
+            wanted = "one number" if least else "at most two numbers"
+            raise ColumnListError(f"{word} takes {wanted} in brackets, found {len(numbers)}")
+        if most == 2 and numbers and not _is_decimal(*map(int, numbers)):
             raise ColumnListError(
-                f"{word} takes {least or 'at most ' + str(most)} number(s) in brackets, found {len(numbers)}"
+                f"{word}({', '.join(numbers)}) is no decimal: it takes 1 to {MOST_DIGITS} digits, "
+                "of which no more than all are decimals"
             )
         return f"({', '.join(numbers)})" if numbers else ""
+
+    def number(self) -> str:
+        if self.kind() != _NUMBER or len(self.peek()) > 9:
+            raise self.fail("a number of at most 9 digits")
+        self.at += 1
+        return self.tokens[self.at - 1][0]
+
+
+def _is_decimal(digits: int, decimals: int = 0) -> bool:
+    return 1 <= digits <= MOST_DIGITS and decimals <= digits
 
 
 def quote(name: str) -> str:

@@ -3,32 +3,60 @@
 Everything else is Spark's to judge: the engine analyses every expression before it starts.
 """
 
+import re
+
 PAIRS = {")": "(", "]": "["}
-QUOTES = "'\"`"
+
+# What opens or closes something; quotes within comments and brackets within quotes are none.
+_token = re.compile(
+    r"""
+      --[^\n]*                       # a comment to the end of the line
+    | (?P<comment>/\*)
+    | \b[rR](?P<raw>['"])            # in a raw text a backslash is a backslash
+    | (?P<quote>['"`])
+    | (?P<open>[(\[])
+    | (?P<close>[)\]])
+    """,
+    re.X,
+)
+_rest = {
+    "'": re.compile(r"(?:[^'\\]|\\.)*+'", re.S),
+    '"': re.compile(r'(?:[^"\\]|\\.)*+"', re.S),
+    "`": re.compile(r"[^`]*+`"),
+}
 
 
 def unbalanced(expression: str) -> str:
-    """The first quote or bracket that does not close, in words; empty where all do."""
+    """The first quote, comment or bracket that does not close, in words; empty where all do."""
     if not expression.strip():
         return "is empty; write a Spark SQL expression"
     opened: list[tuple[str, int]] = []
-    quote, since, position = "", 0, 0
-    while position < len(expression):
-        char = expression[position]
-        if quote:
-            if char == "\\" and quote != "`":
-                position += 1
-            elif char == quote:
-                quote = ""
-        elif char in QUOTES:
-            quote, since = char, position
-        elif char in PAIRS.values():
-            opened.append((char, position))
-        elif char in PAIRS and (not opened or opened.pop()[0] != PAIRS[char]):
-            return f"the {char} at character {position + 1} closes nothing"
-        position += 1
-    if quote:
-        return f"the quote {quote} at character {since + 1} is not closed"
+    position = 0
+    while token := _token.search(expression, position):
+        start, position = token.start(), token.end()
+        match token.lastgroup:
+            case "open":
+                opened.append((token.group(), start))
+            case "close":
+                if not opened or opened.pop()[0] != PAIRS[token.group()]:
+                    return f"the {token.group()} at character {start + 1} closes nothing"
+            case "comment" | "quote" | "raw" as kind:
+                position = _end(expression, kind, token.group(kind), position)
+                if not position:
+                    what = "comment" if kind == "comment" else "quote"
+                    return f"the {what} {token.group(kind)} at character {start + 1} is not closed"
+            case _:
+                pass
     if opened:
         return f"the {opened[-1][0]} at character {opened[-1][1] + 1} is not closed"
     return ""
+
+
+def _end(expression: str, kind: str, opener: str, since: int) -> int:
+    """Where a quote or comment ends; 0 when it does not."""
+    if kind in {"comment", "raw"}:
+        closer = "*/" if kind == "comment" else opener
+        at = expression.find(closer, since)
+        return at + len(closer) if at >= 0 else 0
+    found = _rest[opener].match(expression, since)
+    return found.end() if found else 0

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from streamapp.spec.document import Path
 from streamapp.spec.operators import Operator
-from streamapp.spec.reading import Path
 
 KINDS = Operator.kinds()
+Fault = tuple[Path, str]
+"""Where, and what is wrong there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,7 @@ class Entry:
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         if isinstance(value, str):
-            value = [value]
-            return (Named(value[0], (*self.path, *keys)),)
+            return (Named(value, (*self.path, *keys)),)
         if not isinstance(value, list):
             return ()
         return tuple(Named(v, (*self.path, *keys, i)) for i, v in enumerate(value) if isinstance(v, str))
@@ -51,9 +52,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Step(Entry):
-    """An operator's entry: its kind and the names it uses."""
+    """An operator's entry: the names it uses, and its kind; empty where it has none that is known."""
 
     kind: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What stands under its kind, where that is a mapping."""
+        found = self.fields.get(self.kind)
+        return found if isinstance(found, dict) else {}
 
     @property
     def sources(self) -> tuple[Named, ...]:
@@ -76,6 +83,8 @@ class Outline:
     tables: tuple[Entry, ...]
     operators: tuple[Step, ...]
     spec: Entry
+    broken: frozenset[str]
+    """Lists of which an entry has no readable name: what is not found there may be that one."""
 
 
 def outline(data: Any) -> Outline:
@@ -83,12 +92,24 @@ def outline(data: Any) -> Outline:
     spec = data.get("spec") if isinstance(data, dict) else None
     fields: dict[str, Any] = spec if isinstance(spec, dict) else {}
     steps = tuple(
-        Step(entry.name, entry.path, entry.fields, kind)
+        Step(entry.name, entry.path, entry.fields, _kind(entry.fields))
         for entry in _entries(fields, "operators")
-        if (kind := next((k for k in KINDS if entry.fields.get(k) is not None), ""))
     )
     named = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
-    return Outline(named["systems"], named["streams"], named["tables"], steps, Entry("", ("spec",), fields))
+    broken = frozenset(key for key in (*named, "operators") if _is_broken(key, fields.get(key)))
+    return Outline(
+        named["systems"], named["streams"], named["tables"], steps, Entry("", ("spec",), fields), broken
+    )
+
+
+def _kind(fields: dict[str, Any]) -> str:
+    return next((kind for kind in KINDS if fields.get(kind) is not None), "")
+
+
+def _is_broken(key: str, found: Any) -> bool:
+    if not isinstance(found, list):
+        return found is not None or key != "tables"  # only tables may be left out
+    return not all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in found)
 
 
 def _entries(spec: dict[str, Any], key: str) -> Iterator[Entry]:

@@ -1,6 +1,7 @@
 """From a text to apps: all problems of all documents at once, or the apps."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,13 +10,14 @@ from pydantic import ValidationError
 
 from streamapp.spec.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.config_keys import KEYS
+from streamapp.spec.document import DEEPEST, MOST_VALUES, Document, Path, dotted, walk
 from streamapp.spec.marks import BUILT, Capability
 from streamapp.spec.operators import Operator
 from streamapp.spec.outline import outline
-from streamapp.spec.problem import Problem, nearest
-from streamapp.spec.reading import Document, Path, read
+from streamapp.spec.problem import Problem, nearest, short
+from streamapp.spec.reading import read
 from streamapp.spec.reasons import Reason
-from streamapp.spec.references import dotted, faults
+from streamapp.spec.references import faults
 from streamapp.spec.support import unsupported
 from streamapp.spec.systems import System
 from streamapp.spec.translation import shown, told_elsewhere, translate
@@ -45,7 +47,9 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> Parsed:
 
 
 def from_data(data: Any, built: frozenset[Capability] = BUILT) -> Parsed:
-    """The app of a document that was read elsewhere, such as an object of the cluster."""
+    """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
+    if foreign := next(_no_json(data), None):
+        return Parsed((), (foreign,))
     app, problems = _one(Document(0, data, {}), built)
     return Parsed((app,) if app and not problems else (), tuple(sorted(set(problems))))
 
@@ -60,8 +64,9 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
     problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
     problems += [_problem(document, path, message) for path, message in _config(data)]
     app: StreamApp | None = None
+    asked = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
     try:
-        app = StreamApp.model_validate_json(json.dumps(data), by_name=False)
+        app = StreamApp.model_validate_json(json.dumps(asked, allow_nan=False), by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
         told = [d for d in details if not told_elsewhere(d)]
@@ -70,6 +75,23 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
         message = f"not yet supported: this version does not have {capability.value}; leave it out"
         problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
     return app, problems
+
+
+def _no_json(data: Any) -> Iterator[Problem]:
+    """Values that no file could hold, such as a Python object where its name was meant."""
+    for count, (path, value) in enumerate(walk(data)):
+        if count > MOST_VALUES or len(path) > DEEPEST:
+            yield Problem(0, 0, dotted(path[:8]), f"nested more than {DEEPEST} deep, or too many values")
+            return
+        if not isinstance(value, (dict, list, str, int, float, type(None))):
+            kind = type(value).__name__
+            yield Problem(
+                0, 0, dotted(path), f"found a {kind} where a text, number, flag, list or mapping stands"
+            )
+        elif isinstance(value, float) and not math.isfinite(value):
+            yield Problem(0, 0, dotted(path), f"found {value}; allowed is a finite number")
+        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+            yield Problem(0, 0, dotted(path), "the name of a field has to be a text")
 
 
 def _problem(document: Document, path: Path, message: str) -> Problem:
@@ -99,9 +121,13 @@ def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
             allowed = ", ".join(model.kinds())
             path: Path = ("spec", key, index)
             if not found:
-                yield path, f"takes exactly one of {allowed}; found none"
+                empty = " and ".join(short(k) for k in entry if k not in model.always())
+                yield (
+                    path,
+                    f"takes exactly one of {allowed}; found {f'an empty {empty}' if empty else 'none'}",
+                )
             elif len(found) > 1:
-                yield path, f"takes exactly one of {allowed}; found {' and '.join(found)}"
+                yield path, f"takes exactly one of {allowed}; found {' and '.join(map(short, found))}"
 
 
 def _config(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -111,6 +137,6 @@ def _config(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
         path: Path = ("spec", "config", name)
         key = KEYS.get(name)
         if key is None:
-            yield path, f'unknown setting "{name}"{nearest(name, list(KEYS))}'
+            yield path, f'unknown setting "{short(name)}"{nearest(name, list(KEYS))}'
         elif isinstance(value, str) and not key.fits(value):
-            yield path, f'found "{value}"; allowed is {key.allowed}'
+            yield path, f"found {shown(value)}; allowed is {key.allowed}"

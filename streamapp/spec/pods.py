@@ -7,7 +7,6 @@ from pydantic import Field
 from streamapp.spec.base import Part
 from streamapp.spec.marks import Crd, Effect
 from streamapp.spec.scalars import (
-    Duration,
     LongDuration,
     Name,
     ObjectName,
@@ -40,7 +39,7 @@ class Driver(Part):
     """A pod template to start from; host access is refused unless the installation allows it."""
     spark_conf: Settings = {}
     """Further Spark settings; those that StreamApp depends on are refused."""
-    lost_timeout: Duration = "5m"
+    lost_timeout: LongDuration = "5m"
     """When a driver whose node does not answer is given up and force-deleted."""
 
 

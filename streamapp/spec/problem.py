@@ -5,6 +5,10 @@ from difflib import get_close_matches
 
 from streamapp.spec.reasons import Reason
 
+LONGEST = 256
+"""No name is longer; comparing longer texts for likeness would take time and help nobody."""
+MOST_SHOWN = 12
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
@@ -22,19 +26,22 @@ class Problem:
         return ": ".join(word for word in words if word)
 
 
-def quoted(names: object) -> str:
-    """Names as a reader expects them in a sentence: "a", "b" and "c" in their given order."""
-    words = [f'"{name}"' for name in names] if isinstance(names, (list, tuple)) else [f'"{names}"']
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}" if words else "none"
+def short(text: str, most: int = 60) -> str:
+    """A text as it may stand in a message: on one line and not too long, whatever it holds."""
+    cut = text if len(text) <= most else text[: most - 3] + "..."
+    return cut if cut.isprintable() else cut.encode("unicode_escape").decode()
 
 
 def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
     """The tail of a message about an unknown name: the one that was probably meant, or all there are."""
     lowered = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6) if len(name) <= LONGEST else []
     if close:
-        return f'; did you mean "{lowered[close[0]]}"?'
+        return f'; did you mean "{short(lowered[close[0]])}"?'
     if not known:
         return "; there are none"
-    shown = [f'"{candidate}"' for candidate in known[:8]]
-    return f"; there {'is' if len(known) == 1 else 'are'} {', '.join(shown)}{' …' * (len(known) > 8)}"
+    shown = [f'"{short(candidate)}"' for candidate in known[:MOST_SHOWN]]
+    more = len(known) - len(shown)
+    return (
+        f"; there {'is' if len(known) == 1 else 'are'} {', '.join(shown)}{f' and {more} more' * (more > 0)}"
+    )

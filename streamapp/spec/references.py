@@ -1,15 +1,16 @@
-"""The rules across lists: every name used exists, names are unique, operators form no circle."""
+"""The rules across lists: every name used exists and is used as what it is, names are unique."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple
 
+from streamapp.spec.circles import operators_form_no_circle, streams_reach_every_sink
 from streamapp.spec.columns import Column, ColumnListError, parse_columns
-from streamapp.spec.outline import Entry, Named, Outline
-from streamapp.spec.problem import nearest
-from streamapp.spec.reading import Path
+from streamapp.spec.document import Path, dotted
+from streamapp.spec.outline import Entry, Fault, Named, Outline
+from streamapp.spec.problem import nearest, short
 
-Fault = tuple[Path, str]
-"""Where, and what is wrong there."""
+COMPARISONS = 100_000
+"""Names compared for likeness in one list at most: beyond that a file has another fault than its spelling."""
 
 
 def faults(app: Outline) -> Iterator[Fault]:
@@ -29,18 +30,20 @@ def _names_are_unique(app: Outline) -> Iterator[Fault]:
             if entry.name in seen:
                 first = dotted(seen[entry.name])
                 rest = "; streams and operators share one set of names" if what == "name" else ""
-                yield (*entry.path, "name"), f'the {what} "{entry.name}" is taken by {first}{rest}'
+                yield (*entry.path, "name"), f'the {what} "{short(entry.name)}" is taken by {first}{rest}'
             else:
                 seen[entry.name] = entry.path
 
 
 def _systems_exist(app: Outline) -> Iterator[Fault]:
-    yield from _unknown((stream.text("system") for stream in app.streams), app.systems, "system")
+    if "systems" not in app.broken:
+        yield from _unknown((stream.text("system") for stream in app.streams), app.systems, "system")
 
 
 def _sources_exist(app: Outline) -> Iterator[Fault]:
-    used = (source for step in app.operators for source in step.sources)
-    yield from _unknown(used, (*app.streams, *app.operators), "stream or operator")
+    if app.broken.isdisjoint({"streams", "operators"}):
+        used = (source for step in app.operators for source in step.sources)
+        yield from _unknown(used, (*app.streams, *app.operators), "stream or operator")
 
 
 def _streams_exist(app: Outline) -> Iterator[Fault]:
@@ -54,18 +57,24 @@ def _streams_exist(app: Outline) -> Iterator[Fault]:
     used += [
         Named(name.partition("#")[0], path) for name, path in map(astuple, app.spec.texts("broadcastInputs"))
     ]
-    yield from _unknown(used, app.streams, "stream")
+    if "streams" not in app.broken:
+        yield from _unknown(used, app.streams, "stream")
 
 
 def _tables_exist(app: Outline) -> Iterator[Fault]:
-    yield from _unknown((table for step in app.operators for table in step.tables), app.tables, "table")
+    if "tables" not in app.broken:
+        yield from _unknown((table for step in app.operators for table in step.tables), app.tables, "table")
 
 
 def _unknown(used: Iterable[Named | None], there: tuple[Entry, ...], what: str) -> Iterator[Fault]:
-    names = {entry.name: None for entry in there}
+    names = list(dict.fromkeys(entry.name for entry in there))
+    known, likeness = set(names), dict[str, str]()
     for use in used:
-        if use and use.name not in names:
-            yield use.path, f'no {what} named "{use.name}"{nearest(use.name, list(names))}'
+        if use is None or use.name in known:
+            continue
+        if use.name not in likeness and len(likeness) * len(names) <= COMPARISONS:
+            likeness[use.name] = nearest(use.name, names)
+        yield use.path, f'no {what} named "{short(use.name)}"{likeness.get(use.name, "")}'
 
 
 def _nothing_reads_from_a_sink(app: Outline) -> Iterator[Fault]:
@@ -73,36 +82,10 @@ def _nothing_reads_from_a_sink(app: Outline) -> Iterator[Fault]:
     for step in app.operators:
         for source in step.sources:
             if kind := sinks.get(source.name):
-                yield source.path, f'"{source.name}" is a {kind} and hands nothing on; read what it reads'
-
-
-def _operators_form_no_circle(app: Outline) -> Iterator[Fault]:
-    """Each circle once, told at its first operator; through a table a circle is allowed."""
-    reads = {step.name: [source.name for source in step.sources] for step in app.operators}
-    state: dict[str, bool] = {}  # True: on the way; False: done
-    for start in app.operators:
-        trail: list[tuple[str, Iterator[str]]] = []
-        if start.name not in state:
-            state[start.name] = True
-            trail.append((start.name, iter(reads[start.name])))
-        while trail:
-            name, rest = trail[-1]
-            step = next((n for n in rest if n in reads and state.get(n) is not False), None)
-            if step is None:
-                state[name] = False
-                trail.pop()
-            elif state.get(step):
-                names = [n for n, _ in trail]
-                circle = [*names[names.index(step) :], step]
-                there = next(s for s in app.operators if s.name == step)
-                arrows = " <- ".join(circle)
                 yield (
-                    there.path,
-                    f"operators read each other in a circle: {arrows}; only a table may close one",
+                    source.path,
+                    f'"{short(source.name)}" is a {kind} and hands nothing on; read what it reads',
                 )
-            else:
-                state[step] = True
-                trail.append((step, iter(reads[step])))
 
 
 def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
@@ -111,7 +94,7 @@ def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
     used = {t.name for step in app.operators for t in step.tables}
     for table in app.tables:
         side, remote = table.fields.get("sideInputs"), table.fields.get("remote")
-        name = f'table "{table.name}"'
+        name = f'table "{short(table.name)}"'
         if remote and side:
             yield (*table.path, "sideInputs"), "a remote table has no side inputs; take out one of the two"
         if table.name in sends and remote:
@@ -133,10 +116,13 @@ def _columns_named_exist(app: Outline) -> Iterator[Fault]:
         for used in (stream.text("key"), stream.text("eventTime", "column")):
             if used and used.name.lower() not in names:
                 found = nearest(used.name, [column.name for column in columns])
-                yield used.path, f'no column "{used.name}" in the stream\'s columns{found}'
+                yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{found}'
         time = stream.text("eventTime", "column")
         if time and (column := names.get(time.name.lower())) and not column.type.startswith("TIMESTAMP"):
-            yield time.path, f'column "{column.name}" is {column.type}; event time has to be a TIMESTAMP'
+            yield (
+                time.path,
+                f'column "{short(column.name)}" is {column.type}; event time has to be a TIMESTAMP',
+            )
 
 
 def _columns(stream: Entry) -> tuple[Column, ...] | None:
@@ -149,21 +135,30 @@ def _columns(stream: Entry) -> tuple[Column, ...] | None:
 
 def _exactly_one_kind(app: Outline) -> Iterator[Fault]:
     for step in app.operators:
-        window = step.fields[step.kind].get("window") if isinstance(step.fields[step.kind], dict) else None
-        if isinstance(window, dict) and sum(v is not None for v in window.values()) != 1:
-            yield (*step.path, step.kind, "window"), "takes exactly one of tumbling, hopping, session"
-        if step.kind in {"map", "flatMap"} and isinstance(body := step.fields[step.kind], dict):
-            yield from _select_or_python(body, (*step.path, step.kind))
+        window = step.body.get("window")
+        if isinstance(window, dict):
+            found = [kind for kind, value in window.items() if value is not None]
+            if len(found) != 1:
+                told = " and ".join(map(short, found)) or "none"
+                yield (
+                    (*step.path, step.kind, "window"),
+                    f"takes exactly one of tumbling, hopping, session; found {told}",
+                )
+        if step.kind in {"map", "flatMap"} and step.body:
+            yield from _select_or_python(step.body, (*step.path, step.kind))
 
 
 def _select_or_python(body: dict[str, object], path: Path) -> Iterator[Fault]:
-    if ("select" in body) == ("python" in body):
-        yield (
-            path,
-            "takes either select or python" + (", found both" if "select" in body else ", found neither"),
-        )
-    elif "python" in body and "columns" not in body:
+    select, python, columns = (body.get(key) is not None for key in ("select", "python", "columns"))
+    if select == python:
+        yield path, f"takes either select or python; found {'both' if select else 'neither'}"
+    elif python and not columns:
         yield (*path, "columns"), "missing; say which columns the Python function returns"
+    elif select and columns:
+        yield (
+            (*path, "columns"),
+            "goes with python only: a select list tells its columns itself; leave it out",
+        )
 
 
 def _volumes_fit_the_location(app: Outline) -> Iterator[Fault]:
@@ -189,17 +184,10 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _streams_exist,
     _tables_exist,
     _nothing_reads_from_a_sink,
-    _operators_form_no_circle,
+    operators_form_no_circle,
+    streams_reach_every_sink,
     _tables_are_filled_in_one_way,
     _columns_named_exist,
     _exactly_one_kind,
     _volumes_fit_the_location,
 )
-
-
-def dotted(path: Path) -> str:
-    """A path as people write it: `spec.operators[3].joinTable.table`."""
-    words = ""
-    for step in path:
-        words += f"[{step}]" if isinstance(step, int) else f".{step}" if words else str(step)
-    return words

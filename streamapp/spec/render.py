@@ -6,6 +6,9 @@ from typing import Any
 import yaml
 
 from streamapp.spec.app import StreamApp
+from streamapp.spec.yaml_scalars import meaning
+
+TEXT = "tag:yaml.org,2002:str"
 
 
 def as_data(app: StreamApp) -> dict[str, Any]:
@@ -38,8 +41,15 @@ class _Dumper(yaml.SafeDumper):
                 _flow(entry)
         return node
 
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        """In quotes where our own reader would take the plain word for something else, as for `y` or 1e3."""
+        return self.represent_scalar(TEXT, data, style=None if meaning(data) == data else "'")
+
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+
+_Dumper.add_representer(str, _Dumper.represent_str)
 
 
 def _flow(node: yaml.Node) -> None:

@@ -12,7 +12,7 @@ from streamapp.spec.expressions import unbalanced
 
 APP_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 NAME = r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
-TOPIC = r"^[A-Za-z0-9._-]+$"
+TOPIC = r"^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"  # "." and ".." would lead out of a folder
 PYTHON_REFERENCE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
 _REFERENCE = PYTHON_REFERENCE.strip("^$")
 GROUPER = rf"^(partition|streamPartition|single|{_REFERENCE})$"
@@ -25,7 +25,7 @@ QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
 MEANING = {
     APP_NAME: "a DNS label: small letters, digits and hyphens, with a letter or digit at both ends",
     NAME: "a name: letters, digits, '-', '_' and '.', with a letter or digit at both ends",
-    TOPIC: "letters, digits, '.', '_' and '-'",
+    TOPIC: "letters, digits, '.', '_' and '-', and not dots alone",
     PYTHON_REFERENCE: "package.module:name",
     GROUPER: "partition, streamPartition, single, or one's own as package.module:name",
     BROADCAST_INPUT: "stream, stream#3 or stream#[0-7]",
@@ -43,7 +43,7 @@ def _within(least: str, most: str) -> Callable[[str], str]:
 
     def check(value: str) -> str:
         if not low <= durations.milliseconds(value) <= high:
-            raise PydanticCustomError("duration_range", f"found {value}, allowed is {least} to {most}")
+            raise PydanticCustomError("duration_range", f"found {value}; allowed is {least} to {most}")
         return value
 
     return check
@@ -54,6 +54,14 @@ def _columns(value: str) -> str:
         parse_columns(value)
     except ColumnListError as error:
         raise PydanticCustomError("columns", "{error}", {"error": str(error)}) from None
+    return value
+
+
+def _broadcast_input(value: str) -> str:
+    first, _, last = value.partition("#")[2].strip("[]").partition("-")
+    if last and int(first) > int(last):
+        message = f"found {value}; the first partition has to come before the last"
+        raise PydanticCustomError("broadcast_range", message)
     return value
 
 
@@ -74,7 +82,9 @@ ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)
 Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249)]
 PythonReference = Annotated[str, Field(pattern=PYTHON_REFERENCE, max_length=256)]
 Grouper = Annotated[str, Field(pattern=GROUPER, max_length=256)]
-BroadcastInput = Annotated[str, Field(pattern=BROADCAST_INPUT, max_length=128)]
+BroadcastInput = Annotated[
+    str, Field(pattern=BROADCAST_INPUT, max_length=128), AfterValidator(_broadcast_input)
+]
 Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
 AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
 Location = Annotated[str, Field(pattern=LOCATION, max_length=512)]

@@ -7,8 +7,8 @@ from pydantic import BaseModel
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.config_keys import KEYS
+from streamapp.spec.document import Path
 from streamapp.spec.marks import Capability, Needs
-from streamapp.spec.reading import Path
 from streamapp.spec.translation import model_in
 
 

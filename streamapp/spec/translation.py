@@ -6,8 +6,8 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
-from streamapp.spec.problem import nearest
-from streamapp.spec.reading import Path
+from streamapp.spec.document import Path
+from streamapp.spec.problem import nearest, short
 from streamapp.spec.scalars import MEANING
 
 Context = Mapping[str, Any]
@@ -19,6 +19,8 @@ def translate(error: ErrorDetails, model: type[BaseModel]) -> str:
     say = MESSAGES.get(error["type"])
     if error["type"] == "extra_forbidden":
         return unknown_field(error["loc"], model)
+    if error["type"] == "missing":
+        return missing_field(error["loc"], model)
     return say(context, found) if say else error["msg"]
 
 
@@ -30,7 +32,15 @@ def told_elsewhere(error: ErrorDetails) -> bool:
 def unknown_field(loc: Path, model: type[BaseModel]) -> str:
     """An unknown field, beside those that may stand there."""
     allowed = [info.alias or name for name, info in _part_at(loc[:-1], model).model_fields.items()]
-    return f'unknown field "{loc[-1]}"{nearest(str(loc[-1]), allowed)}'
+    name = str(loc[-1])
+    return f'unknown field "{short(name)}"{nearest(name, allowed)}'
+
+
+def missing_field(loc: Path, model: type[BaseModel]) -> str:
+    """A field that has to be there, and what it says."""
+    fields = _part_at(loc[:-1], model).model_fields.items()
+    says = next((info.description for name, info in fields if loc[-1] in {info.alias, name}), None)
+    return f"missing; it has to say: {says[0].lower()}{says[1:].rstrip('.')}" if says else "missing"
 
 
 def shown(value: object) -> str:
@@ -39,15 +49,25 @@ def shown(value: object) -> str:
         case None:
             return "nothing"
         case bool():
-            return f"the flag {str(value).lower()} (yes, no, on, off, y and n are flags: a text needs quotes)"
+            return f"the flag {str(value).lower()}"
         case int() | float():
             return f"the number {value}"
         case str():
-            return f'the text "{value if len(value) <= 60 else value[:57] + "..."}"'
+            return f'the text "{short(value)}"'
         case list():
             return f"a list of {len(value)}"
         case _:
             return "a mapping"
+
+
+def _text(_: Context, found: object) -> str:
+    """Words that YAML takes for flags and numbers surprise people: say how to make them texts."""
+    quotes = ""
+    if isinstance(found, bool):
+        quotes = "; yes, no, on, off, y and n are flags too: put it in quotes"
+    elif isinstance(found, (int, float)):
+        quotes = "; put it in quotes"
+    return f"found {shown(found)} where a text has to stand{quotes}"
 
 
 def _wanted(what: str) -> Callable[[Context, object], str]:
@@ -68,10 +88,9 @@ def _pattern(context: Context, found: object) -> str:
 
 
 MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
-    "missing": lambda _, __: "missing",
     "literal_error": _choice,
     "string_pattern_mismatch": _pattern,
-    "string_type": _wanted("a text"),
+    "string_type": _text,
     "int_type": _wanted("a whole number"),
     "int_from_float": _wanted("a whole number"),
     "float_type": _wanted("a number"),
@@ -81,7 +100,7 @@ MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
     "model_type": _wanted("a mapping"),
     "model_attributes_type": _wanted("a mapping"),
     "string_too_long": lambda c, f: f"has {len(str(f))} characters; at most {c['max_length']} are allowed",
-    "string_too_short": lambda _, __: "is empty",
+    "string_too_short": lambda _, __: "is empty; write something or leave it out",
     "too_short": lambda c, f: f"found {shown(f)}; at least {c['min_length']} entries are needed",
     "too_long": lambda c, f: f"found {shown(f)}; at most {c['max_length']} entries are allowed",
     "greater_than_equal": lambda c, f: f"found {f}; at least {c['ge']} is allowed",
