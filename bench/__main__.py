@@ -1,7 +1,7 @@
 """Measures and prints a table per module; ends with 1 when an aim is missed.
 
-`python -m bench planning` runs that module alone. A module named in MEASURED has a function `rows()` that yields
-a `bench.row.Row` as soon as it is measured, and a docstring whose first line says what is measured.
+`python -m bench planning` runs that module alone. A module named in MEASURED has a function `rows()` that
+yields a `bench.row.Row` as soon as it is measured, and a docstring whose first line says what is measured.
 """
 
 import sys

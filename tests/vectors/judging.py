@@ -11,7 +11,15 @@ from typing import Any
 
 from tests.vectors.case import Case
 
-Runner = Callable[[dict[str, Any]], list[str]]
+Run = Callable[[dict[str, Any]], list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A group's module: what judges its vectors, and the tests that cover its recipes."""
+
+    run: Run
+    recipes: str
 
 
 class Weight(Enum):
@@ -41,20 +49,28 @@ def weight(strictness: str) -> Weight:
     raise ValueError(f"the format knows no strictness {strictness!r}")
 
 
-def judge(case: Case, run: Runner, decided: Mapping[str, str]) -> list[str] | NotJudged:
+def judge(case: Case, runner: Runner, decided: Mapping[str, str]) -> list[str] | NotJudged:
     """What speaks against the product: differences, or that they do not count and why."""
     counts = weight(case.strictness)
     if counts is Weight.RECIPE:
-        return NotJudged(
-            f"a recipe, covered by {decided.get(case.id, 'no property test that is named here')}"
-        )
-    vector = only_invariants(case.vector) if case.strictness == "shipped-exact" else case.vector
+        return NotJudged(f"a recipe, covered by {decided.get(case.id, runner.recipes)}")
+    if counts is Weight.BINDING:
+        exact = case.strictness != "shipped-exact"
+        return runner.run(case.vector if exact else only_invariants(case.vector))
+    differences = _differences(runner, case.vector)
     if counts is Weight.REPORTED:
-        return NotJudged("informational: " + ("; ".join(run(vector)) or "as expected"))
-    differences = run(vector)
-    if differences and counts is Weight.CHOICE and case.id in decided:
+        return NotJudged("informational: " + ("; ".join(differences) or "as expected"))
+    if differences and case.id in decided:
         return NotJudged(f"decided otherwise: {decided[case.id]}")
     return differences
+
+
+def _differences(runner: Runner, vector: dict[str, Any]) -> list[str]:
+    """A vector that leaves a choice may use words that its group does not know: that is a difference too."""
+    try:
+        return runner.run(vector)
+    except (LookupError, TypeError, ValueError) as error:
+        return [f"cannot be run: {error!r}"]
 
 
 def only_invariants(value: Any) -> Any:
@@ -77,10 +93,10 @@ def decisions(file: Path = Path(__file__).parent / "decided.md") -> dict[str, st
     return {match["id"]: match["reason"] for match in found if match}
 
 
-def runner(group: str) -> Runner | None:
-    """The `run` of tests/vectors/groups/<group>.py; none where the group has no module yet."""
+def runner_of(group: str) -> Runner | None:
+    """The `run` and RECIPES of tests/vectors/groups/<group>.py; none where the group has no module yet."""
     name = f"tests.vectors.groups.{group}"
     if importlib.util.find_spec(name) is None:
         return None
-    run: Runner = importlib.import_module(name).run
-    return run
+    module = importlib.import_module(name)
+    return Runner(module.run, getattr(module, "RECIPES", "no property test that the group names"))

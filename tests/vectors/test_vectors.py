@@ -1,4 +1,4 @@
-"""Every vector is a test; a group judges its own by `run(vector)`, which returns the differences found."""
+"""Every vector is a test; `run(vector)` of `groups/<group>.py` judges it, by the differences it returns."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.vectors.case import GROUPS, Case, cases, files
-from tests.vectors.judging import NotJudged, decisions, judge, runner
+from tests.vectors.judging import NotJudged, decisions, judge, runner_of
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.name) for file in files()])
@@ -21,10 +21,10 @@ def test_a_file_is_of_a_known_group_and_holds_as_many_vectors_as_it_says(file: P
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in cases()])
 def test_a_vector_is_met(case: Case) -> None:
     assert case.group in GROUPS
-    run = runner(case.group)
-    if run is None:
+    runner = runner_of(case.group)
+    if runner is None:
         pytest.skip(f"not judged: tests/vectors/groups/{case.group}.py is not there yet")
-    verdict = judge(case, run, decisions())
+    verdict = judge(case, runner, decisions())
     if isinstance(verdict, NotJudged):
         pytest.skip(f"not judged: {verdict.because}")
     assert verdict == [], f"{case.id} ({case.strictness}): {case.vector['title']}"

@@ -8,6 +8,7 @@ from streamapp.plan.plan import Mode, Plan, Role
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
 
+RECIPES = "tests/plan/test_plan_properties.py and tests/graph/test_cycles.py"
 _KINDS = {
     "input": Kind.INPUT,
     "map": Kind.MAP,
