@@ -11,24 +11,15 @@ from dataclasses import dataclass
 
 from streamapp.graph.groups import Groups
 from streamapp.graph.members import lowest, mask_of, members, numbers_in
-
-
-@dataclass(frozen=True, slots=True)
-class Tie:
-    """How a stream came to its count: the join and the stream it meets there, whose count is `origin`'s."""
-
-    join: str
-    stream: str
-    origin: str
+from streamapp.plan.because import Because, Ground
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Counts that follow from the joins, streams tied to each other, what tied those that had no count."""
+    """Streams tied to each other, and why each stream without a count of its own has its origin's."""
 
-    counts: Mapping[str, int]
     components: tuple[tuple[str, ...], ...]
-    ties: Mapping[str, Tie]
+    imposed: Mapping[str, Because]
 
 
 def agree(groups: Groups, given: Mapping[str, int]) -> Agreement:
@@ -39,11 +30,8 @@ def agree(groups: Groups, given: Mapping[str, int]) -> Agreement:
     for join in heard:
         components.tie(join, groups.masks[join])
     return Agreement(
-        counts={
-            name: count for name, count in zip(names, components.counts(), strict=True) if count is not None
-        },
         components=tuple(sorted(members(mask, names) for mask in components.tied())),
-        ties=dict(_causes(names, components)),
+        imposed=dict(_causes(names, components)),
     )
 
 
@@ -81,10 +69,6 @@ class _Components:
                 self.beside[centre].append((end, join))
                 self.beside[end].append((centre, join))
         self._unite(touched, count)
-
-    def counts(self) -> Iterator[int | None]:
-        """Each stream's count by its number."""
-        return (self._count[self._find(number)] for number in range(len(self._root)))
 
     def tied(self) -> Iterator[int]:
         """The components of more than one stream."""
@@ -128,7 +112,7 @@ class _Components:
         return root
 
 
-def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, Tie]]:
+def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, Because]]:
     """Follow the ties outwards from the streams whose counts were given."""
     origin = {number: number for number in numbers_in(components.given)}
     waiting = deque(origin)
@@ -138,4 +122,5 @@ def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str
             if other not in origin:
                 origin[other] = origin[number]
                 waiting.append(other)
-                yield names[other], Tie(join, names[number], names[origin[number]])
+                met, first = names[number], names[origin[number]]
+                yield names[other], Because(Ground.IMPOSED, operator=join, stream=met, origin=first)

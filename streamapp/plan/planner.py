@@ -62,10 +62,9 @@ def _count(
         return given[name]
     if role is not Role.INTERMEDIATE:
         return None
-    if name in agreement.ties:
-        tie = agreement.ties[name]
-        because = Because(Ground.IMPOSED, operator=tie.join, stream=tie.stream, origin=tie.origin)
-        return Count(agreement.counts[name], because)
+    because = agreement.imposed.get(name)
+    if because is not None and because.origin is not None:
+        return Count(given[because.origin].partitions, because)
     return default
 
 
