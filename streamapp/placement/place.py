@@ -21,9 +21,9 @@ from streamapp.placement.extras import decide_by_worth
 from streamapp.placement.fill import fill
 from streamapp.placement.optimum import most_on_location
 from streamapp.placement.placement import Before, Placement
-from streamapp.placement.refusal import Refusal
 from streamapp.placement.residue import decide_by_flow
 from streamapp.placement.shares import share_out
+from streamapp.tasks.refusal import Refusal
 
 
 def place(

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.placement.location import UNKNOWN, LocationId
-from streamapp.placement.refusal import Refusal
 from streamapp.spec.reasons import Reason
+from streamapp.tasks.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ def provider(text: str) -> Provider | Refusal:
     if len(found) < len(parts):
         return Refusal(
             Reason.INVALID_SPEC,
-            f'spec.placement.location: "{text}" names no location',
+            "spec.placement.location",
+            f'"{text}" names no location',
             "use node, pod, volume, label:<key>, or several of these joined by +",
         )
     return found[0] if len(found) == 1 else lambda facts: _joined([part(facts) for part in found])

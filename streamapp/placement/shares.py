@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 
-from streamapp.placement.refusal import Refusal
 from streamapp.spec.reasons import Reason
+from streamapp.tasks.refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,9 @@ def share_out(
     if room < tasks:
         return Refusal(
             Reason.INSUFFICIENT_CAPACITY,
-            f"{len(processors)} processors may carry {room} tasks, but there are {tasks}",
-            f"add room for {tasks - room} more: raise limits or capacities, or add processors",
+            "processors",
+            f"all {len(processors)} may carry {room} tasks together, but there are {tasks}",
+            f"make room for {tasks - room} more: raise limits or capacities, or add processors",
         )
     return _by_capacity(tasks, weight, most)
 

@@ -1,0 +1,228 @@
+"""Judges affinity.json: places tasks step by step, each from where the last step left them, and compares."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamapp.placement.locality import Locality
+from streamapp.placement.location import same_location
+from streamapp.placement.movement import movement
+from streamapp.placement.place import place
+from streamapp.placement.placement import Placement
+from streamapp.placement.standby import place_standbys
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.refusal import Refusal
+
+_SETTINGS = {"tasks", "task_locality", "processor_locality", "previous", "capacity", "replication_factor"}
+_PROSE = {"id", "origin", "source", "title", "strictness", "rationale", "samza_head", "note"}
+_NOT_BINDING = {"exact_samza", "message_must_name"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked of `place`, after it was settled which of the locality counts."""
+
+    tasks: tuple[str, ...]
+    processors: Mapping[str, str | None]
+    locality: Locality
+    capacity: Mapping[str, int] | None
+
+    def answer(self) -> Placement | Refusal:
+        return place(
+            self.tasks,
+            self.locality.locations,
+            self.processors,
+            self.locality.processors,
+            capacity=self.capacity,
+        )
+
+    def turned_round(self) -> "_Question":
+        """The same with everything in the opposite order."""
+        locality = self.locality
+        return _Question(
+            self.tasks[::-1],
+            _turned(self.processors),
+            Locality(locality.run_id, _turned(locality.locations), _turned(locality.processors)),
+            _turned(self.capacity) if self.capacity else None,
+        )
+
+    def after(self, placement: Placement) -> "_Question":
+        """The same, asked again when the tasks are where the answer put them."""
+        processors = placement.processor_of
+        locations = {task: self.processors[name] for task, name in processors.items()}
+        locality = Locality(self.locality.run_id, locations, processors)
+        return _Question(self.tasks, self.processors, locality, self.capacity)
+
+
+def run(vector: dict[str, Any]) -> list[str]:
+    settings: dict[str, Any] = {}
+    differences: list[str] = []
+    for number, (stage, expect) in enumerate(_stages(vector)):
+        unread = stage.keys() - _SETTINGS - _PROSE - {"expect", "steps"}
+        found = [f"there is no rule for the field {name}" for name in sorted(unread) if "run_id" not in name]
+        settings |= {name: value for name, value in stage.items() if name not in {"expect", "steps"}}
+        question = _question(settings)
+        answer = question.answer()
+        found += _differences(expect, question, answer, settings)
+        differences += [f"stage {number}: {text}" for text in found]
+        if isinstance(answer, Placement):
+            left = question.after(answer).locality
+            settings |= {"task_locality": left.locations, "previous": left.processors}
+            settings = {name: value for name, value in settings.items() if not name.endswith("run_id")}
+            settings |= {"run_id": left.run_id, "recorded_run_id": left.run_id}
+    return differences
+
+
+def _stages(vector: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """The vector, then its steps. If no step expects anything the last has to meet the vector's `expect`."""
+    steps = vector.get("steps") or []
+    own = vector.get("expect", {})
+    if steps and not any("expect" in step for step in steps):
+        yield vector, {}
+        yield from ((step, {}) for step in steps[:-1])
+        yield steps[-1], own
+        return
+    before = vector.get("previous") or vector.get("task_locality")
+    if not steps or own or not before:
+        yield vector, own
+        yield from ((step, step.get("expect", {})) for step in steps)
+    else:
+        yield {**vector, **steps[0]}, steps[0].get("expect", {})
+        yield from ((step, step.get("expect", {})) for step in steps[1:])
+
+
+def _question(settings: Mapping[str, Any]) -> _Question:
+    recorded, current = _runs(settings)
+    locality = Locality(recorded, settings.get("task_locality") or {}, settings.get("previous") or {})
+    return _Question(
+        tuple(settings["tasks"]),
+        settings.get("processor_locality") or {},
+        locality.within(current),
+        settings.get("capacity"),
+    )
+
+
+def _runs(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """The run that the locality was recorded in, and the one that asks: two fields, or one with both."""
+    current = settings.get("run_id")
+    if isinstance(current, Mapping):
+        values = [str(value) for value in current.values()]
+        return values[0], values[-1]
+    if isinstance(current, list):
+        return str(current[0]), str(current[-1])
+    other = [value for name, value in settings.items() if name.endswith("run_id") and name != "run_id"]
+    recorded = other[-1] if other else current
+    return str(recorded), str(current)
+
+
+def _turned(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(reversed(list(mapping.items())))
+
+
+def _differences(
+    expect: dict[str, Any], question: _Question, answer: Placement | Refusal, settings: Mapping[str, Any]
+) -> Iterator[str]:
+    outcome = "rejected" if isinstance(answer, Refusal) else "ok"
+    if outcome not in (expect.get("outcome", "ok"), expect.get("alternative")):
+        yield f"{outcome}: {answer}"
+    elif isinstance(answer, Refusal):
+        if "error" in expect and answer.reason is not Reason[expect["error"]]:
+            yield f"refused for {answer.reason}, not for {expect['error']}"
+    else:
+        yield from _placed_otherwise(expect, question, answer)
+        yield from _unsteady(expect, question, answer)
+        if "standby" in expect:
+            replicas = int(settings.get("replication_factor", 1)) - 1
+            yield from _differ("standby", expect["standby"], _standby(question, answer, replicas))
+        for name in sorted(expect.keys() - _RULES - _NOT_BINDING):
+            yield f"there is no rule for expect.{name}"
+
+
+_RULES = {
+    *("outcome", "alternative", "error", "invariants", "standby"),
+    *("exact", "exact_subset", "loads", "loads_sorted", "forbidden", "idle", "not_restarted"),
+    *("repeat", "permutation_invariant", "then_repeat_is_identity"),
+}
+
+
+def _placed_otherwise(expect: dict[str, Any], question: _Question, answer: Placement) -> Iterator[str]:
+    owner = answer.processor_of
+    if "exact" in expect:
+        yield from _differ("exact", expect["exact"], dict(owner))
+    subset = expect.get("exact_subset", {})
+    yield from _differ("exact_subset", subset, {task: owner.get(task) for task in subset})
+    loads = Counter(owner.values())
+    wanted = expect.get("loads", {})
+    yield from _differ("loads", wanted, {name: loads[name] for name in wanted})
+    if "loads_sorted" in expect:
+        every = sorted(loads[name] for name in question.processors)
+        yield from _differ("loads_sorted", sorted(expect["loads_sorted"]), every)
+    if "idle" in expect:
+        yield from _differ("idle", sorted(expect["idle"]), list(answer.idle))
+    for name, tasks in expect.get("forbidden", {}).items():
+        yield from (f"{name} got {task}" for task in tasks if owner[task] == name)
+    if "not_restarted" in expect:
+        untouched = movement(question.locality.processors, owner).untouched
+        yield from (f"{name} is restarted" for name in expect["not_restarted"] if name not in untouched)
+    invariants = expect.get("invariants", {})
+    measured = _measured(question, answer)
+    for name, bound in invariants.items():
+        if name not in measured:
+            yield f"there is no rule for invariants.{name}"
+        elif not _within(name, bound, measured[name]):
+            yield f"{name} is {bound}, found {measured[name]}"
+
+
+def _within(name: str, bound: int, found: int) -> bool:
+    if name.startswith("max_"):
+        return found <= bound
+    return found >= bound if name.startswith("min_") else found == bound
+
+
+def _measured(question: _Question, answer: Placement) -> dict[str, int]:
+    """Counted here from the map alone, not taken from the answer's own counts."""
+    owner, locality = answer.processor_of, question.locality
+    loads = Counter(owner.values())
+    located = [task for task in owner if locality.locations.get(task)]
+    had = [task for task in owner if locality.processors.get(task)]
+    at_home = sum(
+        same_location(locality.locations[task], question.processors[owner[task]]) for task in located
+    )
+    with_owner = sum(locality.processors[task] == owner[task] for task in had)
+    return {
+        "complete": set(owner) == set(question.tasks) and set(loads) <= set(question.processors),
+        "min_load": min(loads[name] for name in question.processors),
+        "max_load": max(loads[name] for name in question.processors),
+        "min_tasks_on_previous_location": at_home,
+        "max_location_moves": len(located) - at_home,
+        "min_tasks_on_previous_processor": with_owner,
+        "max_processor_moves": len(had) - with_owner,
+    }
+
+
+def _unsteady(expect: dict[str, Any], question: _Question, answer: Placement) -> Iterator[str]:
+    for _ in range(int(expect.get("repeat", 0))):
+        if question.answer() != answer:
+            yield "asked again it answers otherwise"
+    if expect.get("permutation_invariant") and question.turned_round().answer() != answer:
+        yield "in another order it answers otherwise"
+    if expect.get("then_repeat_is_identity"):
+        again = question.after(answer).answer()
+        if not isinstance(again, Placement) or again.processor_of != answer.processor_of:
+            yield "placed again from its own result it moves tasks"
+
+
+def _standby(question: _Question, answer: Placement, replicas: int) -> dict[str, Any]:
+    copies = sum(map(len, place_standbys(answer, replicas).copies.values()))
+    return {
+        "active_unchanged": question.locality.processors == answer.processor_of,
+        "containers": len(question.processors),
+        "total_tasks": len(answer.processor_of) + copies,
+        "standby_tasks": copies,
+    }
+
+
+def _differ(field: str, expected: Any, found: Any) -> Iterator[str]:
+    if expected != found:
+        yield f"{field} is {found}, not {expected}"
