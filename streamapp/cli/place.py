@@ -1,0 +1,87 @@
+"""`streamapp place`: which processor runs which task, and what a change of processors moves."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from streamapp.cli.counts import count_options
+from streamapp.cli.tasks import PREVIOUS
+
+
+@click.command(short_help="Show which processor runs which task, and what would move.")
+@click.argument("app")
+@count_options
+@click.option(
+    "--processors",
+    metavar="FILE|N",
+    help="YAML or JSON, processor -> location; or how many. The app's own number when left out.",
+)
+@click.option("--previous", type=PREVIOUS, help="An earlier answer in JSON: where tasks and their state are.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
+def place(
+    app: str,
+    catalog: Path | None,
+    settings: tuple[str, ...],
+    processors: str | None,
+    previous: Path | None,
+    output: str,
+    name: str | None,
+) -> None:
+    """Show where the tasks of APP run: balanced, and as many as possible where their state is.
+
+    With --previous it tells what moves and why, beside the least that any balanced assignment could move.
+    Exits with 0, with 1 when plan, growth or placement is refused, with 2 when the command was used wrongly.
+
+    \b
+    Examples:
+      streamapp place app.yaml --catalog topics.yaml --processors nodes.yaml -o json > before.json
+      streamapp place app.yaml --catalog topics.yaml --processors 5 --previous before.json
+    """
+    from streamapp.author.place_document import place_document
+    from streamapp.author.place_text import place_text
+    from streamapp.author.tasks_text import tasks_text
+    from streamapp.cli.proposal import previous_answer, proposal, show_rejected_plan
+    from streamapp.cli.sources import one_app
+    from streamapp.placement.place import place as place_tasks
+    from streamapp.tasks.refusal import Refusal
+
+    found = one_app(app, name)
+    before = previous_answer(previous)
+    title = found.metadata.name
+    locations = _processors(processors, found.spec.processors)
+    proposed = proposal(found, catalog, settings, before, tuple(locations))
+    if proposed.tasks is None:
+        show_rejected_plan(title, proposed)
+        sys.exit(1)
+    if proposed.assignment is None:
+        click.echo(tasks_text(title, proposed.tasks, before.layout), nl=False)
+        sys.exit(1)
+    formed = proposed.assignment
+    placed = place_tasks(formed.tasks, before.task_locality, locations, before.processor_of)
+    if output == "json":
+        click.echo(json.dumps(place_document(title, formed, placed, locations, before), indent=2))
+    else:
+        click.echo(place_text(title, placed, locations, before), nl=False)
+    if isinstance(placed, Refusal):
+        sys.exit(1)
+
+
+def _processors(said: str | None, own: int) -> dict[str, str | None]:
+    from streamapp.catalog.file import CatalogError
+    from streamapp.catalog.processors import MOST, numbered, read_processors
+
+    if said is None:
+        return numbered(own)
+    if said.isascii() and said.isdecimal():
+        if int(said) > MOST:
+            raise click.BadParameter(f"found {said}; at most {MOST} are allowed", param_hint="--processors")
+        return numbered(int(said))
+    try:
+        return read_processors(Path(said))
+    except CatalogError as error:
+        raise click.UsageError("\n".join(f"{said}: {problem}" for problem in error.problems)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"cannot read {said}: {error}") from None

@@ -1,0 +1,56 @@
+"""`streamapp tasks`: which task owns which partition, today and after a growth."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from streamapp.cli.counts import count_options
+
+PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Show which task owns which partition, and what a growth would change.")
+@click.argument("app")
+@count_options
+@click.option("--previous", type=PREVIOUS, help="An earlier answer in JSON: the tasks that hold the state.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
+def tasks(
+    app: str,
+    catalog: Path | None,
+    settings: tuple[str, ...],
+    previous: Path | None,
+    output: str,
+    name: str | None,
+) -> None:
+    """Show the tasks of APP: which partitions each owns, and its changelog partition.
+
+    With --previous the tasks are those that hold the state already: new partitions of a stream that grew go
+    to the task that has their keys. Exits with 0, with 1 when plan or growth is refused, with 2 when the
+    command was used wrongly.
+
+    \b
+    Examples:
+      streamapp tasks app.yaml --catalog topics.yaml -o json > before.json
+      streamapp tasks app.yaml --catalog topics.yaml --set views=16 --previous before.json
+    """
+    from streamapp.author.tasks_document import tasks_document
+    from streamapp.author.tasks_text import tasks_text
+    from streamapp.cli.proposal import previous_answer, proposal, show_rejected_plan
+    from streamapp.cli.sources import one_app
+    from streamapp.tasks.refusal import Refusal
+
+    found = one_app(app, name)
+    before = previous_answer(previous)
+    proposed = proposal(found, catalog, settings, before, None)
+    if proposed.tasks is None:
+        show_rejected_plan(found.metadata.name, proposed)
+        sys.exit(1)
+    if output == "json":
+        click.echo(json.dumps(tasks_document(found.metadata.name, proposed.tasks), indent=2))
+    else:
+        click.echo(tasks_text(found.metadata.name, proposed.tasks, before.layout), nl=False)
+    if isinstance(proposed.tasks, Refusal):
+        sys.exit(1)
