@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-_block = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?\n(?P<body>.*?)^```$', re.M | re.S)
+_block = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?[^\n]*\n(?P<body>.*?)^```$', re.M | re.S)
 
 
 def pages() -> list[Path]:

@@ -9,3 +9,8 @@ from tests.docs.console import pages, renewed
 def test_a_command_on_a_page_says_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     shown = page.read_text("utf-8")
     assert shown == renewed(shown, tmp_path), "write it anew with python -m tests.docs.console"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_no_command_on_a_page_breaks_down(page: Path) -> None:
+    assert "Traceback" not in page.read_text("utf-8")

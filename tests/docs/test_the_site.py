@@ -21,7 +21,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_site_builds_without_a_warning_and_every_page_is_in_it(site: Path) -> None:
-    pages = {path.relative_toDOCS.with_suffix(".html") for path in DOCS.rglob("*.md")}
+    pages = {path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     assert pages <= {path.relative_to(site) for path in site.rglob("*.html")}
 
 
