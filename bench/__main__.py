@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bench.row import Row
 
-MEASURED = ("planning",)
+MEASURED = ("command", "planning")
 
 
 def main(chosen: Sequence[str]) -> int:

@@ -122,8 +122,8 @@ def by_greed(before: _Start, processors: Locations) -> Owners:
     chosen = {}
     for task in sorted(before.owners):
         near = (before.owners[task], *at.get(before.locations[task], ()))
-        name = next((name for name in near if loads.get(name, TASKS) < base + bool(extras)), None)
-        name = name or min(loads, key=loads.__getitem__)
+        room = [name for name in near if loads.get(name, TASKS) < base + bool(extras)]
+        name = room[0] if room else min(loads, key=loads.__getitem__)
         loads[name] += 1
         extras -= loads[name] > base
         chosen[task] = name

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import nearest
+
+if TYPE_CHECKING:  # the help of a verb does not need the model
+    from streamapp.spec.app import StreamApp
 
 
 def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,7 +32,7 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def counts(app: StreamApp, catalog: Path | None, settings: tuple[str, ...]) -> dict[str, int | None]:
+def counts(app: "StreamApp", catalog: Path | None, settings: tuple[str, ...]) -> dict[str, int | None]:
     """The counts known of the app's streams."""
     from streamapp.catalog.file import CatalogError, read_catalog
 

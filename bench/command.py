@@ -1,0 +1,34 @@
+"""Starting the command: CPU seconds until the help of a verb is shown.
+
+The command is a process of its own, so its cost is read from the operating system's account of children.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.row import Aim, Row
+
+COMMAND = Path(sys.executable).with_name("streamapp")
+RUNS = 7
+
+
+def rows() -> Iterator[Row]:
+    """The help of a verb, and beside it what Python takes for nothing at all."""
+    nothing = _cpu([sys.executable, "-c", "pass"])
+    beside = f"python -c pass takes {nothing:.3f}"
+    yield Row("streamapp plan --help", _cpu([str(COMMAND), "plan", "--help"]), "CPU s", Aim(most=0.4), beside)
+
+
+def _cpu(command: list[str]) -> float:
+    return statistics.median(_once(command) for _ in range(RUNS))
+
+
+def _once(command: list[str]) -> float:
+    before = os.times()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own command
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
