@@ -1,0 +1,77 @@
+"""A plan in DOT, for those who lay graphs out with Graphviz."""
+
+from streamapp.graph.nodes import Graph
+from streamapp.plan.plan import Plan
+from streamapp.plan.render.draw import picture
+from streamapp.plan.render.names import legible
+from streamapp.plan.render.picture import Edge, Flow, Node, Shape, Trouble
+from streamapp.plan.render.summary import verdict
+
+_SHAPES = {
+    Shape.STREAM: {"shape": "box", "style": "rounded,filled", "fillcolor": "#e1f0ff", "color": "#2f7fd6"},
+    Shape.INTERMEDIATE: {
+        "shape": "box",
+        "style": "rounded,filled",
+        "fillcolor": "#dcf5ee",
+        "color": "#16866f",
+    },
+    Shape.OPERATOR: {"shape": "box", "style": "filled", "fillcolor": "#ffffff", "color": "#8b949e"},
+    Shape.JOIN: {
+        "shape": "box",
+        "style": "filled",
+        "fillcolor": "#f6f8fa",
+        "color": "#424a53",
+        "penwidth": "2",
+    },
+    Shape.TABLE: {"shape": "cylinder", "style": "filled", "fillcolor": "#f1e8fd", "color": "#8250df"},
+    Shape.MISSING: {"shape": "box", "style": "dashed", "color": "#cf222e"},
+}
+_FLOWS: dict[Flow, dict[str, str]] = {
+    Flow.ROWS: {},
+    Flow.TABLE: {"style": "dotted", "color": "#8250df"},
+    Flow.SIDE: {"style": "dashed", "color": "#2f7fd6"},
+}
+_TROUBLE = {
+    Trouble.NONE: {},
+    Trouble.INVOLVED: {"color": "#cf222e"},
+    Trouble.FAILING: {"color": "#cf222e", "fillcolor": "#ffebe9", "penwidth": "3"},
+}
+
+
+def render(name: str, graph: Graph, plan: Plan) -> str:
+    """The graph from left to right, with counts on nodes and edges, and what fails in red."""
+    drawn = picture(graph, plan)
+    title = f"{legible(name)}: {verdict(plan)}"
+    lines = [
+        f"digraph {quoted(legible(name))} {{",
+        f"  graph [label={quoted(title)}, labelloc=t, rankdir=LR, fontname=Helvetica];",
+        "  node [fontname=Helvetica, fontsize=11];",
+        '  edge [fontname=Helvetica, fontsize=10, color="#8b949e"];',
+        *(f"  n{number} [{_node(node)}];" for number, node in enumerate(drawn.nodes)),
+        *(f"  n{edge.source} -> n{edge.target} [{_edge(edge)}];" for edge in drawn.edges),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A text as a DOT string that shows as it is: in labels a backslash alone would be an escape."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _node(node: Node) -> str:
+    mark = "✕ " if node.trouble is Trouble.FAILING else ""
+    badge = f"  [{node.badge}]" if node.badge else ""
+    # DOT's own line break stands outside the quoting of the texts.
+    label = f"{quoted(f'{mark}{node.kind}')[:-1]}\\n{quoted(f'{node.name}{badge}')[1:]}"
+    return _listed({**_SHAPES[node.shape], **_TROUBLE[node.trouble], "tooltip": node.says}, label)
+
+
+def _edge(edge: Edge) -> str:
+    red = {"color": "#cf222e", "fontcolor": "#cf222e", "penwidth": "2.4"} if edge.failing else {}
+    return _listed({**_FLOWS[edge.flow], **red}, quoted(edge.label))
+
+
+def _listed(attributes: dict[str, str], label: str) -> str:
+    return ", ".join([f"label={label}", *(f"{name}={quoted(value)}" for name, value in attributes.items())])

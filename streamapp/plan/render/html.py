@@ -1,0 +1,223 @@
+"""A plan as one page that needs nothing else: the drawing, its groups, what is wrong, every stream's count.
+
+All texts are in the page as markup; its script is named by its hash, so that no other can run.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+
+from streamapp.graph.nodes import Graph
+from streamapp.plan.plan import Outcome, Plan, PlanError, PlannedJoin, PlannedStream
+from streamapp.plan.render import html_style, svg_style
+from streamapp.plan.render.draw import picture
+from streamapp.plan.render.html_script import SCRIPT
+from streamapp.plan.render.legend import legend
+from streamapp.plan.render.markup import attributes, element, written
+from streamapp.plan.render.names import legible
+from streamapp.plan.render.picture import Picture, Shape
+from streamapp.plan.render.summary import summary, verdict
+from streamapp.plan.render.svg import drawing
+from streamapp.plan.render.theme import variables
+from streamapp.plan.render.trouble import odd_streams
+from streamapp.plan.render.words import ROLES
+from streamapp.spec.reasons import Reason
+
+_LEGEND_WIDTH = 1300
+_STYLE = variables(":root") + html_style.STYLE + svg_style.STYLE
+
+
+def render(name: str, graph: Graph, plan: Plan) -> str:
+    """The page."""
+    drawn = picture(graph, plan)
+    odd = {stream for error in plan.errors for stream in odd_streams(error)}
+    below = [_errors(plan, drawn)] if plan.errors else []
+    return "\n".join(
+        (
+            "<!DOCTYPE html>",
+            f"<html{attributes(lang='en')}>",
+            _head(name, plan),
+            "<body>",
+            _header(name, graph, plan),
+            element("main", _stage(name, drawn, plan), _groups(plan, drawn)),
+            _legend(drawn),
+            element("div", *below, _streams(plan, odd), class_="below"),
+            element("script", SCRIPT),
+            "</body>",
+            "</html>\n",
+        )
+    )
+
+
+def _head(name: str, plan: Plan) -> str:
+    digest = b64encode(sha256(SCRIPT.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    return element(
+        "head",
+        f"<meta{attributes(charset='utf-8')}>",
+        f'<meta http-equiv="Content-Security-Policy"{attributes(content=policy)}>',
+        f"<meta{attributes(name='viewport', content='width=device-width,initial-scale=1')}>",
+        element("title", written(f"{legible(name)}: {verdict(plan)}")),
+        element("style", _STYLE),
+    )
+
+
+def _header(name: str, graph: Graph, plan: Plan) -> str:
+    rejected = plan.outcome is Outcome.REJECTED
+    chip = element(
+        "a" if rejected else "span",
+        written(verdict(plan)),
+        class_=f"chip {plan.outcome}",
+        href="#errors" if rejected else None,
+    )
+    about = element("span", written(summary(graph, plan)), class_="summary")
+    return element("header", element("h1", written(legible(name))), chip, about)
+
+
+def _stage(name: str, drawn: Picture, plan: Plan) -> str:
+    body, width, height = drawing(drawn, focusable=True)
+    image = element(
+        "svg",
+        element("rect", class_="ground", width=width, height=height),
+        body,
+        class_="plan",
+        role="group",
+        aria_label=f"Graph of {legible(name)}: {plan.outcome}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        width=width,
+        height=height,
+    )
+    buttons = (
+        ("out", "\N{MINUS SIGN}", "Smaller"),
+        ("natural", "100%", "Natural size"),
+        ("in", "+", "Larger"),
+    )
+    zoom = [
+        element("button", written(sign), type="button", data_zoom=step, title=title)
+        for step, sign, title in (*buttons, ("fit", "Fit", "Whole graph"))
+    ]
+    canvas = element("div", image, class_="canvas")
+    return element("div", canvas, element("div", *zoom, class_="zoom"), class_="stage")
+
+
+def _groups(plan: Plan, drawn: Picture) -> str:
+    joins = {join.operator: join for join in plan.joins}
+    number_of = {drawn.nodes[number].name: number for number in drawn.groups}
+    odd = {
+        error.operator: set(odd_streams(error))
+        for error in plan.errors
+        if error.reason is Reason.JOIN_PARTITION_MISMATCH
+    }
+    order = sorted(joins, key=lambda name: (name not in odd, name))
+    cards = []
+    for name in order:
+        number = number_of[legible(name)]
+        cards.append(_group(joins[name], number, drawn.groups[number], plan.streams, odd.get(name)))
+    advice = (
+        "Point at a node to see its group: the streams that must have one partition count, and all that "
+        "lies between. Click to keep it."
+    )
+    return element(
+        "aside",
+        element("h2", "Groups"),
+        element("p", advice, class_="advice"),
+        '<p class="alone" hidden>In no group: no join constrains its partition count.</p>',
+        *cards,
+    )
+
+
+def _group(
+    join: PlannedJoin,
+    number: int,
+    members: frozenset[int],
+    streams: Mapping[str, PlannedStream],
+    odd: set[str] | None,
+) -> str:
+    if join.partitions is not None:
+        agreed = element("b", f"✓ {join.partitions}")
+    else:
+        agreed = element("b", "✕ no one count")
+    rows = [
+        element(
+            "li",
+            element("span", _count(streams[name]), class_="count"),
+            element(
+                "span",
+                element("code", written(legible(name))),
+                element("span", written(legible(streams[name].because.sentence)), class_="because"),
+            ),
+            class_="odd" if odd and name in odd else None,
+        )
+        for name in join.streams
+    ]
+    return element(
+        "section",
+        element("h3", written(legible(join.operator))),
+        element("p", f"{join.kind} · partitions ", agreed, class_="what"),
+        element("ul", *rows, class_="members"),
+        class_="group failing" if odd else "group",
+        data_join=number,
+        data_members=" ".join(map(str, sorted({number, *members}))),
+    )
+
+
+def _legend(drawn: Picture) -> str:
+    key, height = legend(drawn, _LEGEND_WIDTH)
+    image = element(
+        "svg",
+        element("g", key, class_="legend", transform="translate(2,15)"),
+        class_="plan",
+        width=_LEGEND_WIDTH,
+        height=height,
+        role="img",
+        aria_label="What the shapes and lines mean",
+    )
+    return element("div", image, class_="key")
+
+
+def _errors(plan: Plan, drawn: Picture) -> str:
+    number_of = {
+        node.name: number
+        for number, node in enumerate(drawn.nodes)
+        if node.shape in (Shape.OPERATOR, Shape.JOIN)
+    }
+    items = [_error(error, number_of.get(legible(error.operator or ""))) for error in plan.errors]
+    return element("h2", "Errors", id="errors") + element("ol", *items, class_="errors")
+
+
+def _error(error: PlanError, number: int | None) -> str:
+    where = ""
+    if error.operator is not None:
+        shown = written(legible(error.operator))
+        where = element("button", shown, type="button", data_show=number) if number is not None else shown
+    return element(
+        "li",
+        element("span", f"✕ {error.reason}", class_="reason"),
+        where,
+        element("p", written(legible(error.message))),
+        element("p", "→ ", written(legible(error.hint))),
+    )
+
+
+def _streams(plan: Plan, odd: set[str]) -> str:
+    heads = [element("th", title) for title in ("stream", "partitions", "role", "system", "because")]
+    rows = [
+        element(
+            "tr",
+            element("td", element("code", written(legible(stream.name)))),
+            element("td", _count(stream), class_="count"),
+            element("td", ROLES[stream.role]),
+            element("td", written(legible(stream.system))),
+            element("td", written(legible(stream.because.sentence))),
+            class_="odd" if stream.name in odd else None,
+        )
+        for stream in plan.streams.values()
+    ]
+    return element("h2", "Streams") + element(
+        "table", element("thead", element("tr", *heads)), element("tbody", *rows)
+    )
+
+
+def _count(stream: PlannedStream) -> str:
+    count = "?" if stream.partitions is None else str(stream.partitions)
+    return f"all {count}" if stream.broadcast else count

@@ -1,0 +1,57 @@
+"""Where the counts on edges stand: on their edge, in a gap between columns, and not on each other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamapp.plan.render.geometry import LABEL_LETTER, Point, Route
+from streamapp.plan.render.names import columns
+from streamapp.plan.render.picture import Edge
+
+HEIGHT = 14
+_PARTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
+_NEAR = 30  # edges from one node that run this close together need their count but once
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A count at its place; `edge` is the number of its edge."""
+
+    edge: int
+    at: Point
+    width: float
+
+
+def place_labels(edges: Sequence[Edge], routes: Sequence[Route]) -> list[Label]:
+    """A place for every edge's label, red ones first: where there is little room, they get the best."""
+    order = sorted(range(len(edges)), key=lambda number: (not edges[number].failing, number))
+    placed: list[Label] = []
+    for number in order:
+        edge, route = edges[number], routes[number]
+        if not edge.label or not route.bends:
+            continue
+        width = columns(edge.label) * LABEL_LETTER + 6
+        candidates = [Label(number, at, width) for at in _candidates(route)]
+        if not any(_says_it(label, candidates[0], edges) for label in placed):
+            placed.append(next((free for free in candidates if not _taken(free, placed)), candidates[0]))
+    return placed
+
+
+def _candidates(route: Route) -> Iterator[Point]:
+    for bend in (route.bends[0], *route.bends[:0:-1]):
+        for part in _PARTS:
+            yield bend.at(part)
+
+
+def _taken(label: Label, placed: Sequence[Label]) -> bool:
+    return any(
+        abs(label.at.x - other.at.x) * 2 < label.width + other.width and abs(label.at.y - other.at.y) < HEIGHT
+        for other in placed
+    )
+
+
+def _says_it(label: Label, wanted: Label, edges: Sequence[Edge]) -> bool:
+    one, other = edges[label.edge], edges[wanted.edge]
+    same = (one.label, one.failing) == (other.label, other.failing) and (
+        one.source == other.source or (one.source, one.target) == (other.target, other.source)
+    )
+    return same and abs(label.at.x - wanted.at.x) < _NEAR and abs(label.at.y - wanted.at.y) < HEIGHT

@@ -1,0 +1,162 @@
+"""A plan for a person at a terminal: verdict, streams with reasons, the graph in order, what to mend."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamapp.graph.nodes import Graph, Kind, Operator
+from streamapp.plan.plan import Outcome, Plan, PlanError, PlannedJoin
+from streamapp.plan.render.ansi import Paint
+from streamapp.plan.render.names import columns, legible
+from streamapp.plan.render.spread import NOTHING, Spreads, reads, spreads, writes
+from streamapp.plan.render.summary import summary, verdict
+from streamapp.plan.render.tree import Line, stage_lines
+from streamapp.plan.render.words import ROLES, partitions
+from streamapp.spec.reasons import Reason
+
+_WIDTH = 100
+_NAMES_UP_TO = 44  # a longer name pushes its own line out, not all others
+_GROUP_SHOWN = 8
+
+
+def render(name: str, graph: Graph, plan: Plan, colour: bool = False) -> str:
+    """The plan in about a hundred columns; `colour` is for terminals only."""
+    paint = Paint(colour)
+    lines = [*_head(name, graph, plan, paint)]
+    if plan.streams:
+        lines += ["", paint.bold("Streams"), *_streams(plan, paint)]
+    if plan.stages:
+        lines += ["", paint.bold("Graph"), *_graph(graph, plan, paint)]
+    if plan.errors:
+        lines += ["", paint.bold("Errors"), *_errors(plan.errors, paint)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _head(name: str, graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
+    mark = paint.good if plan.outcome is Outcome.ACCEPTED else paint.bad
+    yield f"{paint.bold(legible(name))}  {mark(verdict(plan))}"
+    yield paint.dim(summary(graph, plan))
+
+
+def _streams(plan: Plan, paint: Paint) -> Iterator[str]:
+    rows = [("name", "partitions", "role", "system", "because")]
+    for stream in plan.streams.values():
+        count = "?" if stream.partitions is None else str(stream.partitions)
+        because = f"{stream.because.sentence}{'; whole to every task' if stream.broadcast else ''}"
+        rows.append(
+            (legible(stream.name), count, ROLES[stream.role], legible(stream.system) or "-", legible(because))
+        )
+    wide = [_widest([row[column] for row in rows]) for column in range(4)]
+    wrong = _names_in_errors(plan)
+    for number, (name, count, role, system, because) in enumerate(rows):
+        left = f"{_padded(name, wide[0])}  {count:>{wide[1]}}"
+        cells = f"{left}  {_padded(role, wide[2])}  {_padded(system, wide[3])}"
+        if not number:
+            yield paint.dim(f"  {cells}  {because}")
+        else:
+            yield f"  {paint.bad(cells) if name in wrong else cells}  {paint.dim(because)}"
+
+
+def _graph(graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
+    spread = spreads(graph, plan)
+    joins = {join.operator: join for join in plan.joins}
+    mismatched = {
+        error.operator: error for error in plan.errors if error.reason is Reason.JOIN_PARTITION_MISMATCH
+    }
+    told = [[_told(graph, line, spread) for line in stage_lines(graph, stage)] for stage in plan.stages]
+    wide = _widest([told_.left for stage in told for told_ in stage])
+    for number, stage in enumerate(told, start=1):
+        yield paint.dim(f"  stage {number}")
+        for one in stage:
+            operator = one.line.key.name if one.line.key.of == "operator" else None
+            error = mismatched.get(operator) if operator else None
+            text = f"    {_padded(one.left, wide)}  {one.count:>5}"
+            said = _agreed(joins[operator], paint) if operator in joins else []
+            said += [paint.dim(one.notes)] if one.notes else []
+            yield "  ".join([paint.bad(text) if error else text, *said])
+            if error:
+                yield from (f"    {one.line.below}{paint.bad(having)}" for having in _by_count(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of one line, before all are padded alike."""
+
+    line: Line
+    left: str
+    count: str
+    notes: str
+
+
+def _told(graph: Graph, line: Line, spread: Spreads) -> _Told:
+    name = legible(line.key.name)
+    if line.key.of == "operator":
+        operator = graph.operators[line.key.name]
+        count, notes = spread.operators[operator.name].label, _notes(graph, line, operator, spread)
+        return _Told(line, f"{line.branch}{operator.kind} {name}", count, notes)
+    filled = [table for table in sorted(graph.tables) if line.key.name in graph.tables[table].side_inputs]
+    notes = f"→ table {', '.join(map(legible, filled))}" if filled else ""
+    return _Told(line, f"{line.branch}{name}", spread.streams.get(line.key.name, NOTHING).label, notes)
+
+
+def _notes(graph: Graph, line: Line, operator: Operator, spread: Spreads) -> str:
+    notes = [f"with {', '.join(map(legible, line.others))}"] if line.others and line.branch else []
+    for table in operator.tables:
+        label = spread.tables.get(table, NOTHING).label
+        if reads(operator, table):
+            notes.append(f"table {legible(table)}{f' ({label})' if label else ''}")
+        if writes(operator, table):
+            notes.append(f"→ table {legible(table)}")
+    if operator.stream is not None and operator.kind is not Kind.INPUT:
+        label = spread.streams.get(operator.stream, NOTHING).label or "?"
+        notes.append(f"→ {legible(operator.stream)} ({label})")
+    return "  ".join(notes)
+
+
+def _agreed(join: PlannedJoin, paint: Paint) -> list[str]:
+    if join.partitions is None:
+        return [paint.bad("✗ no one count")]
+    if len(join.streams) < 2:
+        return []  # a stream agrees with itself
+    return [paint.good(f"✓ {len(join.streams)} streams of {join.partitions}")]
+
+
+def _by_count(error: PlanError) -> Iterator[str]:
+    counts: dict[int | None, list[str]] = {}
+    for name, count in error.streams:
+        counts.setdefault(count, []).append(legible(name))
+    for count, names in sorted(counts.items(), key=lambda having: having[0] or 0):
+        shown = ", ".join(names[:_GROUP_SHOWN])
+        more = f" and {len(names) - _GROUP_SHOWN} more" if len(names) > _GROUP_SHOWN else ""
+        yield f"✗ {partitions(count)}: {shown}{more}"
+
+
+def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
+    for error in errors:
+        about = f"  {paint.bold(legible(error.operator))}" if error.operator else ""
+        yield f"  {paint.bad(f'✗ {error.reason}')}{about}"
+        yield from _wrapped(error.message, "    ", "    ")
+        yield from _wrapped(error.hint, "    → ", "      ")
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        legible(text),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _names_in_errors(plan: Plan) -> set[str]:
+    return {legible(name) for error in plan.errors for name, _ in error.streams}
+
+
+def _widest(cells: Sequence[str]) -> int:
+    return max((columns(cell) for cell in cells if columns(cell) <= _NAMES_UP_TO), default=0)
+
+
+def _padded(text: str, wide: int) -> str:
+    return text + " " * (wide - columns(text))
