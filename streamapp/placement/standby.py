@@ -41,7 +41,9 @@ def place_standbys(
     """So many copies of each task beside the one that runs; `previous` are the copies of before."""
     choice = _Choice(placement, replicas)
     tasks = sorted(placement.processor_of)
-    for task in tasks:
+    # The last by name are those that `fill` moved to a newcomer. They cannot have a copy there as well, so they
+    # keep theirs first, and the newcomer's share of copies falls to others.
+    for task in reversed(tasks):
         for name in (previous or {}).get(task, ()):
             choice.keep(task, name)
     for task in tasks:

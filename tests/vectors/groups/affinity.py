@@ -14,6 +14,8 @@ from streamapp.placement.standby import place_standbys
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
+RECIPES = "tests/placement/test_the_optimum.py and tests/placement/test_stability.py"
+
 _SETTINGS = {"tasks", "task_locality", "processor_locality", "previous", "capacity", "replication_factor"}
 _PROSE = {"id", "origin", "source", "title", "strictness", "rationale", "samza_head", "note"}
 _NOT_BINDING = {"exact_samza", "message_must_name"}

@@ -1,0 +1,42 @@
+"""Random tasks and processors, with every corner: gone, unknown, moved, new, fewer tasks than processors."""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from streamapp.placement.location import UNKNOWN
+from streamapp.placement.place import place
+from streamapp.placement.placement import Placement
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    tasks: tuple[str, ...]
+    task_locality: dict[str, str | None]
+    processor_locality: dict[str, str | None]
+    previous: dict[str, str]
+
+    def placed(self, **bounds: dict[str, int] | None) -> Placement:
+        found = place(self.tasks, self.task_locality, self.processor_locality, self.previous, **bounds)
+        assert isinstance(found, Placement)
+        return found
+
+
+@st.composite
+def worlds(draw: st.DrawFn, most_tasks: int = 16, most_processors: int = 7) -> World:
+    processors = [f"p{n}" for n in range(draw(st.integers(1, most_processors)))]
+    tasks = tuple(f"t{n:03d}" for n in range(draw(st.integers(0, most_tasks))))
+    locations: list[str | None] = [f"l{n}" for n in range(draw(st.integers(1, 4)))]
+    places = locations + [None, UNKNOWN] * draw(st.integers(0, 2))
+    processor_locality = {name: draw(st.sampled_from(places)) for name in processors}
+    owners = draw(st.lists(st.sampled_from([*processors, "gone"]), min_size=1, unique=True))
+    settled = draw(st.sampled_from([0, 1, 3]))
+    task_locality: dict[str, str | None] = {}
+    previous: dict[str, str] = {}
+    for task in tasks:
+        owner = draw(st.sampled_from([None, *owners]))
+        if owner is not None:
+            previous[task] = owner
+        home = processor_locality.get(owner or "")
+        task_locality[task] = draw(st.sampled_from([*locations, "l-gone", None] + [home] * 4 * settled))
+    return World(tasks, task_locality, processor_locality, previous)
