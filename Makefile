@@ -50,12 +50,13 @@ bench: $(READY) ## Measure, each figure beside what it is compared with
 	@$(BIN)/python -m bench
 
 .PHONY: generate
-generate: $(READY) ## Write the generated files anew: CRD, reference pages
+generate: $(READY) ## Write the generated files anew: CRD, reference pages, what commands print on pages
 	@$(BIN)/python -m tests.repository.generated
+	@$(BIN)/python -m tests.docs.console
 
 .PHONY: docs
 docs: $(READY) ## Build the documentation site into site/; a broken link fails
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 .PHONY: clean
 clean: ## Remove what the other targets made

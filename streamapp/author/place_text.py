@@ -29,7 +29,7 @@ def place_text(
     if previous.processor_of:
         whys = Counter(found.why(task).value for task in found.processor_of)
         lines += ["", *table([("TASKS", "WHY"), *((str(n), why) for why, n in sorted(whys.items()))])]
-        lines += ["", "  * is not where it was"]
+        lines += ["", "  * is not on the processor that had it"] * bool(found.processor_moves)
     return "\n".join(lines) + "\n"
 
 

@@ -18,6 +18,8 @@ def check(app: str) -> None:
     from streamapp.cli.sources import apps
 
     for found in apps(app):
-        parts = found.spec
-        told = f"{len(parts.streams)} streams, {len(parts.tables)} tables, {len(parts.operators)} operators"
+        lists = {"stream": found.spec.streams, "table": found.spec.tables, "operator": found.spec.operators}
+        told = ", ".join(
+            f"{len(entries)} {what}{'s' * (len(entries) != 1)}" for what, entries in lists.items()
+        )
         click.echo(f"{found.metadata.namespace}/{found.metadata.name}: {told}: nothing wrong")

@@ -11,7 +11,7 @@ Example = Callable[[str], Path]
 def test_check_says_that_nothing_is_wrong(run: Run, example: Example) -> None:
     result = run("check", example("page-views") / "app.yaml")
     assert result.exit_code == 0
-    assert result.output == "shop/page-views: 3 streams, 1 tables, 4 operators: nothing wrong\n"
+    assert result.output == "shop/page-views: 3 streams, 1 table, 4 operators: nothing wrong\n"
 
 
 def test_check_tells_every_problem_with_its_line_and_ends_with_1(

@@ -50,7 +50,7 @@ def test_completion_prints_a_script_that_calls_the_command(run: Run, shell: str)
 
 def test_the_shell_completes_verbs() -> None:
     asked = {"_STREAMAPP_COMPLETE": "bash_complete", "COMP_WORDS": "streamapp pl", "COMP_CWORD": "1"}
-    done = subprocess.run([COMMAND], env=os.environ | asked, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    done = subprocess.run([COMMAND], env=os.environ | asked, capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == {"plain,place", "plain,plan"}
 
 
@@ -59,12 +59,12 @@ def test_help_of_plan_starts_without_loading_the_rules() -> None:
         "import sys; from streamapp.cli.main import root; root(['plan', '--help'], standalone_mode=False); "
         "print([m for m in ('pydantic', 'yaml', 'fast_sugiyama', 'streamapp.plan') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    with subprocess.Popen([COMMAND, "crd"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
+    with subprocess.Popen([COMMAND, "crd"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.read(10)
