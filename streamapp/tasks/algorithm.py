@@ -46,14 +46,15 @@ def initial_indexes(
     if refusal:
         return refusal
     asked = range(current_count) if indexes is None else indexes
+    if algorithm is modulo:  # which keeps the contract by what it is
+        return [index % initial_count for index in asked]
     found: list[int] = []
     # A user's code may raise anything at all, and none of it may end the planner.
     try:
         found.extend(map(algorithm, asked, repeat(current_count), repeat(initial_count)))
     except Exception as error:
         return _broken(stream, asked[len(found)], f"raised {type(error).__name__}: {error}")
-    # The remainder keeps the contract by what it is, and looking at 100,000 of them would cost as much again.
-    return found if algorithm is modulo else _checked(stream, initial_count, asked, found)
+    return _checked(stream, initial_count, asked, found)
 
 
 def _checked(stream: str, initial_count: int, asked: Sequence[int], found: list[int]) -> list[int] | Refusal:

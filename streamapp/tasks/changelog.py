@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 def numbered(known: Mapping[str, int], tasks: Iterable[str]) -> dict[str, int]:
     """All numbers given so far and, for new tasks in the order of their names, the next free ones."""
     free = partition_count(known)
-    new = sorted(set(tasks) - known.keys())
+    new = sorted({task for task in tasks if task not in known})
     return {**known, **{task: number for number, task in enumerate(new, start=free)}}
 
 

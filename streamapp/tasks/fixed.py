@@ -56,8 +56,9 @@ def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int
     """The contract across growths: what one growth decided about a partition, the next may not change."""
     if request.algorithm is modulo and not known.folds:
         return None
-    for index in range(known.initial, known.last):
-        before, now = known.initial_index(index), indexes[index]
+    seen = range(known.initial, known.last)
+    former = known.folds or tuple(index % known.initial for index in seen)
+    for index, before, now in zip(seen, former, indexes[known.initial :], strict=False):
         if before != now:
             return Refusal(
                 Reason.EXPANSION_ALGORITHM_INVALID,

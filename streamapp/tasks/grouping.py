@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.changelog import numbered
@@ -63,10 +64,10 @@ def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | R
     if refusal:
         return refusal
     tasks = _by_task(
-        (task, Partition(stream, index))
-        for stream, indexes in found.keyed.items()
-        for index in indexes
-        if (task := owners[stream][folds[stream].indexes[index]]) is not None  # and none of them is
+        chain.from_iterable(
+            _with_owners(stream, indexes, folds[stream], owners[stream])
+            for stream, indexes in found.keyed.items()
+        )
     )
     grown = growths(layout, found.keyed_counts, request.algorithm, request.now)
     layout = replace(layout, streams={**layout.streams, **kept}, splits=layout.splits + grown)
@@ -114,12 +115,19 @@ def _seen(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dic
     return seen
 
 
-def _by_task(pairs: Iterable[tuple[str, Partition]]) -> dict[str, tuple[Partition, ...]]:
+def _with_owners(
+    stream: str, indexes: Sequence[int], fold: Fold, owners: tuple[str | None, ...]
+) -> Iterable[tuple[str | None, Partition]]:
+    initial = map(fold.indexes.__getitem__, indexes)
+    return zip(map(owners.__getitem__, initial), map(Partition, repeat(stream), indexes), strict=True)
+
+
+def _by_task(pairs: Iterable[tuple[str | None, Partition]]) -> dict[str, tuple[Partition, ...]]:
     growing: dict[str, list[Partition]] = {}
     for task, partition in pairs:
         if task in growing:
             growing[task].append(partition)
-        else:
+        elif task is not None:  # and none is: each index in use has an owner by now
             growing[task] = [partition]
     # Each list goes as its tuple comes: with 100,000 tasks, keeping both makes the collector run.
     return {task: tuple(growing.pop(task)) for task in list(growing)}

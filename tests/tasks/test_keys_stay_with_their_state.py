@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -84,6 +84,7 @@ class History(RuleBasedStateMachine):
 TestHistory = History.TestCase
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 6),
     st.lists(st.integers(1, 3), max_size=4),

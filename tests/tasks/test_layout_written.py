@@ -3,7 +3,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.spec.reasons import Reason
@@ -50,6 +50,7 @@ LAYOUTS = st.builds(
 EXAMPLE = formed({"views": 8}, formed({"views": 4}, run="r1"), now=12.5).layout
 
 
+@settings(deadline=None)
 @given(LAYOUTS)
 def test_a_layout_comes_back_as_it_was(layout: Layout) -> None:
     assert decode(encode(layout)) == layout

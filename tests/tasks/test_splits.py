@@ -1,13 +1,6 @@
-from dataclasses import replace
-from random import Random
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from streamapp.tasks.opening import Wait, inherited_watermark, unfinished, waits
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.split import Parting, Split, is_due, settled
-from tests.tasks.forming import formed
 
 V = [Partition("views", index) for index in range(16)]
 GROWN = Split("views", before=2, after=4, seen_at=100.0)
@@ -76,54 +69,3 @@ def test_where_its_keys_come_from_several_partitions_it_takes_over_the_lowest_wa
     task = [V[0], V[2], V[4]]
     assert inherited_watermark(V[4], task, [mixed], {V[0]: 5, V[2]: 3}) == 3
     assert inherited_watermark(V[4], task, [mixed], {V[0]: 5}) is None
-
-
-SETTLE = 4
-
-
-@settings(max_examples=60)
-@given(
-    first=st.integers(1, 3),
-    growths=st.lists(st.tuples(st.integers(1, 9), st.sampled_from([2, 3])), max_size=3),
-    lags=st.lists(st.integers(0, SETTLE - 1), min_size=1, max_size=3),
-    seen_late=st.integers(0, 2),
-    random=st.randoms(use_true_random=False),
-)
-def test_a_producers_records_of_a_key_are_read_in_order_across_any_growths(
-    first: int, growths: list[tuple[int, int]], lags: list[int], seen_late: int, random: Random
-) -> None:
-    """Producers go over to a new count one by one; the app reads what is open, at its own pace, to the end."""
-    log: dict[Partition, list[tuple[int, int, int]]] = {}
-    read: dict[tuple[int, int], list[int]] = {}
-    positions: dict[Partition, int] = {}
-    history, at = [(0, first)], 0
-    for pause, factor in growths:
-        at += pause
-        history.append((at, history[-1][1] * factor))
-    app = formed({"views": first})
-    layout = app.layout
-    for tick in range(at + 40):
-        producing = tick < at + 12
-        for producer, lag in enumerate(lags if producing else []):
-            count = [count for since, count in history if since + lag <= tick or since == 0][-1]
-            for key in range(6):
-                log.setdefault(Partition("views", key % count), []).append((producer, key, tick))
-        seen = [count for since, count in history if since + seen_late <= tick or since == 0][-1]
-        if seen != layout.streams["views"].last:
-            app = formed({"views": seen}, layout=layout, now=float(tick))
-            layout = app.layout
-        ends = {partition: len(records) for partition, records in log.items()}
-        splits = [settled(one, ends) if is_due(one, float(tick), SETTLE) else one for one in layout.splits]
-        layout = replace(layout, splits=unfinished(splits, positions))
-        for task in app.tasks.values():
-            for partition in random.sample(task, len(task)):
-                if waits(partition, task, layout.splits, positions):
-                    continue
-                position = positions.get(partition, 0)
-                found = log.get(partition, [])[position:]
-                taken = found if not producing else found[: random.randint(0, 8)]
-                positions[partition] = position + len(taken)
-                for producer, key, written in taken:
-                    read.setdefault((producer, key), []).append(written)
-    assert all(times == sorted(times) for times in read.values())
-    assert sum(map(len, read.values())) == sum(map(len, log.values()))
