@@ -1,0 +1,72 @@
+"""The Spark session that lanes need: one slot per processor, nothing that moves tasks by itself."""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.executor.cores": "1",
+    "spark.locality.wait": "30s",
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.worker.reuse": "true",
+    "spark.scheduler.mode": "FIFO",
+    "spark.speculation": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.task.cpus": "1",
+    "spark.task.maxFailures": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
+
+
+class ExecutorsMissingError(Exception):
+    """Not all executors came in time."""
+
+
+def open_session(name: str, processors: int, memory: str = "1g") -> SparkSession:
+    """A session on this machine: threads of this process for one processor, real executors for several."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{_mebibytes(memory)}]"
+    builder = SparkSession.builder.master(master).appName(name).config("spark.executor.memory", memory)
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def executors(session: SparkSession) -> dict[str, str]:
+    """The executors that live, id -> host; none where lanes run in the driver's own process."""
+    listed = session.sparkContext._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
+    found = {}
+    for index in range(listed.size()):
+        one = listed.apply(index)
+        if one.id() != "driver":
+            found[one.id()] = one.hostPort().rpartition(":")[0]
+    return found
+
+
+def await_executors(session: SparkSession, count: int, seconds: float = 60.0) -> dict[str, str]:
+    """The executors, once there are so many of them."""
+    deadline = time.monotonic() + seconds
+    while len(found := executors(session)) < count:
+        if time.monotonic() > deadline:
+            raise ExecutorsMissingError(f"{len(found)} of {count} executors came within {seconds:g} s")
+        time.sleep(0.05)
+    return found
+
+
+def _mebibytes(memory: str) -> int:
+    number, unit = int(memory[:-1]), memory[-1].lower()
+    return number * {"m": 1, "g": 1024}[unit]

@@ -1,0 +1,108 @@
+"""What the driver orders of the lanes in one batch, and what it hears back.
+
+Orders travel as one JSON text in a Spark property that is bound to the job: an attempt that is made again
+finds the same orders, and a late one of an earlier batch finds its own.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PROPERTY = "streamapp.orders"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRange:
+    """Records to read: start <= offset < end."""
+
+    stream: str
+    partition: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOrder:
+    """One task's part of a batch."""
+
+    name: str
+    changelog: int  # its partition in every changelog
+    checkpoint: str  # as it was read or written last; empty for a task without one
+    ranges: tuple[ReadRange, ...] = ()
+
+    @property
+    def committed(self) -> bytes | None:
+        """The checkpoint that has to be the newest one when this batch commits."""
+        return self.checkpoint.encode() if self.checkpoint else None
+
+
+@dataclass(frozen=True, slots=True)
+class LaneOrder:
+    """What one lane does."""
+
+    processor: str
+    tasks: tuple[TaskOrder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """One batch: what every lane does."""
+
+    incarnation: int
+    batch: int
+    time_ms: int  # what the batch takes for now
+    lanes: tuple[LaneOrder, ...]
+    release: bool = False  # settle and close the stores, do nothing else
+    skip: tuple[tuple[str, int, int], ...] = field(
+        default=()
+    )  # stream, partition, offset of records set aside
+
+    def text(self) -> str:
+        """As it travels."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str) -> "Orders":
+        """As it was sent."""
+        found = json.loads(text)
+        lanes = tuple(
+            LaneOrder(
+                lane["processor"],
+                tuple(
+                    TaskOrder(
+                        t["name"], t["changelog"], t["checkpoint"], tuple(ReadRange(**r) for r in t["ranges"])
+                    )
+                    for t in lane["tasks"]
+                ),
+            )
+            for lane in found["lanes"]
+        )
+        skip = tuple((str(s), int(p), int(o)) for s, p, o in found["skip"])
+        return cls(found["incarnation"], found["batch"], found["time_ms"], lanes, found["release"], skip)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a lane says of one task after a batch."""
+
+    task: str
+    status: str  # committed, fenced, restoring, busy, damaged, unavailable, failed
+    checkpoint: str = ""  # the new one, where committed
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_in: int = 0
+    restored: int = 0  # changelog entries replayed into stores
+    bad: int = 0  # records set aside
+    message: str = ""
+    steps: Sequence[tuple[str, float]] = ()  # seconds by step
+
+    def text(self) -> str:
+        """As it travels."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str) -> "Report":
+        """As it was sent."""
+        found: dict[str, Any] = json.loads(text)
+        return cls(**found | {"steps": tuple((name, seconds) for name, seconds in found["steps"])})

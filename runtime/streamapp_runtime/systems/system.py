@@ -1,0 +1,116 @@
+"""What every system of streams can do, and the values it speaks in.
+
+A stream is known here by its topic; positions are offsets: the next record to read, or to be written.
+Reads give Arrow, never an object per record. All writes of a lane in a batch, checkpoints included,
+are one transaction.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+
+RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp", pa.int64())])
+"""What is written: bytes or null, bytes or null (a null value deletes), milliseconds since the epoch or null."""
+
+STORED = pa.schema([("offset", pa.int64()), *RECORDS])
+"""What is read: the same with each record's offset. Offsets grow; they may leave holes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a partition holds: offsets from `oldest` up to, and without, `end`."""
+
+    oldest: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How a stream keeps its records."""
+
+    compacted: bool = False  # the newest record of each key stays, older ones may go
+    retention_ms: int | None = None  # records older than this may go
+
+
+class FencedError(Exception):
+    """A newer incarnation has taken over, or a checkpoint is not what was expected: nothing was written."""
+
+
+class UnavailableError(Exception):
+    """The system cannot be reached or is busy; trying again later may help."""
+
+
+class FullError(UnavailableError):
+    """There is no room for what was to be written: nothing of it was."""
+
+
+class UnknownStreamError(Exception):
+    """A stream or partition that does not exist was named."""
+
+
+class OutOfRangeError(Exception):
+    """Records that were asked for are no longer there: retention or truncation took them."""
+
+
+class Transaction(Protocol):
+    """Appends that become visible together, or not at all."""
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records (schema RECORDS) to the end of a partition."""
+
+    def put(self, stream: str, key: bytes, value: bytes | None) -> None:
+        """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
+
+    def commit(self) -> Mapping[Partition, int]:
+        """Make everything visible; gives each partition's new end. FencedError when it may not."""
+
+    def abort(self) -> None:
+        """Drop everything."""
+
+
+class System(Protocol):
+    """A system of streams. One object per process; used by one thread at a time."""
+
+    def streams(self) -> Mapping[str, int]:
+        """All streams with their partition counts."""
+
+    def partitions(self, stream: str) -> int | None:
+        """A stream's partition count; None when there is no such stream."""
+
+    def create(self, stream: str, partitions: int, options: StreamOptions = StreamOptions()) -> None:
+        """Make a stream. One that exists with the same count and options is left as it is, else ValueError."""
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Add partitions; fewer than there are is a ValueError."""
+
+    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, Span]:
+        """What each partition holds now, committed records only."""
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The committed records (schema STORED) with start <= offset < end, in order."""
+
+    def latest(self, stream: str) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out."""
+
+    def begin(
+        self, owner: str, incarnation: int, expected: Mapping[bytes, bytes | None] | None = None
+    ) -> Transaction:
+        """Open a transaction for a lane.
+
+        `owner` is the checkpoint stream that fencing goes by. At commit the system checks that no higher
+        incarnation was fenced for that owner and, where `expected` is given, that the newest values of those
+        keys in the checkpoint stream are the ones named.
+        """
+
+    def fence(self, owner: str, incarnation: int) -> None:
+        """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
+
+    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+        """Records below these positions are read by nobody any more and may go."""
+
+    def close(self) -> None:
+        """Let go of everything."""
