@@ -5,7 +5,6 @@ be a user's own, so nothing that it returns or raises is trusted: its contract i
 """
 
 from collections.abc import Sequence
-from itertools import repeat
 from typing import Protocol
 
 from streamapp.spec.reasons import Reason
@@ -49,21 +48,27 @@ def initial_indexes(
     if algorithm is modulo:  # which keeps the contract by what it is
         return [index % initial_count for index in asked]
     found: list[int] = []
+    for index in asked:
+        answer = _answer(stream, index, current_count, initial_count, algorithm)
+        if isinstance(answer, Refusal):
+            return answer
+        found.append(answer)
+    return found
+
+
+def _answer(
+    stream: str, index: int, current: int, initial: int, algorithm: ExpansionAlgorithm
+) -> int | Refusal:
     # A user's code may raise anything at all, and none of it may end the planner.
     try:
-        found.extend(map(algorithm, asked, repeat(current_count), repeat(initial_count)))
+        answer = algorithm(index, current, initial)
     except Exception as error:
-        return _broken(stream, asked[len(found)], f"raised {type(error).__name__}: {error}")
-    return _checked(stream, initial_count, asked, found)
-
-
-def _checked(stream: str, initial_count: int, asked: Sequence[int], found: list[int]) -> list[int] | Refusal:
-    for index, initial in zip(asked, found, strict=True):
-        if type(initial) is not int or not 0 <= initial < initial_count:
-            return _broken(stream, index, f"gave {initial!r}, no index from 0 to {initial_count - 1}")
-        if initial != index < initial_count:
-            return _broken(stream, index, f"moved it to {initial}, and the first {initial_count} must stay")
-    return found
+        return _broken(stream, index, f"raised {type(error).__name__}: {error}")
+    if type(answer) is not int or not 0 <= answer < initial:
+        return _broken(stream, index, f"gave {answer!r}, no index from 0 to {initial - 1}")
+    if answer != index < initial:
+        return _broken(stream, index, f"moved it to {answer}, and the first {initial} must stay")
+    return answer
 
 
 def _illegal(stream: str, current: int, initial: int, algorithm: ExpansionAlgorithm) -> Refusal | None:

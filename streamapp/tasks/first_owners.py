@@ -21,7 +21,9 @@ def first_owners(
     """The task of each partition, or why the grouper's answer cannot be used."""
     if grouper.own is not None:
         return _asked(grouper.name, grouper.own, previous, partitions)
-    name = _NAMES[grouper.name]
+    name = _NAMES.get(grouper.name)
+    if name is None:
+        return _invalid(grouper.name, "is none of partition, streamPartition and single, and was not loaded")
     return {partition: name(partition) for partition in partitions}
 
 

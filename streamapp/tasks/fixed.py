@@ -1,6 +1,6 @@
 """The fixed-tasks form of every grouper: what came with a growth follows the keys it took over."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from streamapp.spec.reasons import Reason
@@ -15,8 +15,14 @@ class Fold:
     """A stream laid onto the partitions that it, or what it is joined with, had when state began."""
 
     initial: int
-    indexes: list[int]  # the initial index of each partition
+    indexes: Sequence[int]  # the initial index of each partition
     owners: tuple[str | None, ...]  # of each initial partition, as far as remembered
+    later: tuple[int, ...] = ()  # the initial indexes of later partitions, if not index mod initial
+
+
+def unfolded(count: int) -> Fold:
+    """A stream that nothing is remembered of."""
+    return Fold(count, range(count), (None,) * count)
 
 
 def folded(request: Request, layout: Layout, counts: Mapping[str, int]) -> dict[str, Fold] | Refusal:
@@ -30,26 +36,41 @@ def folded(request: Request, layout: Layout, counts: Mapping[str, int]) -> dict[
     return folds
 
 
-def like(layout: Layout, stream: str, request: Request) -> StreamLayout | None:
-    """What a new stream is folded like: a stream with state that it is joined with."""
-    joined = {other for group in request.copartition_groups if stream in group for other in group}
-    known = (layout.streams.get(other) for other in sorted(joined - {stream}))
-    return next((other for other in known if other is not None and other.initial), None)
-
-
 def _folded(request: Request, layout: Layout, stream: str, count: int) -> Fold | Refusal:
-    known = layout.streams.get(stream)
-    if known is not None and known.initial:
-        if count < known.last:
-            return shrinks(stream, known.last, count)
-        indexes = initial_indexes(stream, count, known.initial, request.algorithm)
-        if isinstance(indexes, Refusal):
-            return indexes
-        return _moved(request, known, stream, indexes) or Fold(known.initial, indexes, known.owners)
-    model = like(layout, stream, request)
-    initial, owners = (model.initial, model.owners) if model else (count, (None,) * count)
-    indexes = initial_indexes(stream, count, initial, request.algorithm)
-    return indexes if isinstance(indexes, Refusal) else Fold(initial, indexes, owners)
+    known = layout.streams[stream]
+    if known.initial and count < known.last:
+        return shrinks(stream, known.last, count)
+    model = known if known.initial else _like(request, layout, stream, count)
+    indexes = initial_indexes(stream, count, model.initial, request.algorithm)
+    if isinstance(indexes, Refusal):
+        return indexes if known.initial else _unlike(stream, count, model.initial, indexes)
+    moved = _moved(request, known, stream, indexes) if known.initial else None
+    if moved:
+        return moved
+    later = indexes[model.initial :]
+    as_modulo = later == [index % model.initial for index in range(model.initial, count)]
+    return Fold(model.initial, indexes, model.owners, () if as_modulo else tuple(later))
+
+
+def _like(request: Request, layout: Layout, stream: str, count: int) -> StreamLayout:
+    """What a new stream is folded like: a stream with state that it is joined with, or else nothing."""
+    joined = {other for group in request.copartition_groups if stream in group for other in group}
+    known = (layout.streams.get(other) for other in sorted(joined))
+    alone = StreamLayout(count, count, count, (None,) * count)
+    return next((other for other in known if other is not None and other.initial), alone)
+
+
+def _unlike(stream: str, count: int, initial: int, refusal: Refusal) -> Refusal:
+    """A new stream has no history: where its count does not fit, it is the join that fails."""
+    if refusal.reason is Reason.EXPANSION_ALGORITHM_INVALID:
+        return refusal
+    return Refusal(
+        Reason.JOIN_PARTITION_MISMATCH,
+        stream,
+        f"its {count} partitions cannot be laid onto the {initial} "
+        "with which the state of what it is joined with began",
+        f"give it a multiple of {initial} partitions, or repartition it by the join's key first",
+    )
 
 
 def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int]) -> Refusal | None:
@@ -71,13 +92,4 @@ def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int
 
 def remembered(known: StreamLayout, fold: Fold, owners: tuple[str | None, ...]) -> StreamLayout:
     """What to remember of a folded stream."""
-    count = len(fold.indexes)
-    later = fold.indexes[fold.initial :]
-    as_modulo = later == [index % fold.initial for index in range(fold.initial, count)]
-    return StreamLayout(
-        first=known.first,
-        last=count,
-        initial=fold.initial,
-        owners=owners,
-        folds=() if as_modulo else tuple(later),
-    )
+    return StreamLayout(known.first, len(fold.indexes), fold.initial, owners, fold.later)

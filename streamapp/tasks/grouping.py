@@ -1,22 +1,22 @@
 """Forms tasks: who owns which partition today, given what is remembered. A refusal changes nothing."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
 
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.changelog import numbered
 from streamapp.tasks.colocation import parted_join
 from streamapp.tasks.first_owners import first_owners
-from streamapp.tasks.fixed import Fold, folded, remembered
+from streamapp.tasks.fixed import Fold, folded, remembered, unfolded
 from streamapp.tasks.grouper import SINGLE_TASK
 from streamapp.tasks.growth import growths
 from streamapp.tasks.inputs import Inputs, inputs
-from streamapp.tasks.layout import Layout, StreamLayout
+from streamapp.tasks.layout import Layout, StreamLayout, owners_of
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment, Request
+from streamapp.tasks.sharing import shared
 from streamapp.tasks.single_task import single_task
 
 
@@ -41,11 +41,11 @@ def group(request: Request) -> Assignment | Refusal:
 
 def _stateless(request: Request, layout: Layout, found: Inputs) -> Assignment | Refusal:
     """Keys are tied to nothing: the grouper decides anew every time."""
-    partitions = found.partitions
-    owners = first_owners(request.grouper, partitions, {})
+    folds = {stream: unfolded(count) for stream, count in found.keyed_counts.items()}
+    owners = _owners(request, {}, found, folds)
     if isinstance(owners, Refusal):
         return owners
-    tasks = _by_task((owners[partition], partition) for partition in partitions)
+    tasks = shared(found.keyed, folds, owners)
     return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks))
 
 
@@ -54,7 +54,7 @@ def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | R
     folds = folded(request, layout, found.keyed_counts)
     if isinstance(folds, Refusal):
         return folds
-    owners = _owners(request, layout, found, folds)
+    owners = _owners(request, layout.streams, found, folds)
     if isinstance(owners, Refusal):
         return owners
     kept = {
@@ -63,19 +63,14 @@ def _stateful(request: Request, layout: Layout, found: Inputs) -> Assignment | R
     refusal = parted_join(request.copartition_groups, kept)
     if refusal:
         return refusal
-    tasks = _by_task(
-        chain.from_iterable(
-            _with_owners(stream, indexes, folds[stream], owners[stream])
-            for stream, indexes in found.keyed.items()
-        )
-    )
+    tasks = shared(found.keyed, folds, owners)
     grown = growths(layout, found.keyed_counts, request.algorithm, request.now)
     layout = replace(layout, streams={**layout.streams, **kept}, splits=layout.splits + grown)
     return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks), grown)
 
 
 def _owners(
-    request: Request, layout: Layout, found: Inputs, folds: Mapping[str, Fold]
+    request: Request, known: Mapping[str, StreamLayout], found: Inputs, folds: Mapping[str, Fold]
 ) -> dict[str, tuple[str | None, ...]] | Refusal:
     """The task of each initial partition in use, by stream: the remembered one or else the grouper's."""
     own = request.grouper.own is not None
@@ -85,7 +80,7 @@ def _owners(
         for initial in _in_use(indexes, folds[stream])
         if own or folds[stream].owners[initial] is None
     ]
-    given = first_owners(request.grouper, asked, layout.owners() if own else {})
+    given = first_owners(request.grouper, asked, owners_of(known) if own else {})
     if isinstance(given, Refusal):
         return given
     missing: defaultdict[str, dict[int, str]] = defaultdict(dict)
@@ -113,24 +108,6 @@ def _seen(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dic
         known = seen.get(stream, StreamLayout(first=count, last=count))
         seen[stream] = known if known.initial else replace(known, last=count)
     return seen
-
-
-def _with_owners(
-    stream: str, indexes: Sequence[int], fold: Fold, owners: tuple[str | None, ...]
-) -> Iterable[tuple[str | None, Partition]]:
-    initial = map(fold.indexes.__getitem__, indexes)
-    return zip(map(owners.__getitem__, initial), map(Partition, repeat(stream), indexes), strict=True)
-
-
-def _by_task(pairs: Iterable[tuple[str | None, Partition]]) -> dict[str, tuple[Partition, ...]]:
-    growing: dict[str, list[Partition]] = {}
-    for task, partition in pairs:
-        if task in growing:
-            growing[task].append(partition)
-        elif task is not None:  # and none is: each index in use has an owner by now
-            growing[task] = [partition]
-    # Each list goes as its tuple comes: with 100,000 tasks, keeping both makes the collector run.
-    return {task: tuple(growing.pop(task)) for task in list(growing)}
 
 
 def _with_changelog(layout: Layout, tasks: Collection[str]) -> Layout:

@@ -49,11 +49,12 @@ class Layout:
         """Whether any task holds state under this layout."""
         return any(stream.initial for stream in self.streams.values())
 
-    def owners(self) -> dict[Partition, str]:
-        """The task of each initial partition that has one."""
-        return {
-            Partition(name, index): owner
-            for name, stream in sorted(self.streams.items())
-            for index, owner in enumerate(stream.owners)
-            if owner is not None
-        }
+
+def owners_of(streams: Mapping[str, StreamLayout]) -> dict[Partition, str]:
+    """The task of each initial partition that has one."""
+    return {
+        Partition(name, index): owner
+        for name, stream in sorted(streams.items())
+        for index, owner in enumerate(stream.owners)
+        if owner is not None
+    }

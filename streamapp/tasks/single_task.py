@@ -26,13 +26,11 @@ def single_task(request: Request, layout: Layout, found: Inputs) -> Assignment |
             Reason.NO_PROCESSORS, "processors", "a task for each processor was asked for, and there are none"
         )
     streams = dict(layout.streams)
-    for stream, count in found.keyed_counts.items():
-        known = streams.get(stream)
-        if request.stateful and known and known.initial and count < known.last:
+    for stream, count in found.keyed_counts.items() if request.stateful else ():
+        known = streams[stream]
+        if known.initial and count < known.last:
             return shrinks(stream, known.last, count)
-        if request.stateful:
-            first, initial = (known.first, known.initial) if known else (count, 0)
-            streams[stream] = StreamLayout(first, count, initial or count)
+        streams[stream] = StreamLayout(known.first, count, known.initial or count)
     grown = growths(layout, found.keyed_counts, modulo, request.now) if request.stateful else ()
     names = _names(request, layout, processors) if found.keyed else ()
     partitions = tuple(found.partitions)

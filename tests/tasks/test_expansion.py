@@ -55,9 +55,11 @@ def test_a_new_stream_that_is_joined_with_nothing_gets_tasks_of_its_own() -> Non
 
 def test_a_new_stream_that_cannot_be_folded_like_what_it_is_joined_with_is_refused() -> None:
     grown = formed({"views": 8}, formed({"views": 4}))
-    assert refused({"clicks": 6, "views": 8}, grown, copartition_groups=JOINED).reason is (
-        Reason.EXPANSION_NOT_MULTIPLE
-    )
+    for count in (2, 6):
+        refusal = refused({"clicks": count, "views": 8}, grown, copartition_groups=JOINED)
+        assert refusal.reason is Reason.JOIN_PARTITION_MISMATCH
+        assert refusal.path == "clicks"
+        assert "multiple of 4" in refusal.hint
 
 
 def test_streams_that_are_joined_from_the_start_must_agree() -> None:

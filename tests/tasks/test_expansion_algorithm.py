@@ -55,6 +55,15 @@ def test_what_an_algorithm_raises_is_a_refusal_that_names_the_partition() -> Non
     assert "IndexError" in refusal.message
 
 
+def test_an_algorithm_that_ends_an_iteration_is_refused_like_any_other() -> None:
+    def ended(index: int, _current: int, initial: int, /) -> int:
+        return index if index < initial else next(iter(()))
+
+    refusal = refused({"views": 4}, formed({"views": 2}), algorithm=ended)
+    assert refusal.path == "views#2"
+    assert "StopIteration" in refusal.message
+
+
 def test_another_algorithm_may_not_move_partitions_that_have_state() -> None:
     grown = formed({"views": 8}, formed({"views": 4}))
     refusal = refused({"views": 8}, grown, algorithm=by_halves)

@@ -71,6 +71,12 @@ def test_what_it_answers_is_checked(answer: Any, said: str) -> None:
     assert said in refusal.message
 
 
+def test_a_grouper_that_nobody_loaded_is_refused() -> None:
+    refusal = refused({"views": 2}, grouper=Grouper("own:absent"))
+    assert refusal.reason is Reason.GROUPER_INVALID
+    assert refusal.path == "own:absent"
+
+
 def test_what_it_raises_is_a_refusal() -> None:
     refusal = refused({"views": 2}, grouper=Grouper("own:bad", lambda _previous, _partitions: {}[V0]))
     assert refusal.reason is Reason.GROUPER_INVALID
