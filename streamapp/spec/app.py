@@ -37,13 +37,13 @@ class Metadata(Part):
 
     model_config = {"extra": "ignore"}
 
-    name: AppName
+    name: Annotated[AppName, Effect.REFUSED]
     """The app's name in its namespace."""
-    namespace: ObjectName = "default"
+    namespace: Annotated[ObjectName, Effect.REFUSED] = "default"
     """Its namespace."""
-    labels: dict[str, str] = {}
+    labels: Annotated[dict[str, str], Effect.NONE] = {}
     """Its labels."""
-    annotations: dict[str, str] = {}
+    annotations: Annotated[dict[str, str], Effect.NONE] = {}
     """Its annotations."""
 
 
@@ -141,9 +141,9 @@ class Spec(Part):
 class StreamApp(Part):
     """A stateful stream application."""
 
-    api_version: Literal["streamapp.dev/v1alpha1"] = API_VERSION
+    api_version: Annotated[Literal["streamapp.dev/v1alpha1"], Effect.NONE] = API_VERSION
     """The version of this form."""
-    kind: Literal["StreamApp"] = KIND
+    kind: Annotated[Literal["StreamApp"], Effect.NONE] = KIND
     """The kind of resource."""
     metadata: Metadata
     """Its name and namespace."""

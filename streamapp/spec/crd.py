@@ -106,8 +106,8 @@ def structural(root: Schema) -> Schema:
         values = schema.get("additionalProperties")
         if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
             laid["additionalProperties"] = lay(values, "")
-        if laid.get("default", ...) is None:
-            del laid["default"]
+        if "default" in laid and (default := _without_nothing(laid.pop("default"))) is not None:
+            laid["default"] = default
         if name in ONE_OF:
             laid |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
         if name in RULES:
@@ -115,6 +115,13 @@ def structural(root: Schema) -> Schema:
         return laid
 
     return lay(root, str(root["title"]))
+
+
+def _without_nothing(default: Any) -> Any:
+    """A default as a structural schema takes it: what is unset is absent, not null."""
+    if not isinstance(default, dict):
+        return default
+    return {name: _without_nothing(value) for name, value in default.items() if value is not None}
 
 
 class _Plain(yaml.SafeDumper):

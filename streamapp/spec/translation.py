@@ -70,6 +70,10 @@ def _text(_: Context, found: object) -> str:
     return f"found {shown(found)} where a text has to stand{quotes}"
 
 
+def _entries(count: int) -> str:
+    return "1 entry is" if count == 1 else f"{count} entries are"
+
+
 def _wanted(what: str) -> Callable[[Context, object], str]:
     return lambda _, found: f"found {shown(found)} where {what} has to stand"
 
@@ -101,8 +105,8 @@ MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
     "model_attributes_type": _wanted("a mapping"),
     "string_too_long": lambda c, f: f"has {len(str(f))} characters; at most {c['max_length']} are allowed",
     "string_too_short": lambda _, __: "is empty; write something or leave it out",
-    "too_short": lambda c, f: f"found {shown(f)}; at least {c['min_length']} entries are needed",
-    "too_long": lambda c, f: f"found {shown(f)}; at most {c['max_length']} entries are allowed",
+    "too_short": lambda c, f: f"found {shown(f)}; at least {_entries(c['min_length'])} needed",
+    "too_long": lambda c, f: f"found {shown(f)}; at most {_entries(c['max_length'])} allowed",
     "greater_than_equal": lambda c, f: f"found {f}; at least {c['ge']} is allowed",
     "less_than_equal": lambda c, f: f"found {f}; at most {c['le']} is allowed",
 }
