@@ -57,7 +57,7 @@ def _head(name: str, plan: Plan) -> str:
         f"<meta{attributes(charset='utf-8')}>",
         f'<meta http-equiv="Content-Security-Policy"{attributes(content=policy)}>',
         f"<meta{attributes(name='viewport', content='width=device-width,initial-scale=1')}>",
-        element("title", written(f"{legible(name)}: {verdict(plan)}")),
+        element("title", written(f"{name}: {verdict(plan)}")),
         element("style", _STYLE),
     )
 
@@ -71,7 +71,7 @@ def _header(name: str, graph: Graph, plan: Plan) -> str:
         href="#errors" if rejected else None,
     )
     about = element("span", written(summary(graph, plan)), class_="summary")
-    return element("header", element("h1", written(legible(name))), chip, about)
+    return element("header", element("h1", written(name)), chip, about)
 
 
 def _stage(name: str, drawn: Picture, plan: Plan) -> str:
@@ -82,7 +82,7 @@ def _stage(name: str, drawn: Picture, plan: Plan) -> str:
         body,
         class_="plan",
         role="group",
-        aria_label=f"Graph of {legible(name)}: {plan.outcome}",
+        aria_label=f"Graph of {name}: {plan.outcome}",
         viewBox=f"0 0 {width:g} {height:g}",
         width=width,
         height=height,
@@ -143,8 +143,8 @@ def _group(
             element("span", _count(streams[name]), class_="count"),
             element(
                 "span",
-                element("code", written(legible(name))),
-                element("span", written(legible(streams[name].because.sentence)), class_="because"),
+                element("code", written(name)),
+                element("span", written(streams[name].because.sentence), class_="because"),
             ),
             class_="odd" if odd and name in odd else None,
         )
@@ -152,7 +152,7 @@ def _group(
     ]
     return element(
         "section",
-        element("h3", written(legible(join.operator))),
+        element("h3", written(join.operator)),
         element("p", f"{join.kind} · partitions ", agreed, class_="what"),
         element("ul", *rows, class_="members"),
         class_="group failing" if odd else "group",
@@ -188,14 +188,14 @@ def _errors(plan: Plan, drawn: Picture) -> str:
 def _error(error: PlanError, number: int | None) -> str:
     where = ""
     if error.operator is not None:
-        shown = written(legible(error.operator))
+        shown = written(error.operator)
         where = element("button", shown, type="button", data_show=number) if number is not None else shown
     return element(
         "li",
         element("span", f"✕ {error.reason}", class_="reason"),
         where,
-        element("p", written(legible(error.message))),
-        element("p", "→ ", written(legible(error.hint))),
+        element("p", written(error.message)),
+        element("p", "→ ", written(error.hint)),
     )
 
 
@@ -204,11 +204,11 @@ def _streams(plan: Plan, odd: set[str]) -> str:
     rows = [
         element(
             "tr",
-            element("td", element("code", written(legible(stream.name)))),
+            element("td", element("code", written(stream.name))),
             element("td", _count(stream), class_="count"),
             element("td", ROLES[stream.role]),
-            element("td", written(legible(stream.system))),
-            element("td", written(legible(stream.because.sentence))),
+            element("td", written(stream.system)),
+            element("td", written(stream.because.sentence)),
             class_="odd" if stream.name in odd else None,
         )
         for stream in plan.streams.values()

@@ -48,7 +48,7 @@ def _entries(picture: Picture) -> Iterator[tuple[str, str]]:
     flows = {edge.flow for edge in picture.edges}
     for flow, says in _FLOWS.items():
         if flow in flows:
-            line = element("path", d=f"M0,0H{_SAMPLE}")
+            line = element("path", class_="line", d=f"M0,0H{_SAMPLE}")
             tip = element("path", class_="tip", d=f"M{_SAMPLE},0l-8,-4.2v8.4z")
             yield element("g", line, tip, class_=f"edge {flow}"), says
     if any(node.trouble is Trouble.FAILING for node in picture.nodes):

@@ -2,13 +2,15 @@
 
 from xml.sax.saxutils import escape
 
+from streamapp.plan.render.names import legible
+
 _IN_QUOTES = {'"': "&quot;"}
 
 
 def attributes(**given: object) -> str:
     """Attributes as they stand in a tag. `class_` is class, `data_node` is data-node; None is left out."""
     return "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(_number(value), _IN_QUOTES)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(legible(_number(value)), _IN_QUOTES)}"'
         for name, value in given.items()
         if value is not None
     )
@@ -21,8 +23,8 @@ def element(tag: str, *inside: str, **given: object) -> str:
 
 
 def written(text: str) -> str:
-    """A text that markup shows as it is."""
-    return escape(text)
+    """A text as markup shows it; what no markup may hold is made legible."""
+    return escape(legible(text))
 
 
 def _number(value: object) -> str:

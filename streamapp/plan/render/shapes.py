@@ -49,7 +49,7 @@ def edge(drawn: Edge, route: Route) -> str:
     )
     return element(
         "g",
-        element("path", d=_path(route)),
+        element("path", class_="line", d=_path(route)),
         element("path", class_="tip", d=tip),
         class_=f"edge {drawn.flow}{' failing' if drawn.failing else ''}",
         data_from=drawn.source,

@@ -30,13 +30,13 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
     key, key_height = legend(drawn, width - 2 * _MARGIN)
     below = _HEAD + height
     whole = below + key_height + len(said) * _LINE + 10
-    title = f"Plan of {legible(name)}: {plan.outcome}"
+    title = f"Plan of {name}: {plan.outcome}"
     return (
         element(
             "svg",
             element("title", written(title)),
             element("desc", written(" ".join([summary(graph, plan), *(e.message for e in plan.errors)]))),
-            element("style", written(variables("svg.plan") + STYLE)),
+            element("style", variables("svg.plan") + STYLE),
             element("rect", class_="ground", width=width, height=whole),
             _heading(name, graph, plan),
             element("g", body, transform=f"translate(0,{_HEAD})"),

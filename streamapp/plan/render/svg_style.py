@@ -24,12 +24,12 @@ STYLE = f"""
 .plan .badge text{{font-size:11px;font-weight:700;fill:var(--on-line)}}
 .plan .intermediate .badge rect{{fill:var(--made-line)}}
 .plan .join .badge rect{{fill:var(--join-line)}}
-.plan .edge path{{fill:none;stroke:var(--edge);stroke-width:1.5}}
-.plan .edge path.tip{{fill:var(--edge);stroke:none}}
-.plan .edge.table path{{stroke:var(--table-line);stroke-dasharray:2 4;stroke-linecap:round;stroke-width:1.9}}
-.plan .edge.side path{{stroke:var(--stream-line);stroke-dasharray:7 4}}
-.plan .edge.table path.tip{{fill:var(--table-line)}}
-.plan .edge.side path.tip{{fill:var(--stream-line)}}
+.plan .edge .line{{fill:none;stroke:var(--edge);stroke-width:1.5}}
+.plan .edge .tip{{fill:var(--edge)}}
+.plan .edge.table .line{{stroke:var(--table-line);stroke-dasharray:2 4;stroke-linecap:round;stroke-width:1.9}}
+.plan .edge.side .line{{stroke:var(--stream-line);stroke-dasharray:7 4}}
+.plan .edge.table .tip{{fill:var(--table-line)}}
+.plan .edge.side .tip{{fill:var(--stream-line)}}
 .plan .label text{{font-size:11px;font-weight:600;fill:var(--muted)}}
 .plan .label rect{{fill:var(--ground)}}
 .plan .involved .outline{{stroke:var(--fail);stroke-width:1.8}}
@@ -38,8 +38,8 @@ STYLE = f"""
 .plan .failing .outline{{fill:var(--fail-ground)}}
 .plan .failing .badge rect,.plan .cross circle{{fill:var(--fail)}}
 .plan .cross path{{stroke:var(--on-line);stroke-width:2.2;stroke-linecap:round;fill:none}}
-.plan .edge.failing path{{stroke:var(--fail);stroke-width:2.6}}
-.plan .edge.failing path.tip{{fill:var(--fail)}}
+.plan .edge.failing .line{{stroke:var(--fail);stroke-width:2.6}}
+.plan .edge.failing .tip{{fill:var(--fail)}}
 .plan .label.failing text{{fill:var(--fail);font-weight:750}}
 .plan .legend .says{{font-size:11.5px;fill:var(--muted)}}
 .plan .legend .outline{{stroke-width:1.4}}
