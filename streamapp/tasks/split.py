@@ -44,6 +44,6 @@ def is_due(split: Split, now: float, settle: float) -> bool:
 
 
 def settled(split: Split, ends: Mapping[Partition, int]) -> Split:
-    """The split with its offsets. A partition without an end is not read by this app: none waits for it."""
-    offsets = tuple(ends.get(Partition(split.stream, index), 0) for index in range(split.before))
+    """The split with its offsets: the ends of all old partitions, none of which may be left out."""
+    offsets = tuple(ends[Partition(split.stream, index)] for index in range(split.before))
     return replace(split, offsets=offsets)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.vectors.groups.expansion import run
 
-STEPS = [
+STEPS: list[dict[str, Any]] = [
     {"streams": {"s.v": 2}, "expect": {"outcome": "ok", "tasks": {"P0": ["s.v#0"], "P1": ["s.v#1"]}}},
     {
         "streams": {"s.v": 4},

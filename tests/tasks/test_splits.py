@@ -13,7 +13,7 @@ def test_a_split_is_due_when_the_producers_had_time_to_see_the_growth() -> None:
 
 
 def test_a_split_is_due_once() -> None:
-    assert not is_due(settled(GROWN, {}), now=1e9, settle=0.0)
+    assert not is_due(settled(GROWN, {V[0]: 0, V[1]: 0}), now=1e9, settle=0.0)
 
 
 def test_until_it_has_settled_new_partitions_wait_for_no_known_position() -> None:
@@ -30,7 +30,7 @@ def test_a_new_partition_opens_when_the_old_one_of_its_task_has_passed_its_split
 
 
 def test_an_empty_old_partition_keeps_nobody_waiting() -> None:
-    assert waits(V[2], [V[0], V[2]], [settled(GROWN, {})], {}) == ()
+    assert waits(V[2], [V[0], V[2]], [settled(GROWN, {V[0]: 0, V[1]: 0})], {}) == ()
 
 
 def test_growths_chain() -> None:

@@ -78,6 +78,8 @@ def test_a_grouper_that_nobody_loaded_is_refused() -> None:
 
 
 def test_what_it_raises_is_a_refusal() -> None:
-    refusal = refused({"views": 2}, grouper=Grouper("own:bad", lambda _previous, _partitions: {}[V0]))
+    refusal = refused(
+        {"views": 2}, grouper=Grouper("own:bad", lambda previous, _partitions: {previous[V0]: []})
+    )
     assert refusal.reason is Reason.GROUPER_INVALID
     assert "KeyError" in refusal.message

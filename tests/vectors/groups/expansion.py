@@ -194,9 +194,9 @@ def _compared(number: int, expect: dict[str, Any], app: _App) -> Iterator[str]:
     numbers = app.layout.changelog if app.layout else {}
     if "changelog" in expect:
         relevant = {*expect["changelog"], *app.tasks}
-        mine = {task: numbers[task] for task in sorted(relevant) if task in numbers}
-        if mine != expect["changelog"]:
-            yield f"step {number}: changelog {mine}, not {expect['changelog']}"
+        given = {task: numbers[task] for task in sorted(relevant) if task in numbers}
+        if given != expect["changelog"]:
+            yield f"step {number}: changelog {given}, not {expect['changelog']}"
     count = partition_count(numbers)
     if count != expect.get("changelog_count", count):
         yield f"step {number}: {count} changelog partitions, not {expect['changelog_count']}"
