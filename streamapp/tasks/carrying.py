@@ -9,8 +9,8 @@ from streamapp.tasks.split import Split
 def carried(kept: Layout, proposed: Layout) -> Layout:
     """The layout to keep from now on: the proposed one, with what only the kept one can know.
 
-    Whoever made the model worked from a copy, which may not have the split offsets yet or may still hold splits
-    that are long finished. Of its splits only those count that are newer than the kept layout.
+    Whoever made the model worked from a copy, which may not have the split offsets yet or may still hold
+    splits that are long finished. Of its splits only those count that are newer than the kept layout.
     """
     newer = tuple(split for split in proposed.splits if _is_newer(split, kept))
     return replace(proposed, splits=kept.splits + newer, ends=kept.ends)

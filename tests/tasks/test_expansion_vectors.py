@@ -83,7 +83,7 @@ def test_stores_decide_about_state_where_they_are_listed() -> None:
 
 
 def test_single_calls_may_expect_an_index_or_a_refusal() -> None:
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"current": 5, "previous_count": 4, "current_count": 8, "expect": 1},
         {"current": 5, "previous_count": 4, "current_count": 6, "expect": "rejected"},
     ]
