@@ -14,7 +14,7 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 
 RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp", pa.int64())])
-"""What is written: bytes or null, bytes or null (a null value deletes), milliseconds since the epoch or null."""
+"""What is written: bytes or null; bytes, or null which deletes; milliseconds since the epoch, or null."""
 
 STORED = pa.schema([("offset", pa.int64()), *RECORDS])
 """What is read: the same with each record's offset. Offsets grow; they may leave holes."""
@@ -34,6 +34,10 @@ class StreamOptions:
 
     compacted: bool = False  # the newest record of each key stays, older ones may go
     retention_ms: int | None = None  # records older than this may go
+
+
+USUAL = StreamOptions()
+"""Every record stays."""
 
 
 class FencedError(Exception):
@@ -81,8 +85,8 @@ class System(Protocol):
     def partitions(self, stream: str) -> int | None:
         """A stream's partition count; None when there is no such stream."""
 
-    def create(self, stream: str, partitions: int, options: StreamOptions = StreamOptions()) -> None:
-        """Make a stream. One that exists with the same count and options is left as it is, else ValueError."""
+    def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
+        """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
 
     def grow(self, stream: str, partitions: int) -> None:
         """Add partitions; fewer than there are is a ValueError."""
@@ -91,7 +95,10 @@ class System(Protocol):
         """What each partition holds now, committed records only."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        """The committed records (schema STORED) with start <= offset < end, in order."""
+        """The committed records (schema STORED) with start <= offset < end, in order.
+
+        An OutOfRangeError when the range does not lie between the partition's oldest offset and its end.
+        """
 
     def latest(self, stream: str) -> Mapping[bytes, bytes]:
         """The newest value of every key of a compacted stream's partition 0; deleted keys are left out."""

@@ -1,0 +1,137 @@
+"""Compaction: of a compacted stream only the newest record of each key stays, at its offset.
+
+It works beside writers. Blocks are read and made anew outside the write transaction and exchanged inside it,
+some at a time and from the oldest on: a deleted key's older values are gone before its tombstone goes.
+Appends do not disturb it; where anything else touched the blocks, it stops, and nothing is lost by that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.systems.embedded import extent, newest
+from streamapp_runtime.systems.embedded.block import (
+    Block,
+    Compression,
+    sparse_blocks,
+    stored,
+    with_writing_times,
+)
+from streamapp_runtime.systems.embedded.environment import Environment, Txn
+from streamapp_runtime.systems.embedded.placing import SMALL_BYTES, replace_blocks
+from streamapp_runtime.systems.embedded.reading import blocks
+
+_EXCHANGED_AT_ONCE = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    old: tuple[int, ...]
+    new: tuple[Block, ...]
+
+
+def is_due(held: extent.Extent, at_least: int) -> bool:
+    """Whether as much was written since the last compaction as it left: each byte is rewritten once or so."""
+    return held.uncompacted > max(at_least, held.size - held.uncompacted)
+
+
+def compact(
+    environment: Environment,
+    stream: int,
+    index: int,
+    tombstones_before_ms: int,
+    compression: Compression | None,
+) -> bool:
+    """Compact a partition as it is now, old tombstones too; False when someone else was at it as well."""
+    with environment.writing() as txn:
+        if index == 0 and newest.in_use(txn, stream):
+            newest.catch_up(txn, stream)  # it would not see a tombstone that goes
+        before = extent.load(txn, stream, index)
+    kept = _newest_offsets(environment, stream, index, before.end)
+    revision = before.revision
+    for group in _groups(environment, stream, index, before.end):
+        exchange = _exchange(environment, stream, index, group, kept, tombstones_before_ms, compression)
+        if exchange is None:
+            continue
+        with environment.writing() as txn:
+            held = extent.load(txn, stream, index)
+            if held.revision != revision:
+                return False
+            held = replace_blocks(txn, stream, index, held, exchange.old, exchange.new)
+            extent.save(txn, stream, index, replace(held, small=0))
+            revision = held.revision
+    with environment.writing() as txn:
+        held = extent.load(txn, stream, index)
+        if held.revision != revision:
+            return False
+        rest = max(0, held.uncompacted - before.uncompacted)
+        extent.save(txn, stream, index, replace(held, uncompacted=rest, small=0))
+    return True
+
+
+def _newest_offsets(environment: Environment, stream: int, index: int, end: int) -> npt.NDArray[np.int64]:
+    """The offsets, sorted, of the newest record of each key below `end`."""
+    pieces = []
+    with environment.reading() as txn:
+        for first, content in _below(txn, stream, index, end):
+            batch = stored(content, first).select(["offset", "key"])
+            pieces.append(pa.concat_batches([batch, batch.slice(0, 0)]))  # copied: the map may change
+    if not pieces:
+        return np.array([], dtype=np.int64)
+    found = pa.Table.from_batches(pieces).group_by("key", use_threads=False).aggregate([("offset", "max")])
+    return np.sort(found.column("offset_max").to_numpy())
+
+
+def _groups(environment: Environment, stream: int, index: int, end: int) -> Iterator[tuple[int, ...]]:
+    """Neighbouring blocks, as many as are exchanged at once, by their first offsets."""
+    with environment.reading() as txn:
+        sizes = [(first, len(content)) for first, content in _below(txn, stream, index, end)]
+    group: list[int] = []
+    total = 0
+    for first, size in sizes:
+        group.append(first)
+        total += size
+        if total >= _EXCHANGED_AT_ONCE:
+            yield tuple(group)
+            group, total = [], 0
+    if group:
+        yield tuple(group)
+
+
+def _exchange(
+    environment: Environment,
+    stream: int,
+    index: int,
+    group: tuple[int, ...],
+    kept: npt.NDArray[np.int64],
+    tombstones_before_ms: int,
+    compression: Compression | None,
+) -> _Exchange | None:
+    """What takes the place of a group; None where that would be the same."""
+    with environment.reading() as txn:
+        found = list(_below(txn, stream, index, group[-1] + 1, start=group[0]))
+        if not found:
+            return None
+        whole = pa.concat_batches([with_writing_times(content, first) for first, content in found])
+        tiny = len(found) > 1 and any(len(content) < SMALL_BYTES for _, content in found)
+        left = whole.filter(_stays(whole, kept, tombstones_before_ms))
+        if left.num_rows == whole.num_rows and not tiny:
+            return None
+        return _Exchange(tuple(first for first, _ in found), tuple(sparse_blocks(left, compression)))
+
+
+def _stays(records: pa.RecordBatch, kept: npt.NDArray[np.int64], tombstones_before_ms: int) -> pa.Array:
+    newest_of_key = pa.array(np.isin(records.column(0).to_numpy(), kept, assume_unique=True))
+    forgotten = pc.and_(pc.is_null(records.column(2)), pc.less_equal(records.column(4), tombstones_before_ms))
+    return pc.and_not(newest_of_key, forgotten)
+
+
+def _below(txn: Txn, stream: int, index: int, end: int, start: int = 0) -> Iterator[tuple[int, memoryview]]:
+    for first, content in blocks(txn, stream, index, start):
+        if first >= end:
+            return
+        yield first, content
