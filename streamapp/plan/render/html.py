@@ -39,7 +39,7 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
             _head(name, plan),
             "<body>",
             _header(name, graph, plan),
-            element("main", _stage(name, drawn, plan), _groups(plan, drawn)),
+            _main(name, plan, drawn),
             _legend(drawn),
             element("div", *below, _streams(plan, odd), class_="below"),
             element("script", SCRIPT),
@@ -74,7 +74,7 @@ def _header(name: str, graph: Graph, plan: Plan) -> str:
     return element("header", element("h1", written(name)), chip, about)
 
 
-def _stage(name: str, drawn: Picture, plan: Plan) -> str:
+def _main(name: str, plan: Plan, drawn: Picture) -> str:
     body, width, height = drawing(drawn, focusable=True)
     image = element(
         "svg",
@@ -97,7 +97,9 @@ def _stage(name: str, drawn: Picture, plan: Plan) -> str:
         for step, sign, title in (*buttons, ("fit", "Fit", "Whole graph"))
     ]
     canvas = element("div", image, class_="canvas")
-    return element("div", canvas, element("div", *zoom, class_="zoom"), class_="stage")
+    stage = element("div", canvas, element("div", *zoom, class_="zoom"), class_="stage")
+    # A height of its own: were it that of the groups shown, pointing at a node would move the node away.
+    return element("main", stage, _groups(plan, drawn), style=f"--high:{height + 60:.0f}px")
 
 
 def _groups(plan: Plan, drawn: Picture) -> str:

@@ -12,9 +12,10 @@ h2{{font-size:15px;margin:0 0 10px}}
 .chip{{padding:2px 12px;border-radius:99px;font-weight:650;color:var(--on-line);background:var(--good);
 text-decoration:none}}
 .chip.rejected{{background:var(--fail)}}
-main{{display:grid;grid-template-columns:minmax(0,1fr) 330px;border-block:1px solid var(--border)}}
-.stage{{position:relative;min-width:0}}
-.canvas{{display:grid;overflow:auto;height:100%;max-height:74vh;min-height:280px;cursor:grab}}
+main{{display:grid;grid-template:minmax(0,1fr)/minmax(0,1fr) 330px;height:clamp(400px,var(--high),76vh);
+border-block:1px solid var(--border)}}
+.stage{{position:relative;min-width:0;min-height:0}}
+.canvas{{display:grid;overflow:auto;height:100%;cursor:grab}}
 .canvas.dragged{{cursor:grabbing;user-select:none}}
 .canvas svg{{display:block;margin:auto}}
 .zoom{{position:absolute;right:14px;bottom:14px;display:flex;border:1px solid var(--border);border-radius:8px;
@@ -22,7 +23,7 @@ overflow:hidden;background:var(--panel)}}
 .zoom button{{border:0;background:none;color:var(--ink);font:inherit;padding:4px 11px;cursor:pointer}}
 .zoom button:hover{{background:var(--border)}}
 aside{{border-left:1px solid var(--border);background:var(--panel);padding:16px;
-overflow:auto;max-height:74vh}}
+overflow:auto}}
 .advice{{color:var(--muted);margin:0 0 12px}}
 .group{{background:var(--ground);border:1px solid var(--border);border-left:4px solid var(--join-line);
 border-radius:8px;padding:10px 12px;margin:0 0 10px;cursor:pointer}}
@@ -58,8 +59,8 @@ tr.odd code,tr.odd .count{{color:var(--fail);font-weight:700}}
 .plan .node.pointed .outline,.plan .node:focus-visible .outline{{stroke-width:4}}
 [hidden]{{display:none!important}}
 :focus-visible{{outline:2px solid var(--stream-line);outline-offset:2px}}
-@media (max-width:1000px){{main{{grid-template-columns:minmax(0,1fr)}}aside{{border-left:0;
-border-top:1px solid var(--border);max-height:50vh}}}}
+@media (max-width:1000px){{main{{grid-template:minmax(0,2fr) minmax(0,1fr)/minmax(0,1fr);
+height:92vh}}aside{{border-left:0;border-top:1px solid var(--border)}}}}
 @media (prefers-reduced-motion:reduce){{.plan .node,.plan .edge,.plan .label{{transition:none}}}}
-@media print{{.zoom,.advice{{display:none}}.canvas,aside{{max-height:none;overflow:visible}}}}
+@media print{{.zoom,.advice{{display:none}}main{{display:block;height:auto}}}}
 """.strip()
