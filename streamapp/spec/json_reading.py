@@ -5,15 +5,8 @@ import math
 from collections import Counter
 from typing import Any
 
-from streamapp.spec.document import (
-    DEEPEST,
-    MOST_VALUES,
-    Document,
-    Reading,
-    StopReadingError,
-    dotted,
-    walk,
-)
+from streamapp.spec.document import DEEPEST, Document, Reading, StopReadingError, dotted, walk
+from streamapp.spec.plain_values import unfit
 from streamapp.spec.problem import Problem, short
 
 
@@ -49,28 +42,16 @@ def _next(text: str, at: int) -> int:
 
 
 def _checked(data: Any) -> list[Problem]:
-    """Every field that stands twice; a document beyond the limits ends the reading."""
-    found: list[Problem] = []
-    for count, (path, value) in enumerate(walk(data)):
-        if len(path) > DEEPEST:
-            raise StopReadingError(0, f"nested more than {DEEPEST} deep")
-        if count > MOST_VALUES:
-            raise StopReadingError(0, f"more than {MOST_VALUES:,} values")
-        if isinstance(value, _Twice):
-            found += [
-                Problem(0, 0, dotted((*path, name)), f'the field "{short(name)}" stands twice in one object')
-                for name in value.fields
-            ]
-        if _torn(value) or (isinstance(value, dict) and any(map(_torn, value))):
-            raise StopReadingError(0, "holds half of a surrogate pair; write the character itself", path)
-    return found
-
-
-def _torn(value: object) -> bool:
-    """Whether a text holds half a character, which no UTF-8 can carry on."""
-    if not isinstance(value, str) or value.isascii():
-        return False
-    return any("\ud800" <= char <= "\udfff" for char in value)
+    """Every field that stands twice; a document that may not be at all ends the reading."""
+    if found := unfit(data):
+        path, message = found
+        raise StopReadingError(0, message, path)
+    return [
+        Problem(0, 0, dotted((*path, name)), f'the field "{short(name)}" stands twice in one object')
+        for path, value in walk(data)
+        if isinstance(value, _Twice)
+        for name in value.fields
+    ]
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """From a text to apps: all problems of all documents at once, or the apps."""
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +9,11 @@ from pydantic import ValidationError
 
 from streamapp.spec.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.config_keys import KEYS
-from streamapp.spec.document import DEEPEST, MOST_VALUES, Document, Path, dotted, walk
+from streamapp.spec.document import Document, Path, dotted
 from streamapp.spec.marks import BUILT, Capability
 from streamapp.spec.operators import Operator
 from streamapp.spec.outline import outline
+from streamapp.spec.plain_values import unfit
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reading import read
 from streamapp.spec.reasons import Reason
@@ -48,8 +48,8 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> Parsed:
 
 def from_data(data: Any, built: frozenset[Capability] = BUILT) -> Parsed:
     """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
-    if foreign := next(_no_json(data), None):
-        return Parsed((), (foreign,))
+    if found := unfit(data):
+        return Parsed((), (Problem(0, 0, dotted(found[0]), found[1]),))
     app, problems = _one(Document(0, data, {}), built)
     return Parsed((app,) if app and not problems else (), tuple(sorted(set(problems))))
 
@@ -66,7 +66,7 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
     app: StreamApp | None = None
     asked = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
     try:
-        app = StreamApp.model_validate_json(json.dumps(asked, allow_nan=False), by_name=False)
+        app = StreamApp.model_validate_json(json.dumps(asked), by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
         told = [d for d in details if not told_elsewhere(d)]
@@ -75,23 +75,6 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
         message = f"not yet supported: this version does not have {capability.value}; leave it out"
         problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
     return app, problems
-
-
-def _no_json(data: Any) -> Iterator[Problem]:
-    """Values that no file could hold, such as a Python object where its name was meant."""
-    for count, (path, value) in enumerate(walk(data)):
-        if count > MOST_VALUES or len(path) > DEEPEST:
-            yield Problem(0, 0, dotted(path[:8]), f"nested more than {DEEPEST} deep, or too many values")
-            return
-        if not isinstance(value, (dict, list, str, int, float, type(None))):
-            kind = type(value).__name__
-            yield Problem(
-                0, 0, dotted(path), f"found a {kind} where a text, number, flag, list or mapping stands"
-            )
-        elif isinstance(value, float) and not math.isfinite(value):
-            yield Problem(0, 0, dotted(path), f"found {value}; allowed is a finite number")
-        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-            yield Problem(0, 0, dotted(path), "the name of a field has to be a text")
 
 
 def _problem(document: Document, path: Path, message: str) -> Problem:

@@ -56,7 +56,7 @@ class _Thing:
     """No JSON value."""
 
 
-@pytest.mark.parametrize("value", [_Thing(), (1,), {1, 2}, b"x", float("nan"), {7: "x"}])
+@pytest.mark.parametrize("value", [_Thing(), (1,), {1, 2}, b"x", float("nan"), {7: "x"}, "\ud800"])
 def test_a_python_object_in_a_program_is_told_with_its_place(value: object) -> None:
     (message,) = told(changed("spec.operators[0].filter.where", value))
     assert message.startswith("spec.operators[0].filter.where: ")
@@ -66,7 +66,7 @@ def test_a_value_that_holds_itself_is_refused() -> None:
     ring: Data = {}
     ring["ring"] = ring
     (message,) = told(changed("spec.config", ring))
-    assert message.endswith("nested more than 64 deep, or too many values")
+    assert message == "nested more than 64 deep"
 
 
 def _paths(data: Any) -> Iterator[Path]:
@@ -82,21 +82,22 @@ def mutations(draw: st.DrawFn) -> Data:
         place: Any = data
         for step in path[:-1]:
             place = place[step]
+        last: Any = path[-1]
         match draw(st.sampled_from(["delete", "double", "replace", "move"])):
             case "delete":
-                del place[path[-1]]
+                del place[last]
             case "double" if isinstance(place, list):
-                place.append(deepcopy(place[path[-1]]))
+                place.append(deepcopy(place[last]))
             case "double":
-                place[draw(st.text(max_size=8))] = deepcopy(place[path[-1]])
+                place[draw(st.text(max_size=8))] = deepcopy(place[last])
             case "replace":
-                place[path[-1]] = draw(json_values)
+                place[last] = draw(json_values)
             case _:
                 other = draw(st.sampled_from(sorted(_paths(data), key=str)))
                 found: Any = data
                 for step in other:
                     found = found[step]
-                place[path[-1]] = deepcopy(found)
+                place[last] = deepcopy(found)
         if not any(True for _ in _paths(data)):
             break
     return data
