@@ -1,0 +1,53 @@
+"""Rows of one edge within one batch: what operations take and give, columns by position."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Equally long arrays. A tombstone has a key and nulls for columns."""
+
+    task: pa.Array  # int32, index of the task in the lane's order
+    key: pa.Array  # binary
+    time: pa.Array  # int64, milliseconds
+    tombstone: pa.Array  # bool
+    source: pa.Array  # int32, index of the range it was read from; -1 where there is none
+    offset: pa.Array  # int64, within that range
+    columns: tuple[pa.Array, ...]
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def filter(self, mask: pa.Array) -> "Slice":
+        """The rows for which the mask is true."""
+        return self._each(lambda array: array.filter(mask))
+
+    def take(self, indices: pa.Array) -> "Slice":
+        """The rows at these places, in that order."""
+        return self._each(lambda array: array.take(indices))
+
+    def choose(self, positions: Sequence[int]) -> "Slice":
+        """The same rows with these of their columns."""
+        return replace(self, columns=tuple(self.columns[position] for position in positions))
+
+    def with_columns(self, columns: Iterable[pa.Array]) -> "Slice":
+        """The same rows with other columns."""
+        return replace(self, columns=tuple(columns))
+
+    def of_task(self, task: int) -> "Slice":
+        """The rows of one task."""
+        return self.filter(pc.equal(self.task, task))
+
+    def tasks(self) -> list[int]:
+        """Which tasks have rows, in order."""
+        found: list[int] = sorted(pc.unique(self.task).to_pylist())
+        return found
+
+    def _each(self, change: Callable[[pa.Array], pa.Array]) -> "Slice":
+        fields = (self.task, self.key, self.time, self.tombstone, self.source, self.offset)
+        task, key, time, tombstone, source, offset = (change(array) for array in fields)
+        return Slice(task, key, time, tombstone, source, offset, tuple(change(a) for a in self.columns))
