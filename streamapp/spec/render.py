@@ -9,6 +9,8 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.yaml_scalars import meaning
 
 TEXT = "tag:yaml.org,2002:str"
+UNUSUAL_BREAKS = frozenset("\r\x85\u2028\u2029")
+"""Readers make plain line ends of them, unless they are written as escapes."""
 
 
 def as_data(app: StreamApp) -> dict[str, Any]:
@@ -43,7 +45,8 @@ class _Dumper(yaml.SafeDumper):
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
         """In quotes where our own reader would take the plain word for something else, as for `y` or 1e3."""
-        return self.represent_scalar(TEXT, data, style=None if meaning(data) == data else "'")
+        style = None if meaning(data) == data else "'"
+        return self.represent_scalar(TEXT, data, style='"' if UNUSUAL_BREAKS & set(data) else style)
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
