@@ -1,0 +1,49 @@
+"""Records in and out of a system as plain Python values."""
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.system import RECORDS, STORED, System
+
+Record = tuple[bytes | None, bytes | None, int | None]
+
+
+def batch(records: Iterable[Record]) -> pa.RecordBatch:
+    rows = [dict(zip(RECORDS.names, record, strict=True)) for record in records]
+    return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
+
+
+def values(*texts: str) -> pa.RecordBatch:
+    return batch((None, text.encode(), 0) for text in texts)
+
+
+def keyed(**texts: str | None) -> pa.RecordBatch:
+    return batch((key.encode(), None if text is None else text.encode(), 0) for key, text in texts.items())
+
+
+def write(system: System, partition: Partition, *batches: pa.RecordBatch, owner: str = "nobody") -> int:
+    transaction = system.begin(owner, 1)
+    for one in batches:
+        transaction.append(partition, one)
+    return transaction.commit()[partition]
+
+
+def rows(
+    system: System, partition: Partition, start: int | None = None, end: int | None = None
+) -> list[dict]:
+    span = system.spans([partition])[partition]
+    found = []
+    for part in system.read(
+        partition, span.oldest if start is None else start, span.end if end is None else end
+    ):
+        assert part.schema == STORED
+        found += part.to_pylist()
+    return found
+
+
+def texts(
+    system: System, partition: Partition, start: int | None = None, end: int | None = None
+) -> list[str]:
+    return [row["value"].decode() for row in rows(system, partition, start, end)]
