@@ -7,10 +7,9 @@ be a user's own, so nothing that it returns or raises is trusted: its contract i
 from collections.abc import Sequence
 from typing import Protocol
 
+from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
-
-ALGORITHM_KEY = "job.systemstreampartition.expansion.algorithm"
 
 
 class ExpansionAlgorithm(Protocol):
@@ -80,7 +79,7 @@ def _illegal(stream: str, current: int, initial: int, algorithm: ExpansionAlgori
             stream,
             f"its {current} partitions are no multiple of the {initial} it had when its state began, "
             "so keys would move away from their state",
-            f"give it {initial * (current // initial + 1)} partitions, or name in {ALGORITHM_KEY} "
+            f"give it {initial * (current // initial + 1)} partitions, or name in {ALGORITHM} "
             "the algorithm by which its producers spread keys",
         )
     return None
@@ -101,5 +100,5 @@ def _broken(stream: str, index: int, what: str) -> Refusal:
         Reason.EXPANSION_ALGORITHM_INVALID,
         f"{stream}#{index}" if stream else str(index),
         f"the expansion algorithm {what}",
-        f"correct the function that {ALGORITHM_KEY} names",
+        f"correct the function that {ALGORITHM} names",
     )

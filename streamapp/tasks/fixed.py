@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.algorithm import ALGORITHM_KEY, initial_indexes, modulo, shrinks
+from streamapp.tasks.algorithm import initial_indexes, modulo, shrinks
 from streamapp.tasks.layout import Layout, StreamLayout
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Request
@@ -85,7 +86,7 @@ def _moved(request: Request, known: StreamLayout, stream: str, indexes: list[int
                 Reason.EXPANSION_ALGORITHM_INVALID,
                 f"{stream}#{index}",
                 f"the expansion algorithm sends it to partition {now}, and earlier sent it to {before}",
-                f"name the former algorithm in {ALGORITHM_KEY}, or raise resetNonce to give the state up",
+                f"name the former algorithm in {ALGORITHM}, or raise resetNonce to give the state up",
             )
     return None
 
