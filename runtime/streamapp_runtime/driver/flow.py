@@ -1,0 +1,99 @@
+"""Which records each task reads in the next batch: what is furthest down first, within a budget.
+
+Rows that are already on their way through the app go before new ones, so that nothing piles up between its
+stages. Tables that have to be complete before they are joined are filled without being starved.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.system import Span
+
+BOOTSTRAP_SHARE = 4
+"""A quarter of the budget is kept for tables that are being filled, however much else there is to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The app's streams in the order in which they are read, and which of them wait for tables."""
+
+    priority: Sequence[str]  # deepest first; a stream that is not named comes last
+    bootstrap: frozenset[str] = frozenset()  # side inputs that main inputs wait for
+    side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What one task could read: from its position to the partition's end."""
+
+    task: str
+    partition: Partition
+    start: int
+    end: int
+
+    @property
+    def lag(self) -> int:
+        """How much there is."""
+        return self.end - self.start
+
+
+def demands(
+    tasks: Mapping[str, Collection[Partition]],
+    positions: Mapping[Partition, int],
+    spans: Mapping[Partition, Span],
+) -> list[Demand]:
+    """Everything that could be read now."""
+    found = []
+    for task, partitions in tasks.items():
+        for partition in partitions:
+            span = spans[partition]
+            start = positions.get(partition, span.oldest)
+            if span.end > start:
+                found.append(Demand(task, partition, start, span.end))
+    return found
+
+
+def gated(
+    tasks: Mapping[str, Collection[Partition]],
+    positions: Mapping[Partition, int],
+    gate: Mapping[Partition, int],
+) -> frozenset[str]:
+    """The tasks whose tables do not yet contain what their side inputs held at start."""
+    return frozenset(
+        task
+        for task, partitions in tasks.items()
+        if any(positions.get(partition, 0) < gate.get(partition, 0) for partition in partitions)
+    )
+
+
+def share_out(
+    wanted: Iterable[Demand], budget: int, course: Course, waiting: Collection[str]
+) -> list[Demand]:
+    """The demands cut to the budget; tasks that wait for their tables read side inputs only."""
+    rank = {stream: place for place, stream in enumerate(course.priority)}
+    last = len(rank)
+    open_now = [d for d in wanted if d.partition.stream in course.side or d.task not in waiting]
+    filling = [d for d in open_now if d.partition.stream in course.bootstrap]
+    others = [d for d in open_now if d.partition.stream not in course.bootstrap]
+    kept = min(sum(d.lag for d in filling), max(1, budget // BOOTSTRAP_SHARE)) if filling else 0
+    given: list[Demand] = []
+    left = budget - kept
+    for place in sorted({rank.get(d.partition.stream, last) for d in others}):
+        level = _level([d for d in others if rank.get(d.partition.stream, last) == place], left)
+        given += level
+        left -= sum(d.lag for d in level)
+    return given + _level(filling, left + kept)
+
+
+def _level(wanted: list[Demand], budget: int) -> list[Demand]:
+    """As much for each as there is, and no more for any than for another that has more to read."""
+    given: list[Demand] = []
+    left = budget
+    for place, demand in enumerate(sorted(wanted, key=lambda d: (d.lag, d.partition))):
+        share = left // (len(wanted) - place)
+        rows = min(demand.lag, share)
+        if rows > 0:
+            given.append(Demand(demand.task, demand.partition, demand.start, demand.start + rows))
+            left -= rows
+    return given
