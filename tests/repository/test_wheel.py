@@ -1,0 +1,39 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.repository.checkout import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The files in a wheel built from this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), "."]
+    built = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as content:
+        return content.namelist()
+
+
+def test_the_wheel_holds_the_three_packages_at_its_top_and_nothing_else(names: list[str]) -> None:
+    top = {Path(name).parts[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {
+        "streamapp",
+        "streamapp_operator",
+        "streamapp_runtime",
+    }
+
+
+def test_the_wheel_hides_no_standard_module_and_brings_no_tests_or_examples(names: list[str]) -> None:
+    for folder in ("operator", "runtime", "tests", "examples", "bench", "docs"):
+        assert not any(name.startswith(f"{folder}/") for name in names)
+
+
+def test_the_wheel_says_that_it_is_typed_and_has_the_command(names: list[str]) -> None:
+    assert "streamapp/py.typed" in names
+    assert any(name.endswith(".dist-info/entry_points.txt") for name in names)
