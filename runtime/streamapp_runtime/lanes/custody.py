@@ -1,0 +1,148 @@
+"""The stores of one lane in one worker: opened, settled and restored before any row is looked at.
+
+A store is brought to exactly what its task's checkpoint says, by the smallest step that does it: pending
+writes of the committed attempt are applied, others dropped; a store that is behind replays its changelog from
+its mark; one that is ahead, is another's or cannot be read is emptied and replays all of it.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.lanes.orders import TaskOrder
+from streamapp_runtime.stores.directory import state_directory
+from streamapp_runtime.stores.opening import StoreKind, open_store, rebuild
+from streamapp_runtime.stores.store import Identity, Mark, Store, StoreDamagedError
+from streamapp_runtime.systems.system import System
+
+SLICE_SECONDS = 2.0
+"""How long one batch restores at most, so that the other tasks of the lane go on."""
+
+TOMBSTONES_KEPT_MS = 20 * 3_600_000
+"""A mark older than this may have missed deletions: the changelog keeps them for a day, less a margin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One kind of state: a table, or an operator's own."""
+
+    name: str
+    kind: StoreKind
+    schema: str
+    changelog: str | None  # the stream; None where none is kept
+
+
+@dataclass(slots=True)
+class _Kept:
+    store: Store
+    directory: Path
+    pending: str = ""  # the attempt whose writes are pending
+
+
+@dataclass(slots=True)
+class Custody:
+    """The stores that this worker holds; one object for as long as the worker serves one driver."""
+
+    root: Path
+    application_id: str
+    run_id: str
+    shelves: Mapping[str, Shelf]
+    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+
+    def settle(self, order: TaskOrder, system: System, deadline: float) -> int:
+        """Bring a task's stores to its checkpoint; how many entries are still to be restored."""
+        checkpoint = Checkpoint.decode(order.committed) if order.committed else Checkpoint(self.run_id)
+        return sum(
+            self._settle(shelf, order, checkpoint, system, deadline) for shelf in self.shelves.values()
+        )
+
+    def store(self, task: str, name: str) -> Store:
+        """A store that was settled in this batch."""
+        return self._kept[task, name].store
+
+    def written(self, task: str, name: str, attempt: str) -> None:
+        """Note whose writes are pending in a store."""
+        self._kept[task, name].pending = attempt
+
+    def sizes(self, task: str) -> tuple[int, int]:
+        """Entries and bytes of a task's stores."""
+        mine = [kept.store for (owner, _), kept in self._kept.items() if owner == task]
+        return sum(store.count() for store in mine), sum(store.size_bytes() for store in mine)
+
+    def release(self, keep: Iterable[str] = ()) -> None:
+        """Close the stores of all tasks but these; what is pending in them is dropped."""
+        kept = frozenset(keep)
+        for task, name in [key for key in self._kept if key[0] not in kept]:
+            self._kept.pop((task, name)).store.close()
+
+    def _settle(
+        self, shelf: Shelf, order: TaskOrder, checkpoint: Checkpoint, system: System, deadline: float
+    ) -> int:
+        kept = self._kept.get((order.name, shelf.name)) or self._open(shelf, order.name)
+        wanted = checkpoint.changelogs.get(shelf.name, 0)
+        identity = self._identity(shelf, order.name)
+        if kept.pending:
+            if kept.pending == checkpoint.attempt:
+                kept.store.apply(_mark(identity, checkpoint.attempt, wanted))
+            else:
+                kept.store.drop()
+            kept.pending = ""
+        found = kept.store.mark
+        if shelf.changelog is None or (found.changelog if found else 0) == wanted:
+            return 0
+        too_old = found is not None and found.written_ms < _now() - TOMBSTONES_KEPT_MS
+        if found is not None and (found.changelog > wanted or too_old):
+            kept = self._rebuilt(shelf, order.name)
+            found = None
+        source = Partition(shelf.changelog, order.changelog)
+        return _restore(kept.store, found or _mark(identity, "", 0), wanted, source, system, deadline)
+
+    def _open(self, shelf: Shelf, task: str) -> _Kept:
+        directory = state_directory(self.root, self.application_id, task, shelf.name)
+        identity = self._identity(shelf, task)
+        try:
+            store = open_store(shelf.kind, directory, identity, owner=self.application_id)
+        except StoreDamagedError:
+            rebuild(directory, owner=self.application_id)
+            store = open_store(shelf.kind, directory, identity, owner=self.application_id)
+        self._kept[task, shelf.name] = _Kept(store, directory)
+        return self._kept[task, shelf.name]
+
+    def _rebuilt(self, shelf: Shelf, task: str) -> _Kept:
+        kept = self._kept.pop((task, shelf.name))
+        kept.store.close()
+        if shelf.kind is not StoreKind.MEMORY:
+            rebuild(kept.directory, owner=self.application_id)
+        return self._open(shelf, task)
+
+    def _identity(self, shelf: Shelf, task: str) -> Identity:
+        return Identity(self.run_id, task, shelf.name, shelf.schema)
+
+
+def _restore(
+    store: Store, found: Mark, wanted: int, source: Partition, system: System, deadline: float
+) -> int:
+    """Replay entries until all are there or time is up; how many are left."""
+    at = max(found.changelog, system.spans([source])[source].oldest)
+    for records in system.read(source, at, wanted):
+        store.load(records.column("key"), records.column("value"))
+        at = records.column("offset")[-1].as_py() + 1
+        if time.monotonic() > deadline:
+            break
+    else:
+        at = wanted
+    store.set_mark(replace(found, changelog=at, written_ms=_now()))
+    return wanted - at
+
+
+def _mark(identity: Identity, attempt: str, changelog: int) -> Mark:
+    return Mark(
+        identity.run_id, identity.task, identity.table, identity.schema, attempt, changelog, written_ms=_now()
+    )
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
