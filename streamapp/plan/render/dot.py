@@ -61,7 +61,7 @@ def quoted(text: str) -> str:
 
 
 def _node(node: Node) -> str:
-    mark = "✕ " if node.trouble is Trouble.FAILING else ""
+    mark = "✗ " if node.trouble is Trouble.FAILING else ""
     badge = f"  [{node.badge}]" if node.badge else ""
     # DOT's own line break stands outside the quoting of the texts.
     label = f"{quoted(f'{mark}{node.kind}')[:-1]}\\n{quoted(f'{node.name}{badge}')[1:]}"

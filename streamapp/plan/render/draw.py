@@ -13,6 +13,7 @@ from streamapp.plan.render.trouble import odd_streams, on_the_way, troubles
 from streamapp.plan.render.words import ROLES, partitions
 from streamapp.spec.reasons import Reason
 
+_TOLD = 12  # streams of a group that a node's tooltip names
 _Link = tuple[Key, Key, Flow, str]
 
 
@@ -79,9 +80,11 @@ def _operator(operator: Operator, join: PlannedJoin | None, plan: Plan, trouble:
         counts = sorted({plan.streams[stream].partitions or 0 for stream in join.streams} - {0})
         badge = " ≠ ".join(map(str, counts[:3])) if len(counts) > 1 else str(join.partitions or "?")
         group = ", ".join(
-            f"{legible(stream)} ({partitions(plan.streams[stream].partitions)})" for stream in join.streams
+            f"{legible(stream)} ({partitions(plan.streams[stream].partitions)})"
+            for stream in join.streams[:_TOLD]
         )
-        says = f"{says}: needs one partition count of {group}"
+        more = f" and {len(join.streams) - _TOLD} more" if len(join.streams) > _TOLD else ""
+        says = f"{says}: needs one partition count of {group}{more}"
     shape = Shape.OPERATOR if join is None else Shape.JOIN
     return Node(name, name, shape, str(operator.kind), badge, says, trouble)
 

@@ -4,13 +4,13 @@ All texts are in the page as markup; its script is named by its hash, so that no
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
 from hashlib import sha256
 
 from streamapp.graph.nodes import Graph
-from streamapp.plan.plan import Outcome, Plan, PlanError, PlannedJoin, PlannedStream
+from streamapp.plan.plan import Outcome, Plan, PlanError
 from streamapp.plan.render import html_style, svg_style
 from streamapp.plan.render.draw import picture
+from streamapp.plan.render.html_groups import count_of, group_cards
 from streamapp.plan.render.html_script import SCRIPT
 from streamapp.plan.render.legend import legend
 from streamapp.plan.render.markup import attributes, element, written
@@ -21,7 +21,6 @@ from streamapp.plan.render.svg import drawing
 from streamapp.plan.render.theme import variables
 from streamapp.plan.render.trouble import odd_streams
 from streamapp.plan.render.words import ROLES
-from streamapp.spec.reasons import Reason
 
 _LEGEND_WIDTH = 1300
 _STYLE = variables(":root") + html_style.STYLE + svg_style.STYLE
@@ -99,68 +98,7 @@ def _main(name: str, plan: Plan, drawn: Picture) -> str:
     canvas = element("div", image, class_="canvas")
     stage = element("div", canvas, element("div", *zoom, class_="zoom"), class_="stage")
     # A height of its own: were it that of the groups shown, pointing at a node would move the node away.
-    return element("main", stage, _groups(plan, drawn), style=f"--high:{height + 60:.0f}px")
-
-
-def _groups(plan: Plan, drawn: Picture) -> str:
-    joins = {join.operator: join for join in plan.joins}
-    number_of = {drawn.nodes[number].name: number for number in drawn.groups}
-    odd = {
-        error.operator: set(odd_streams(error))
-        for error in plan.errors
-        if error.reason is Reason.JOIN_PARTITION_MISMATCH
-    }
-    order = sorted(joins, key=lambda name: (name not in odd, name))
-    cards = []
-    for name in order:
-        number = number_of[legible(name)]
-        cards.append(_group(joins[name], number, drawn.groups[number], plan.streams, odd.get(name)))
-    advice = (
-        "Point at a node to see its group: the streams that must have one partition count, and all that "
-        "lies between. Click to keep it."
-    )
-    return element(
-        "aside",
-        element("h2", "Groups"),
-        element("p", advice, class_="advice"),
-        '<p class="alone" hidden>In no group: no join constrains its partition count.</p>',
-        *cards,
-    )
-
-
-def _group(
-    join: PlannedJoin,
-    number: int,
-    members: frozenset[int],
-    streams: Mapping[str, PlannedStream],
-    odd: set[str] | None,
-) -> str:
-    if join.partitions is not None:
-        agreed = element("b", f"✓ {join.partitions}")
-    else:
-        agreed = element("b", "✕ no one count")
-    rows = [
-        element(
-            "li",
-            element("span", _count(streams[name]), class_="count"),
-            element(
-                "span",
-                element("code", written(name)),
-                element("span", written(streams[name].because.sentence), class_="because"),
-            ),
-            class_="odd" if odd and name in odd else None,
-        )
-        for name in join.streams
-    ]
-    return element(
-        "section",
-        element("h3", written(join.operator)),
-        element("p", f"{join.kind} · partitions ", agreed, class_="what"),
-        element("ul", *rows, class_="members"),
-        class_="group failing" if odd else "group",
-        data_join=number,
-        data_members=" ".join(map(str, sorted({number, *members}))),
-    )
+    return element("main", stage, group_cards(plan, drawn), style=f"--high:{height + 60:.0f}px")
 
 
 def _legend(drawn: Picture) -> str:
@@ -194,7 +132,7 @@ def _error(error: PlanError, number: int | None) -> str:
         where = element("button", shown, type="button", data_show=number) if number is not None else shown
     return element(
         "li",
-        element("span", f"✕ {error.reason}", class_="reason"),
+        element("span", f"✗ {error.reason}", class_="reason"),
         where,
         element("p", written(error.message)),
         element("p", "→ ", written(error.hint)),
@@ -207,7 +145,7 @@ def _streams(plan: Plan, odd: set[str]) -> str:
         element(
             "tr",
             element("td", element("code", written(stream.name))),
-            element("td", _count(stream), class_="count"),
+            element("td", count_of(stream), class_="count"),
             element("td", ROLES[stream.role]),
             element("td", written(stream.system)),
             element("td", written(stream.because.sentence)),
@@ -218,8 +156,3 @@ def _streams(plan: Plan, odd: set[str]) -> str:
     return element("h2", "Streams") + element(
         "table", element("thead", element("tr", *heads)), element("tbody", *rows)
     )
-
-
-def _count(stream: PlannedStream) -> str:
-    count = "?" if stream.partitions is None else str(stream.partitions)
-    return f"all {count}" if stream.broadcast else count

@@ -24,22 +24,28 @@ class Label:
 def place_labels(edges: Sequence[Edge], routes: Sequence[Route]) -> list[Label]:
     """A place for every edge's label, red ones first: where there is little room, they get the best."""
     order = sorted(range(len(edges)), key=lambda number: (not edges[number].failing, number))
-    placed: list[Label] = []
+    # Labels in different gaps cannot meet, so each is only held against those in its own.
+    placed: dict[float, list[Label]] = {}
     for number in order:
         edge, route = edges[number], routes[number]
         if not edge.label or not route.bends:
             continue
         width = columns(edge.label) * LABEL_LETTER + 6
-        candidates = [Label(number, at, width) for at in _candidates(route)]
-        if not any(_says_it(label, candidates[0], edges) for label in placed):
-            placed.append(next((free for free in candidates if not _taken(free, placed)), candidates[0]))
-    return placed
+        candidates = [(gap, Label(number, at, width)) for gap, at in _candidates(route)]
+        gap, first = candidates[0]
+        if any(_says_it(label, first, edges) for label in placed.get(gap, ())):
+            continue
+        free = ((gap, label) for gap, label in candidates if not _taken(label, placed.get(gap, ())))
+        gap, label = next(free, candidates[0])
+        placed.setdefault(gap, []).append(label)
+    return [label for gap in sorted(placed) for label in placed[gap]]
 
 
-def _candidates(route: Route) -> Iterator[Point]:
+def _candidates(route: Route) -> Iterator[tuple[float, Point]]:
+    """Places along an edge, the best first, and where the gap begins that each is in."""
     for bend in (route.bends[0], *route.bends[:0:-1]):
         for part in _PARTS:
-            yield bend.at(part)
+            yield bend.start.x, bend.at(part)
 
 
 def _taken(label: Label, placed: Sequence[Label]) -> bool:

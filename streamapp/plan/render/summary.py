@@ -9,7 +9,7 @@ def verdict(plan: Plan) -> str:
     """The outcome with its mark, so that colour is not needed to tell it."""
     if plan.outcome is Outcome.ACCEPTED:
         return "✓ accepted"
-    return f"✕ rejected, {counted(len(plan.errors), 'error')}"
+    return f"✗ rejected, {counted(len(plan.errors), 'error')}"
 
 
 def summary(graph: Graph, plan: Plan) -> str:

@@ -101,7 +101,7 @@ def _errors(plan: Plan, width: float) -> list[str]:
     if plan.outcome is Outcome.ACCEPTED:
         return []
     room = int((width - 2 * _MARGIN) / 6.6)
-    lines = [f"✕ {legible(error.message)}" for error in plan.errors[:_SHOWN]]
+    lines = [f"✗ {legible(error.message)}" for error in plan.errors[:_SHOWN]]
     more = len(plan.errors) - _SHOWN
     if more > 0:
         lines.append(f"and {more} more")

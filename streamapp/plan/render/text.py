@@ -11,6 +11,7 @@ from streamapp.plan.render.names import columns, legible
 from streamapp.plan.render.spread import NOTHING, Spreads, reads, spreads, writes
 from streamapp.plan.render.summary import summary, verdict
 from streamapp.plan.render.tree import Line, stage_lines
+from streamapp.plan.render.trouble import odd_streams
 from streamapp.plan.render.words import ROLES, partitions
 from streamapp.spec.reasons import Reason
 
@@ -47,7 +48,7 @@ def _streams(plan: Plan, paint: Paint) -> Iterator[str]:
             (legible(stream.name), count, ROLES[stream.role], legible(stream.system) or "-", legible(because))
         )
     wide = [_widest([row[column] for row in rows]) for column in range(4)]
-    wrong = _names_in_errors(plan)
+    wrong = {legible(stream) for error in plan.errors for stream in odd_streams(error)}
     for number, (name, count, role, system, because) in enumerate(rows):
         left = f"{_padded(name, wide[0])}  {count:>{wide[1]}}"
         cells = f"{left}  {_padded(role, wide[2])}  {_padded(system, wide[3])}"
@@ -64,14 +65,14 @@ def _graph(graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
         error.operator: error for error in plan.errors if error.reason is Reason.JOIN_PARTITION_MISMATCH
     }
     told = [[_told(graph, line, spread) for line in stage_lines(graph, stage)] for stage in plan.stages]
-    wide = _widest([told_.left for stage in told for told_ in stage])
+    wide = _widest([one.left for stage in told for one in stage])
     for number, stage in enumerate(told, start=1):
         yield paint.dim(f"  stage {number}")
         for one in stage:
             operator = one.line.key.name if one.line.key.of == "operator" else None
             error = mismatched.get(operator) if operator else None
             text = f"    {_padded(one.left, wide)}  {one.count:>5}"
-            said = _agreed(joins[operator], paint) if operator in joins else []
+            said = _agreed(joins[operator], error, paint) if operator in joins else []
             said += [paint.dim(one.notes)] if one.notes else []
             yield "  ".join([paint.bad(text) if error else text, *said])
             if error:
@@ -113,9 +114,11 @@ def _notes(graph: Graph, line: Line, operator: Operator, spread: Spreads) -> str
     return "  ".join(notes)
 
 
-def _agreed(join: PlannedJoin, paint: Paint) -> list[str]:
-    if join.partitions is None:
+def _agreed(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[str]:
+    if error:
         return [paint.bad("✗ no one count")]
+    if join.partitions is None:
+        return ["? not all counts known"]
     if len(join.streams) < 2:
         return []  # a stream agrees with itself
     return [paint.good(f"✓ {len(join.streams)} streams of {join.partitions}")]
@@ -148,10 +151,6 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _names_in_errors(plan: Plan) -> set[str]:
-    return {legible(name) for error in plan.errors for name, _ in error.streams}
 
 
 def _widest(cells: Sequence[str]) -> int:

@@ -19,6 +19,6 @@ def test_what_fails_is_red_and_marked() -> None:
     shown = dot.render("page-views", eight_and_six(), plan(eight_and_six()))
     assert shown.startswith('digraph "page-views" {')
     (join,) = (line for line in shown.splitlines() if "joinTable\\njoined" in line)
-    assert 'label="✕ joinTable\\njoined  [6 ≠ 8]"' in join
+    assert 'label="✗ joinTable\\njoined  [6 ≠ 8]"' in join
     assert 'color="#cf222e"' in join
     assert sum("->" in line and "#cf222e" in line for line in shown.splitlines()) == 4

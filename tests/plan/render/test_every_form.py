@@ -34,9 +34,9 @@ def test_any_graph_can_be_shown_in_every_form(graph: Graph, name: str) -> None:
 @given(apps())
 def test_the_order_of_declaration_changes_nothing(graph: Graph) -> None:
     turned = Graph(
-        dict(reversed(graph.operators.items())),
-        dict(reversed(graph.streams.items())),
-        dict(reversed(graph.tables.items())),
+        dict(list(graph.operators.items())[::-1]),
+        dict(list(graph.streams.items())[::-1]),
+        dict(list(graph.tables.items())[::-1]),
     )
     for render in FORMS.values():
         assert render("app", graph, plan(graph), False) == render("app", turned, plan(turned), False)

@@ -36,7 +36,7 @@ Graph
 """
 
 REJECTED = """\
-page-views  ✕ rejected, 1 error
+page-views  ✗ rejected, 1 error
 stream mode · 3 operators · 3 streams · 1 table · 1 join group
 
 Streams
