@@ -11,6 +11,18 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from streamapp.spec.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose store it is. Bytes of another identity mean something else."""
+
+    run_id: str
+    task: str
+    table: str
+    schema: str  # hash of the table's columns
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -24,13 +36,62 @@ class Mark:
     changelog: int  # changelog entries below this position are contained
     written_ms: int = 0  # when this was written
 
+    @property
+    def identity(self) -> Identity:
+        """Whose store this mark is of."""
+        return Identity(self.run_id, self.task, self.table, self.schema)
 
-class StoreDamagedError(Exception):
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much memory and address space a store may take, and whether a write waits for the disk."""
+
+    cached_bytes: int = 32 << 20  # read cache of one store, in this process
+    block_cache_bytes: int = 64 << 20  # RocksDB: blocks of all stores of this process together
+    write_buffer_bytes: int = 16 << 20  # RocksDB: what a store gathers before it writes a file
+    map_bytes: int = 4 << 30  # LMDB: address space at first; it grows
+    synced: bool = False  # each apply waits for the disk: an LMDB store then outlives a loss of power
+
+
+class StoreError(Exception):
+    """Something is wrong with a store: why, and what would mend it."""
+
+    def __init__(self, reason: Reason, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.reason = reason
+        self.message = message
+        self.hint = hint
+
+
+class StoreDamagedError(StoreError):
     """The directory holds something that cannot be trusted; it has to be rebuilt."""
 
+    def __init__(self, message: str, reason: Reason = Reason.STORE_DAMAGED) -> None:
+        super().__init__(reason, message, "it has to be emptied and restored from its changelog")
 
-class StoreBusyError(Exception):
+
+class StoreBusyError(StoreError):
     """Another live process holds the store."""
+
+    def __init__(self, directory: str, pid: int | None) -> None:
+        holder = f"process {pid}" if pid else "another process"
+        message = f"{directory} is held by {holder}"
+        super().__init__(Reason.STORE_BUSY, message, "end that process, or wait until it lets go")
+        self.pid = pid
+
+
+class StoreFullError(StoreError):
+    """There is no room for what was to be written. What had been applied is unharmed; the rest is dropped."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Reason.STORE_FULL, message, "make room, then repeat the batch")
+
+
+class PendingWritesError(Exception):
+    """Something that goes past the pending writes was asked for while there were some."""
+
+    def __init__(self) -> None:
+        super().__init__("writes are pending: apply or drop them first")
 
 
 class Store(Protocol):
@@ -41,13 +102,19 @@ class Store(Protocol):
         """What the store contains; None for a new one."""
 
     def get(self, keys: pa.Array) -> pa.Array:
-        """The value of each key, null where there is none; pending writes are seen."""
+        """The value of each key, null where there is none or the key is null; pending writes are seen."""
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
-        """Write, pending. Of a key that stands several times the last one counts."""
+        """Write, pending. Of a key that stands several times the last one counts. No key is null."""
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
-        """The entries with start <= key < end in order of the key; pending writes are seen."""
+        """The entries with start <= key < end in order of the key; pending writes are seen.
+
+        What is written while this goes on may be seen or not.
+        """
+
+    def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:
+        """The same as `scan`, as columns of keys and of values, some thousand entries each."""
 
     def apply(self, mark: Mark) -> None:
         """Make the pending writes last, together with the mark, or neither of them."""
@@ -56,10 +123,10 @@ class Store(Protocol):
         """Forget the pending writes."""
 
     def load(self, keys: pa.Array, values: pa.Array) -> None:
-        """Write many entries at once, past the pending ones: for restoring."""
+        """Write many entries at once, for restoring; refused while writes are pending."""
 
     def set_mark(self, mark: Mark) -> None:
-        """Write the mark alone, after entries were loaded."""
+        """Write the mark alone, after entries were loaded; refused while writes are pending."""
 
     def count(self) -> int:
         """How many entries there are, roughly for RocksDB."""

@@ -1,0 +1,30 @@
+"""What an error of a store's library means: no room, a store that is not to be trusted, or neither of them.
+
+Both libraries tell most errors of the operating system apart by their text only.
+"""
+
+import errno
+import os
+from pathlib import Path
+
+from streamapp_runtime.stores.store import StoreBusyError, StoreDamagedError, StoreFullError
+
+_NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
+_NOT_THE_STORES = tuple(
+    map(os.strerror, (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EROFS))
+)
+    map(os.strerror, (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EROFS))
+)
+_OPEN_HERE = "lock hold by current process"
+
+
+def meaning(error: Exception, directory: Path) -> Exception:
+    """The error to raise for a library's; the same one where emptying the store would not mend it."""
+    text = str(error)
+    if any(name in text for name in _NO_ROOM):
+        return StoreFullError(f"no room to write to {directory}: {text}")
+    if _OPEN_HERE in text:
+        return StoreBusyError(str(directory), os.getpid())
+    if any(name in text for name in _NOT_THE_STORES):
+        return error
+    return StoreDamagedError(f"{directory} cannot be used: {text}")

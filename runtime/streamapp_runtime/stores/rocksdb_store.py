@@ -1,0 +1,207 @@
+"""A store in RocksDB. Pending writes lie over it in memory and become one write batch, with the mark."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+from rocksdict import (
+    BlockBasedOptions,
+    Cache,
+    DBCompressionType,
+    DBRecoveryMode,
+    Options,
+    Rdict,
+    WriteBatch,
+    WriteOptions,
+)
+
+from streamapp_runtime.stores import marks
+from streamapp_runtime.stores.causes import meaning
+from streamapp_runtime.stores.entries import (
+    Entry,
+    Found,
+    as_columns,
+    in_chunks,
+    last_of_each,
+    looked_up,
+    overlaid,
+)
+from streamapp_runtime.stores.read_cache import ReadCache
+from streamapp_runtime.stores.store import (
+    Limits,
+    Mark,
+    PendingWritesError,
+)
+
+_MARK = b"mark"
+_Key = str | int | float | bytes | bool
+
+
+class RocksDbStore:
+    """Entries and the mark are two column families, so one write batch holds both."""
+
+    def __init__(self, directory: Path, limits: Limits, closing: AbstractContextManager[None]) -> None:
+        self._directory = directory
+        self._closing: AbstractContextManager[None] | None = closing
+        self._pending: dict[bytes, bytes | None] = {}
+        self._order: list[bytes] | None = []
+        self._cache = ReadCache(limits.cached_bytes)
+        self._writes = WriteOptions()
+        self._writes.sync = limits.synced
+        with self._guarded():
+            options = _options(limits)
+            self._entries = Rdict(str(directory), options, {"mark": _options(limits)})
+            self._marks = self._entries.get_column_family("mark")
+            self._mark_family = self._entries.get_column_family_handle("mark")
+            kept = self._marks.get(_MARK)
+        self._mark = None if kept is None else marks.from_bytes(kept)
+
+    @property
+    def mark(self) -> Mark | None:
+        """What the store contains; None for a new one."""
+        return self._mark
+
+    def get(self, keys: pa.Array) -> pa.Array:
+        """The value of each key, null where there is none or the key is null; pending writes are seen."""
+        with self._guarded():
+            return looked_up(keys, self._read)
+
+    def put(self, keys: pa.Array, values: pa.Array) -> None:
+        """Write, pending. Of a key that stands several times the last one counts. No key is null."""
+        self._pending |= last_of_each(keys, values)
+        self._order = None
+
+    def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
+        """The entries with start <= key < end in order of the key; pending writes are seen."""
+        return chain.from_iterable(self._scanned(start, end))
+
+    def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:
+        """The same as `scan`, as columns of keys and of values."""
+        return as_columns(self._scanned(start, end))
+
+    def apply(self, mark: Mark) -> None:
+        """Write the pending writes together with the mark, or neither of them."""
+        written, self._pending, self._order = self._pending, {}, []
+        self._write(written, mark)
+        self._cache.learn(written)
+
+    def drop(self) -> None:
+        """Forget the pending writes."""
+        self._pending, self._order = {}, []
+
+    def load(self, keys: pa.Array, values: pa.Array) -> None:
+        """Write many entries at once, for restoring; refused while writes are pending."""
+        self._refuse_pending()
+        self._cache.clear()
+        self._write(last_of_each(keys, values), None)
+
+    def set_mark(self, mark: Mark) -> None:
+        """Write the mark alone, after entries were loaded; refused while writes are pending."""
+        self._refuse_pending()
+        self._write({}, mark)
+
+    def count(self) -> int:
+        """How many entries there are, roughly."""
+        return self._entries.property_int_value("rocksdb.estimate-num-keys") or 0
+
+    def size_bytes(self) -> int:
+        """What it takes on disk."""
+        return sum(file.stat().st_blocks for file in self._directory.iterdir()) * 512
+
+    def close(self) -> None:
+        """Let go of it, all on disk; pending writes are dropped."""
+        closing, self._closing = self._closing, None
+        if closing is None:
+            return
+        with closing:
+            self.drop()
+            with self._guarded():
+                self._entries.flush_wal(sync=True)
+                del self._mark_family  # the database stays open as long as anything of it is held
+                self._marks.close()
+                self._entries.close()
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Errors of RocksDB as what they mean for the store."""
+        try:
+            yield
+        except Exception as error:  # rocksdict has no class of its own for them
+            raise meaning(error, self._directory) from error
+
+    def _refuse_pending(self) -> None:
+        if self._pending:
+            raise PendingWritesError
+
+    def _read(self, keys: list[bytes]) -> Found:
+        pending = self._pending
+        if not pending:
+            return self._cache.read(keys, self._applied)
+        below = iter(self._cache.read([key for key in keys if key not in pending], self._applied))
+        return [pending[key] if key in pending else next(below) for key in keys]
+
+    def _applied(self, keys: list[bytes]) -> Found:
+        return cast("Found", self._entries.get(list[_Key](keys)))
+
+    def _write(self, written: dict[bytes, bytes | None], mark: Mark | None) -> None:
+        batch = WriteBatch(raw_mode=True)
+        put, delete = batch.put, batch.delete
+        for key, value in written.items():
+            if value is None:
+                delete(key)
+            else:
+                put(key, value)
+        if mark is not None:
+            put(_MARK, marks.to_bytes(mark), self._mark_family)
+        with self._guarded():
+            self._entries.write(batch, self._writes)
+        if mark is not None:
+            self._mark = mark
+
+    def _scanned(self, start: bytes, end: bytes | None) -> Iterator[list[Entry]]:
+        return overlaid(in_chunks(self._from, start, end), start, end, self._over)
+
+    def _from(self, start: bytes, size: int) -> list[Entry]:
+        """So many applied entries from a key on."""
+        with self._guarded():
+            entries = cast("Iterator[Entry]", self._entries.items(from_key=start))
+            return list(islice(entries, size))
+
+    def _over(self, start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
+        if self._order is None:
+            self._order = sorted(self._pending)
+        order = self._order
+        until = len(order) if end is None else bisect_left(order, end)
+        return {key: self._pending[key] for key in order[bisect_left(order, start) : until]}
+
+
+@lru_cache
+def _block_cache(size: int) -> Cache:
+    """One for all stores of this process."""
+    return Cache(size)
+
+
+def _options(limits: Limits) -> Options:
+    options = Options(raw_mode=True)
+    options.create_if_missing(True)
+    options.create_missing_column_families(True)
+    blocks = BlockBasedOptions()
+    blocks.set_block_cache(_block_cache(limits.block_cache_bytes))
+    blocks.set_cache_index_and_filter_blocks(True)
+    blocks.set_bloom_filter(10, block_based=False)
+    options.set_block_based_table_factory(blocks)
+    options.set_write_buffer_size(limits.write_buffer_bytes)
+    options.set_max_write_buffer_number(2)
+    options.set_compression_type(DBCompressionType.lz4())
+    # The mark's family is tiny and never full; without this its share would keep old logs for ever.
+    options.set_max_total_wal_size(4 * limits.write_buffer_bytes)
+    # After a loss of power everything up to the first torn record is there; the mark says how far that is.
+    options.set_wal_recovery_mode(DBRecoveryMode.point_in_time())
+    options.set_max_open_files(256)
+    options.set_keep_log_file_num(2)
+    return options
