@@ -5,6 +5,7 @@ from typing import Any
 
 from streamapp.spec.document import DEEPEST, MOST_VALUES, Path, walk
 
+MOST_BITS = 64
 PLAIN = (dict, list, str, int, float, type(None))
 
 
@@ -24,6 +25,8 @@ def _fault(value: object) -> str:
     match value:
         case str() if _torn(value):
             return "holds half of a surrogate pair; write the character itself"
+        case int() if value.bit_length() > MOST_BITS:
+            return f"found a whole number of {value.bit_length()} bits; allowed are {MOST_BITS} at most"
         case float() if not math.isfinite(value):
             return f"found {value}; allowed is a finite number"
         case dict():

@@ -56,7 +56,10 @@ class _Thing:
     """No JSON value."""
 
 
-@pytest.mark.parametrize("value", [_Thing(), (1,), {1, 2}, b"x", float("nan"), {7: "x"}, "\ud800"])
+FOREIGN = [_Thing(), (1,), {1, 2}, b"x", float("nan"), {7: "x"}, "\ud800", 10**5_000]
+
+
+@pytest.mark.parametrize("value", FOREIGN, ids=lambda value: type(value).__name__)
 def test_a_python_object_in_a_program_is_told_with_its_place(value: object) -> None:
     (message,) = told(changed("spec.operators[0].filter.where", value))
     assert message.startswith("spec.operators[0].filter.where: ")
