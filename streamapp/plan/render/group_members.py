@@ -20,7 +20,7 @@ def group_members(graph: Graph, plan: Plan) -> Mapping[str, frozenset[Key]]:
 
 
 def _brought(graph: Graph, operator: Operator) -> list[Key]:
-    """The nodes that an operator brings into a group: itself, unless it is drawn as a stream, and its tables."""
+    """The nodes that an operator brings along: itself, unless a stream stands for it, and its tables."""
     if operator.kind is Kind.INPUT:
         return []
     read = operator.tables if operator.kind is not Kind.SEND_TO_TABLE else ()
