@@ -36,11 +36,6 @@ class Layout:
     nodes: tuple[Place, ...]
     ways: dict[Edge, tuple[Place, ...]]
 
-    @property
-    def columns(self) -> int:
-        """How many columns there are."""
-        return 1 + max((place.column for place in self.nodes), default=-1)
-
 
 def lay_out(count: int, edges: Iterable[Edge]) -> Layout:
     """Place nodes 0 to `count` - 1; parts that no edge connects stand one below the other."""
