@@ -18,7 +18,13 @@ VIOLATIONS = [
 
 def _judged(folder: Path) -> tuple[int, str]:
     """What import-linter says of the packages below a folder."""
-    command = [str(Path(sys.executable).parent / "lint-imports"), "--config", "pyproject.toml", "--no-cache"]
+    command = [
+        str(Path(sys.executable).parent / "lint-imports"),
+        "--config",
+        "pyproject.toml",
+        "--no-cache",
+        "--no-logo",
+    ]
     roots = [str((folder / root).parent) for root in ROOTS]
     done = subprocess.run(
         command,
