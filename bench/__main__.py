@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bench.row import Row
 
-MEASURED = ("command", "planning")
+MEASURED = ("command", "planning", "expansion", "placement")
 
 
 def main(chosen: Sequence[str]) -> int:
