@@ -1,0 +1,90 @@
+"""What Spark makes of expressions before any row is there: their names and types, or why they are wrong."""
+
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_type
+
+from streamapp.spec.columns import Column, quote
+from streamapp.spec.problem import short
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.program.messages import told
+from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.scope import Scope
+from streamapp_runtime.program.sql_types import columns_of, ddl
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What may be in a list beside plain expressions."""
+
+    generator: bool = False
+    aggregates: bool = False
+
+
+ROWS = Allowed()
+
+
+def analyse(
+    spark: SparkSession, items: list[str], scope: Scope, allowed: Allowed = ROWS, group_by: str = ""
+) -> tuple[Column, ...]:
+    """Names and types of a select list over a scope; RefusedError tells what Spark refuses, or we do."""
+    grouping = f" GROUP BY {group_by}" if group_by else ""
+    entries = ",\n".join(items)
+    try:
+        frame = spark.sql(f"SELECT {entries}\nFROM (SELECT {_nothing(scope)}){grouping}")
+        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        nodes, deterministic = {plan.nodeName(), plan.children().apply(0).nodeName()}, plan.deterministic()
+        schema = frame.schema
+    except PySparkException as error:
+        raise RefusedError(told(error)) from None
+    if "Aggregate" in nodes and not allowed.aggregates:
+        raise RefusedError("an aggregate function has no place here; use an aggregate operator")
+    if "Generate" in nodes and not allowed.generator:
+        raise RefusedError("a generator such as explode makes many rows of one; use a flatMap operator")
+    if not deterministic:
+        raise RefusedError(
+            "gives another answer each time it is asked, so a repeated batch would not give the same rows; "
+            "use only functions of the row"
+        )
+    return _checked(schema)
+
+
+def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Declared columns with their types as Spark names them."""
+    written = ", ".join(f"{_quoted(column.name)} {column.type}" for column in columns)
+    return _checked(t.StructType.fromDDL(written))
+
+
+def _checked(schema: t.StructType) -> tuple[Column, ...]:
+    for field in schema.fields:
+        name = short(field.name)
+        if "VOID" in ddl(field.dataType):
+            raise RefusedError(f'column "{name}" is always null and has no type; write CAST(NULL AS <type>)')
+        try:
+            to_arrow_type(field.dataType, timezone="UTC")
+        except PySparkException:
+            kind = ddl(field.dataType)
+            raise RefusedError(
+                f'column "{name}" is {kind}, which rows cannot hold; cast it', reason=Reason.NOT_YET_SUPPORTED
+            ) from None
+    return columns_of(schema)
+
+
+def _nothing(scope: Scope) -> str:
+    """A row of nulls with all names of the scope; a side is a struct too, so that `side.column` works."""
+    columns = scope.columns
+    nulls = [
+        f"CAST(NULL AS {columns[p].type}) AS {_quoted(columns[p].name)}" for p in scope.by_name().values()
+    ]
+    for side in scope.sides:
+        if side.name and side.columns and scope.side(side.name) is not None:
+            fields = ", ".join(f"{quote(c.name)}: {c.type}" for c in side.columns)
+            nulls.append(f"CAST(NULL AS STRUCT<{fields}>) AS {_quoted(side.name)}")
+    return ", ".join(nulls) or "1 AS `a row without columns`"
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,120 @@
+"""From an app and its plan to the program that lanes run, or all that is wrong with its expressions."""
+
+from collections.abc import Callable
+
+from pyspark.sql import SparkSession
+
+from streamapp.graph.nodes import Graph, Kind
+from streamapp.plan.plan import Plan
+from streamapp.spec.app import StreamApp
+from streamapp.spec.columns import Column, parse_columns
+from streamapp.spec.problem import Problem
+from streamapp_runtime.program.analysis import canonical
+from streamapp_runtime.program.assembly import assemble
+from streamapp_runtime.program.hops import without_circles
+from streamapp_runtime.program.kinds import compile_operator, unready
+from streamapp_runtime.program.operations import Role
+from streamapp_runtime.program.order import columnless, in_order
+from streamapp_runtime.program.piece import Compiled, Flow, Piece
+from streamapp_runtime.program.program import Program, TableRows
+from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.streams import columns_of, compile_read
+from streamapp_runtime.program.tables import compile_side_input
+from streamapp_runtime.program.within import within
+from streamapp_runtime.program.world import World
+
+
+def compile(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> Program | list[Problem]:
+    """The program of an app whose plan was accepted; else all problems, sorted by their paths."""
+    return _Compilation(app, graph, plan, spark).run()
+
+
+class _Compilation:
+    """What has been compiled so far. What reads from something that is wrong is passed over in silence."""
+
+    def __init__(self, app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> None:
+        self.spec = app.spec
+        self.graph = graph
+        self.columns: dict[str, tuple[Column, ...]] = {}
+        self.world = World(spark, app, plan, self.columns)
+        self.pieces: list[Piece] = []
+        self.flows: dict[str, Flow] = {}
+        self.problems: list[Problem] = []
+
+    def run(self) -> Program | list[Problem]:
+        self.tables()
+        self.inputs()
+        self.operators()
+        self.side_inputs()
+        if self.problems:
+            return sorted(set(self.problems))
+        pieces = without_circles(tuple(self.pieces), self.world)
+        return assemble(pieces, tuple(TableRows(*entry) for entry in sorted(self.columns.items())))
+
+    def tables(self) -> None:
+        """Columns that a table declares, or has from the first stream that fills it."""
+        for index, table in enumerate(self.spec.tables):
+            path = f"spec.tables[{index}]"
+            if table.columns is None and not table.side_inputs and table.remote is None:
+                continue  # those of what is sent to it
+            try:
+                self.columns[table.name] = self.declared(table.columns, table.side_inputs)
+            except RefusedError as refused:
+                self.problems.append(refused.at(path))
+        self.problems += columnless(self.spec)
+
+    def declared(self, columns: str | None, sides: tuple) -> tuple[Column, ...]:
+        with within("columns"):
+            if columns is not None:
+                return canonical(parse_columns(columns))
+            if not sides:
+                raise RefusedError("missing; only the remote store knows what it holds, so say it here")
+        return columns_of(self.world.stream(sides[0].stream))
+
+    def inputs(self) -> None:
+        """Every stream that is read, once, whether as an input or into a table."""
+        inputs = {o.stream for o in self.graph.operators.values() if o.kind is Kind.INPUT}
+        sides = {side.stream for table in self.spec.tables for side in table.side_inputs}
+        for index, stream in enumerate(self.spec.streams):
+            if stream.name in inputs | sides:
+                role = Role.INPUT if stream.name in inputs else Role.SIDE_INPUT
+                self.add(stream.name, f"spec.streams[{index}]", lambda s=stream, r=role: compile_read(s, r))
+
+    def operators(self) -> None:
+        """Each operator after those that it reads, and after what gives a table its columns."""
+        order, circles = in_order(self.spec, frozenset(self.columns))
+        self.problems += circles
+        for index in order:
+            operator = self.spec.operators[index]
+            sources = self.graph.operators[operator.name].inputs
+            if not all(source in self.flows for source in sources):
+                continue
+            flows = tuple(self.flows[source] for source in sources)
+            path = f"spec.operators[{index}].{operator.kind}"
+            table = getattr(operator.body, "table", None)
+            if operator.kind == Kind.SEND_TO_TABLE and table not in self.columns:
+                self.columns[table] = flows[0].columns
+            if not unready(operator, self.columns):
+                self.add(operator.name, path, lambda o=operator, f=flows: compile_operator(o, f, self.world))
+
+    def side_inputs(self) -> None:
+        for index, table in enumerate(self.spec.tables):
+            for number, side in enumerate(table.side_inputs):
+                flow = self.flows.get(side.stream)
+                if flow is not None and table.name in self.columns:
+                    self.add(
+                        "",
+                        f"spec.tables[{index}]",
+                        lambda t=table, n=number, f=flow: compile_side_input(t, n, f, self.world),
+                    )
+
+    def add(self, name: str, path: str, step: Callable[[], Compiled]) -> None:
+        """Keep what one step gives, or why it gives nothing."""
+        try:
+            made = step()
+        except RefusedError as refused:
+            self.problems.append(refused.at(path))
+            return
+        self.pieces += made.pieces
+        if made.flow is not None:
+            self.flows[name] = made.flow

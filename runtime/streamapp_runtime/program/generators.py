@@ -1,0 +1,47 @@
+"""Generators of a flatMap: functions that make many rows of one, each brought to the form of one array."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+
+from streamapp_runtime.program.analysis import analyse
+from streamapp_runtime.program.catalyst import Item, brackets
+from streamapp_runtime.program.expression import expression
+from streamapp_runtime.program.piece import Generator
+from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.scope import Scope
+
+GENERATORS = ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
+
+
+def generates(item: Item) -> bool:
+    """Whether an entry of a select list is a call of a generator."""
+    if not item.calls:
+        return False
+    first = item.calls[0]
+    return (first.start, first.end) == (0, len(item.text)) and first.parts[-1].lower() in GENERATORS
+
+
+def generator_of(spark: SparkSession, item: Item, scope: Scope) -> Generator:
+    """The generator of such an entry."""
+    call = item.calls[0]
+    function = call.parts[-1].lower()
+    arguments, _ = brackets(item.text, call)
+    if len(arguments) != 1:
+        raise RefusedError(f"{function} takes one argument")
+    start, end = arguments[0]
+    text = item.text[start:end].strip()
+    array, kind = expression(spark, text, scope)
+    fields: tuple[str, ...] = ()
+    if kind.startswith("MAP<"):
+        array, fields = array.inside("map_entries(", ")"), ("key", "value")
+        (entries,) = analyse(spark, [f"map_entries({text})"], scope)
+        kind = entries.type
+    elif function.startswith("inline"):
+        fields = tuple(_fields_of(kind))
+    return Generator(array, kind, function.startswith("pos"), fields, function.endswith("_outer"))
+
+
+def _fields_of(kind: str) -> list[str]:
+    array = t.StructType.fromDDL(f"array {kind}")["array"].dataType
+    element = array.elementType if isinstance(array, t.ArrayType) else array
+    return element.names if isinstance(element, t.StructType) else []

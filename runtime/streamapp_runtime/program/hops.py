@@ -1,0 +1,86 @@
+"""Circles that no order of layers can run: their rows take a hop through a stream into the next batch.
+
+All operations on a table are of one worker. Where SQL lies on a way that leaves a table's operations and
+comes back to them, the last of them would have to run both before and after that SQL.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from streamapp.graph.components import strong_components
+from streamapp_runtime.program.operations import LookUp, Process, Read, Role, SendToTable, SideInput, Write
+from streamapp_runtime.program.piece import Piece, SqlPart
+from streamapp_runtime.program.world import World
+
+
+def without_circles(pieces: tuple[Piece, ...], world: World) -> tuple[Piece, ...]:
+    """The pieces, with a hop before as few operations on tables as it takes, writers first."""
+    found = list(pieces)
+    while True:
+        circle = _circle(found)
+        if not circle:
+            return tuple(found)
+        found = _cut(found, circle, world)
+
+
+def tables_of(piece: Piece) -> tuple[str, ...]:
+    """The tables whose stores a piece touches."""
+    match piece.work:
+        case LookUp(table) | SendToTable(table) | SideInput(table):
+            return (table,)
+        case Process(_, _, tables):
+            return tables
+        case _:
+            return ()
+
+
+def computes(piece: Piece) -> bool:
+    """Whether only Spark SQL can do it."""
+    return isinstance(piece.work, SqlPart) and piece.work.choice is None
+
+
+def _circle(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces of a circle through tables that has SQL on it; none where there is none."""
+    number = {piece.name: n for n, piece in enumerate(pieces)}
+    tables = {table: len(pieces) + n for n, table in enumerate(_all_tables(pieces))}
+    before: list[list[int]] = [[] for _ in range(len(pieces) + len(tables))]
+    for vertex, piece in enumerate(pieces):
+        before[vertex] += [number[source] for source in piece.sources]
+        for table in tables_of(piece):  # one layer: each waits for what the others wait for
+            before[vertex].append(tables[table])
+            before[tables[table]].append(vertex)
+    for part in strong_components(before):
+        inside = [pieces[vertex] for vertex in sorted(part) if vertex < len(pieces)]
+        if len(part) > 1 and any(computes(piece) for piece in inside):
+            return inside
+    return []
+
+
+def _all_tables(pieces: Sequence[Piece]) -> list[str]:
+    return sorted({table for piece in pieces for table in tables_of(piece)})
+
+
+def _cut(pieces: Sequence[Piece], circle: list[Piece], world: World) -> list[Piece]:
+    """Put a hop before one operation on a table that reads from inside the circle."""
+    inside = {piece.name for piece in circle}
+    candidates = [p for p in circle if tables_of(p) and inside & set(p.sources)]
+    writers = [p for p in candidates if isinstance(p.work, SendToTable)]
+    chosen = (writers or candidates)[-1]
+    (source,) = chosen.sources
+    rows = next(piece for piece in pieces if piece.name == source).columns
+    stream = f"{world.app.application_id}.{chosen.operator}.hop"
+    system = world.app.spec.systems[0].name
+    count = _partitions(tables_of(chosen)[0], pieces, world)
+    write = Write(stream, system, stream, Role.HOP, "columns", count)
+    read = Read(stream, system, stream, Role.HOP, "columns", rows)
+    away = Piece(f"{chosen.operator}/hop", chosen.operator, (source,), write, ())
+    back = Piece(f"{chosen.operator}/after-hop", chosen.operator, (), read, rows)
+    kept = [replace(p, sources=(back.name,)) if p is chosen else p for p in pieces]
+    return [*kept, away, back]
+
+
+def _partitions(table: str, pieces: Sequence[Piece], world: World) -> int | None:
+    """The count that everything joined through a table has."""
+    users = {piece.operator for piece in pieces if table in tables_of(piece)}
+    counts = [join.partitions for join in world.plan.joins if join.operator in users]
+    return next((count for count in counts if count is not None), None)

@@ -1,0 +1,70 @@
+"""Which function compiles which kind of operator."""
+
+from collections.abc import Mapping
+
+from streamapp.spec import operators as spec
+from streamapp.spec.columns import Column, parse_columns
+from streamapp_runtime.program.aggregates import compile_aggregate
+from streamapp_runtime.program.analysis import canonical
+from streamapp_runtime.program.joins import compile_join
+from streamapp_runtime.program.keys import Key
+from streamapp_runtime.program.operations import Process
+from streamapp_runtime.program.piece import Chain, Compiled, Flow, SqlPart
+from streamapp_runtime.program.rows import compile_filter, compile_map, compile_merge, rekey
+from streamapp_runtime.program.streams import compile_broadcast, compile_partition_by, compile_send_to
+from streamapp_runtime.program.tables import compile_join_table, compile_send_to_table
+from streamapp_runtime.program.template import columns
+from streamapp_runtime.program.within import within
+from streamapp_runtime.program.world import World
+
+
+def compile_operator(operator: spec.Operator, flows: tuple[Flow, ...], world: World) -> Compiled:  # noqa: PLR0911
+    """The operator's pieces."""
+    name, flow = operator.name, flows[0]
+    match operator.body:
+        case spec.Filter() as body:
+            return compile_filter(body, name, flow, world)
+        case spec.Map() | spec.FlatMap() as body:
+            return compile_map(body, name, flow, world)
+        case spec.Merge() as body:
+            return compile_merge(body, name, flows)
+        case spec.PartitionBy() as body:
+            return compile_partition_by(body, name, flow, world)
+        case spec.Broadcast() as body:
+            return compile_broadcast(body, name, flow, world)
+        case spec.Join() as body:
+            return compile_join(body, name, flows, world)
+        case spec.JoinTable() as body:
+            return compile_join_table(body, name, flow, world)
+        case spec.SendToTable() as body:
+            return compile_send_to_table(body, name, flow, world)
+        case spec.Aggregate() as body:
+            return compile_aggregate(body, name, flow, world)
+        case spec.SendTo() as body:
+            return compile_send_to(body, name, flow, world)
+        case spec.Process() as body:
+            return _process(body, name, flow, world)
+        case body:
+            raise TypeError(f"no such operator: {body!r}")
+
+
+def unready(operator: spec.Operator, known: Mapping[str, tuple[Column, ...]]) -> bool:
+    """Whether a table that it uses has no columns, for a reason that is told elsewhere."""
+    body = operator.body
+    if isinstance(body, spec.JoinTable | spec.SendToTable):
+        return body.table not in known
+    return isinstance(body, spec.Process) and any(table not in known for table in body.tables)
+
+
+def _process(body: spec.Process, name: str, flow: Flow, world: World) -> Compiled:
+    with within("columns"):
+        made = canonical(parse_columns(body.columns)) if body.columns else ()
+    chain = Chain(name, flow).then("", Process(name, body.python, body.tables), made, Key(None, None))
+    if not made:
+        return Compiled(chain.pieces)
+    if body.key is None:
+        return chain.done()
+    key, known = rekey(world.spark, body.key, chain.flow)
+    return chain.then(
+        "key", SqlPart(columns(len(made)), key=key, tombstones_keep_key=False), made, known
+    ).done()

@@ -1,0 +1,155 @@
+"""What Python workers do with whole batches of rows: one frozen description per kind.
+
+Positions count through the columns of an operation's sources, one after the other, and after those
+through what it adds itself. `chosen` lists the positions that make the columns of what it puts out.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.spec.columns import Column
+
+
+class Role(StrEnum):
+    """Why a stream is read or written."""
+
+    INPUT = "input"
+    SIDE_INPUT = "sideInput"
+    OUTPUT = "output"
+    INTERMEDIATE = "intermediate"
+    BROADCAST = "broadcast"
+    HOP = "hop"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Decode a stream's records into rows."""
+
+    stream: str
+    system: str
+    topic: str
+    role: Role
+    format: str
+    columns: tuple[Column, ...]
+    key: str | None = None  # the column that is the record's key
+    event_time: str | None = None  # the column that is the row's time; the record's own when None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Encode rows as a stream's records; their keys are the rows'."""
+
+    stream: str
+    system: str
+    topic: str
+    role: Role
+    format: str
+    partitions: int | None = None  # of a stream that the app makes
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Give rows on with other columns, as they are."""
+
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Add a table's columns to each row; position n is the stream's, then come the table's columns."""
+
+    table: str
+    keeps_unmatched: bool
+    key: int | None  # the BINARY column to look up; the row's key when None
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SendToTable:
+    """Put rows into a table under their keys; a row that is a tombstone deletes."""
+
+    table: str
+    chosen: tuple[int, ...]  # in the order of the table's columns
+
+
+@dataclass(frozen=True, slots=True)
+class SideInput:
+    """Fill a table from a stream that is read for that."""
+
+    table: str
+    stream: str
+    bootstrap: bool
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """One state of a total: `count`, `sum`, `min` or `max` of a column; `count` of all rows without one."""
+
+    function: str
+    argument: int | None
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """How time is cut: `tumbling` and `hopping` have size and advance, a `session` has its gap as size."""
+
+    kind: str
+    size_ms: int
+    advance_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Reduce rows by key, and by window where there is one.
+
+    Positions after the source's columns: first the window's start and end (TIMESTAMP) where there is a
+    window, then the partial states. Key columns are those of any row of the key. A composed key is the
+    UTF-8 of the JSON object of the key columns, by name, as Spark's `to_json(struct(...))` writes it.
+    """
+
+    state: str  # the name of its state: the operator's
+    key: tuple[int, ...]
+    composed: bool
+    partials: tuple[Partial, ...]
+    window: Span | None
+    emit: str
+    lateness_ms: int
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStreams:
+    """Pair the rows of two sources by key within a time; positions are the left's, then the right's."""
+
+    state: str
+    type: str
+    within_ms: int
+    time: str
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """Run a user's stateful class."""
+
+    state: str
+    python: str
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonMap:
+    """Run a user's function over whole batches.
+
+    Of `each` row exactly one comes back and has its key; else any number, and their keys are null.
+    """
+
+    python: str
+    each: bool
+
+
+Operation = (
+    Read | Write | Choose | LookUp | SendToTable | SideInput | Totals | JoinStreams | Process | PythonMap
+)

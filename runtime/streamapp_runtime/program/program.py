@@ -1,0 +1,90 @@
+"""The program: what every lane does in every micro-batch. A frozen value that can be pickled and shown."""
+
+from dataclasses import dataclass
+
+from streamapp.spec.columns import Column
+from streamapp_runtime.program.operations import Operation
+from streamapp_runtime.program.sql_types import listed
+
+CHANGELOG = -1
+"""The tag of a table's changelog entries on their way to the write layer."""
+REPORT = -2
+"""The tag of what workers report: JSON in the first string register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Rows on their way from one part to another; register n holds column n."""
+
+    tag: int
+    producer: str
+    consumer: str
+    columns: tuple[Column, ...]
+    registers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """An operation in its place: what it reads, and where its rows go, once for each of those edges."""
+
+    name: str
+    operation: Operation
+    sources: tuple[Edge, ...]
+    outputs: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pass of Spark SQL over all rows: filter, explode, project, fan out, in this order.
+
+    Expressions are over the registers; what a tag has no part in passes as it is.
+    """
+
+    where: str | None
+    explode: tuple[tuple[str, str, str], ...]  # name of the place, name of the element, array
+    project: tuple[tuple[str, str], ...]  # register, expression; other registers stay
+    fan_out: tuple[tuple[int, tuple[int, ...]], ...]  # rows of a tag go on under each of these
+
+
+@dataclass(frozen=True, slots=True)
+class PythonLayer:
+    """Operations of one Python worker, in the order in which they run."""
+
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SqlLayer:
+    """Steps of Spark SQL between two Python workers."""
+
+    steps: tuple[Step, ...]
+
+
+Layer = PythonLayer | SqlLayer
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """A table and the columns of its rows."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Everything that lanes are built from.
+
+    Layers alternate, Python first and last: the first reads, the last writes. Where nothing is computed in
+    between they are one.
+    """
+
+    layers: tuple[Layer, ...]
+    edges: tuple[Edge, ...]
+    registers: tuple[Column, ...]  # the wide row, its fixed columns first
+    tables: tuple[TableRows, ...]
+
+    @property
+    def schema(self) -> str:
+        """The wide row as a Spark SQL column list."""
+        return listed(self.registers)

@@ -1,0 +1,35 @@
+"""Steps of Spark SQL as a DataFrame: narrow, in one line, no exchange."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
+
+from streamapp_runtime.program.program import SqlLayer, Step
+from streamapp_runtime.program.steps import ROW
+
+
+def apply(rows: DataFrame, layer: SqlLayer) -> DataFrame:
+    """The rows after all steps of a layer; their columns stay the wide row's."""
+    for step in layer.steps:
+        rows = _step(rows, step)
+    return rows
+
+
+def _step(rows: DataFrame, step: Step) -> DataFrame:
+    names = rows.columns
+    if step.where is not None:
+        rows = _named(rows).where(step.where)
+    for place, element, array in step.explode:
+        rows = _named(rows).selectExpr("*", f"posexplode({array}) AS (`{place}`, `{element}`)")
+    project = dict(step.project)
+    rows = _named(rows).selectExpr(*(f"{project.get(name, f'{ROW}.{name}')} AS {name}" for name in names))
+    if not step.fan_out:
+        return rows
+    tags = F.array("tag")
+    for tag, onto in step.fan_out:
+        tags = F.when(F.col("tag") == tag, F.array(*map(F.lit, onto))).otherwise(tags)
+    others = [F.col(name) for name in names if name != "tag"]
+    return rows.select(F.explode(tags).alias("tag"), *others).select(*names)
+
+
+def _named(rows: DataFrame) -> DataFrame:
+    return rows.alias(ROW.strip("`"))

@@ -1,0 +1,28 @@
+"""Spark's types as text that Spark reads back: what edges, registers and programs carry."""
+
+from pyspark.sql import types as t
+
+from streamapp.spec.columns import Column, quote
+
+
+def ddl(kind: t.DataType) -> str:
+    """The type as Spark SQL writes it; everything in it may be null, as in rows that lanes share."""
+    if isinstance(kind, t.ArrayType):
+        return f"ARRAY<{ddl(kind.elementType)}>"
+    if isinstance(kind, t.MapType):
+        return f"MAP<{ddl(kind.keyType)}, {ddl(kind.valueType)}>"
+    if isinstance(kind, t.StructType):
+        return f"STRUCT<{', '.join(f'{quote(f.name)}: {ddl(f.dataType)}' for f in kind.fields)}>"
+    if isinstance(kind, (t.CharType, t.VarcharType, t.StringType)):
+        return "STRING"
+    return kind.simpleString().upper()
+
+
+def columns_of(schema: t.StructType) -> tuple[Column, ...]:
+    """A schema's columns with their types as text."""
+    return tuple(Column(field.name, ddl(field.dataType)) for field in schema.fields)
+
+
+def listed(columns: tuple[Column, ...]) -> str:
+    """The columns as a Spark SQL column list."""
+    return ", ".join(f"`{column.name.replace('`', '``')}` {column.type}" for column in columns)

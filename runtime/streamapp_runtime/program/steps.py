@@ -1,0 +1,132 @@
+"""From a layer's pieces to steps of Spark SQL over registers, each row touched only by its own piece."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamapp_runtime.program.piece import Piece, SqlPart
+from streamapp_runtime.program.program import Edge, Step
+from streamapp_runtime.program.template import Template
+
+ROW = "`the row`"
+"""What registers are asked for by: no name or lambda variable of a user is like it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A piece with the edges that it reads and writes."""
+
+    piece: Piece
+    sources: tuple[Edge, ...]
+    outputs: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One piece's share of a step: its tags in, and the registers of what it reads and writes."""
+
+    placed: Placed
+    work: SqlPart
+    names: tuple[str, ...]  # of each position: registers, then what its generator makes
+
+    @property
+    def guard(self) -> str:
+        tags = [edge.tag for edge in self.placed.sources]
+        return f"{ROW}.tag = {tags[0]}" if len(tags) == 1 else f"{ROW}.tag IN ({', '.join(map(str, tags))})"
+
+    def text(self, template: Template) -> str:
+        return template.over(self.names, f"{ROW}.now")
+
+
+def steps(layer: Sequence[Placed]) -> tuple[Step, ...]:
+    """One step for all pieces of equal depth. Pieces come after their sources."""
+    depth: dict[str, int] = {}
+    for placed in layer:
+        before = [depth[edge.producer] for edge in placed.sources if edge.producer in depth]
+        depth[placed.piece.name] = max(before, default=-1) + 1
+    deepest = max(depth.values(), default=-1)
+    return tuple(
+        _step([placed for placed in layer if depth[placed.piece.name] == number])
+        for number in range(deepest + 1)
+    )
+
+
+def _step(layer: Sequence[Placed]) -> Step:
+    parts = [_part(placed, number) for number, placed in enumerate(layer)]
+    return Step(
+        where=_where(parts),
+        explode=tuple(_explosion(part, number) for number, part in enumerate(parts) if part.work.generator),
+        project=tuple(_project(parts)),
+        fan_out=tuple(
+            (tags[0], tags)
+            for part in parts
+            if len(tags := tuple(edge.tag for edge in part.placed.outputs)) > 1
+        ),
+    )
+
+
+def _part(placed: Placed, number: int) -> _Part:
+    work = placed.piece.work
+    if not isinstance(work, SqlPart):
+        raise TypeError(f"{placed.piece.name} is not SQL")
+    names = [f"{ROW}.{register}" for register in placed.sources[0].registers]
+    if (generator := work.generator) is not None:
+        names += [f"{ROW}.`place {number}`"] * generator.places
+        element = f"{ROW}.`element {number}`"
+        names += [f"{element}.`{f.replace('`', '``')}`" for f in generator.fields] or [element]
+    return _Part(placed, work, tuple(names))
+
+
+def _where(parts: Sequence[_Part]) -> str | None:
+    """Tombstones pass. A piece of which nothing is read gives no rows."""
+    cases = []
+    for part in parts:
+        if not part.placed.outputs:
+            cases.append(f"WHEN {part.guard} THEN false")
+        elif part.work.where is not None:
+            cases.append(f"WHEN {part.guard} THEN {ROW}.z OR coalesce({part.text(part.work.where)}, false)")
+    return f"CASE {' '.join(cases)} ELSE true END" if cases else None
+
+
+def _explosion(part: _Part, number: int) -> tuple[str, str, str]:
+    """Rows of other pieces, and tombstones, have an array of one null, and so stay one row."""
+    generator = part.work.generator
+    if generator is None:
+        raise TypeError("no generator")
+    one = f"CAST(array(null) AS {generator.type})"
+    array = part.text(generator.array)
+    if generator.outer:
+        array = f"CASE WHEN size({array}) > 0 THEN {array} ELSE {one} END"
+    case = f"CASE WHEN {part.guard} AND NOT {ROW}.z THEN {array} ELSE {one} END"
+    return (f"place {number}", f"element {number}", case)
+
+
+def _project(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
+    """For each register that some piece changes, its new value by tag."""
+    cases: dict[str, list[str]] = {}
+    for part in parts:
+        for register, text in _changes(part):
+            cases.setdefault(register, []).append(f"WHEN {part.guard} THEN {text}")
+    for register, branches in cases.items():
+        yield register, f"CASE {' '.join(branches)} ELSE {ROW}.{register} END"
+
+
+def _changes(part: _Part) -> Iterator[tuple[str, str]]:
+    work, outputs = part.work, part.placed.outputs
+    if not outputs:
+        return
+    yield "tag", str(outputs[0].tag)
+    written = outputs[0].registers
+    for register, template in zip(written, work.outputs, strict=True):
+        text = part.text(template)
+        if text != f"{ROW}.{register}":
+            plain = template.column is not None
+            yield register, text if plain else f"CASE WHEN NOT {ROW}.z THEN {text} END"
+    for register in part.placed.sources[0].registers:
+        if register not in written:
+            yield register, "NULL"  # else it would travel on with rows that have no use for it
+    if work.key is not None:
+        key = f"CAST(CAST({part.text(work.key)} AS STRING) AS BINARY)"
+        of_tombstone = f"{ROW}.k" if work.tombstones_keep_key else "NULL"
+        yield "k", f"CASE WHEN {ROW}.z THEN {of_tombstone} ELSE {key} END"
+    if work.delete is not None:
+        yield "z", f"{ROW}.z OR coalesce({part.text(work.delete)}, false)"
