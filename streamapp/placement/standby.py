@@ -41,8 +41,8 @@ def place_standbys(
     """So many copies of each task beside the one that runs; `previous` are the copies of before."""
     choice = _Choice(placement, replicas)
     tasks = sorted(placement.processor_of)
-    # The last by name are those that `fill` moved to a newcomer. They cannot have a copy there as well, so they
-    # keep theirs first, and the newcomer's share of copies falls to others.
+    # Those that `fill` moved to a newcomer are the last by name. They cannot have a copy there as well, so
+    # they keep theirs first, and the newcomer's share of the copies falls to others.
     for task in reversed(tasks):
         for name in (previous or {}).get(task, ()):
             choice.keep(task, name)

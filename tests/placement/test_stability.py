@@ -1,5 +1,8 @@
 """The answer depends on what is asked and on nothing else, and what need not move stays."""
 
+from random import Random
+from typing import TypeVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +11,8 @@ from streamapp.placement.locality import Locality
 from streamapp.placement.place import place
 from streamapp.placement.placement import Placement
 from tests.placement.worlds import World, worlds
+
+Value = TypeVar("Value")
 
 
 def placed(tasks: list[str], at: dict[str, str | None], before: dict[str, str] | None = None) -> Placement:
@@ -20,11 +25,11 @@ def placed(tasks: list[str], at: dict[str, str | None], before: dict[str, str] |
 
 
 @given(worlds(), st.randoms(use_true_random=False))
-def test_the_order_of_tasks_and_maps_changes_nothing(world: World, order: object) -> None:
-    def mixed(mapping: dict[str, str | None]) -> dict[str, str | None]:
-        return dict(order.sample(list(mapping.items()), len(mapping)))  # type: ignore[attr-defined]
+def test_the_order_of_tasks_and_maps_changes_nothing(world: World, order: Random) -> None:
+    def mixed(mapping: dict[str, Value]) -> dict[str, Value]:
+        return dict(order.sample(list(mapping.items()), len(mapping)))
 
-    tasks = tuple(order.sample(world.tasks, len(world.tasks)))  # type: ignore[attr-defined]
+    tasks = tuple(order.sample(world.tasks, len(world.tasks)))
     other = World(tasks, mixed(world.task_locality), mixed(world.processor_locality), mixed(world.previous))
     assert other.placed() == world.placed()
 

@@ -54,6 +54,12 @@ def test_copies_of_before_stay_where_they_are_when_a_processor_joins() -> None:
     assert max(Counter(name for copies in after.copies.values() for name in copies).values()) <= 9
 
 
+def test_a_copy_of_before_that_its_task_has_joined_at_its_location_goes_elsewhere() -> None:
+    placement = placed(1, {"p1": "l1", "p2": "l1", "p3": "l3"})
+    found = place_standbys(placement, 1, {"t000": ("p2",)})
+    assert found.copies == {"t000": ("p3",)}
+
+
 def test_with_one_location_the_copies_go_beside_the_task_and_that_is_said() -> None:
     found = place_standbys(placed(4, {"p1": "l", "p2": "l"}), 1)
     assert found.copies["t000"] == ("p2",)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from streamapp.placement.place import place
@@ -34,8 +34,18 @@ def closed_form(world: World) -> int:
     )
 
 
+# One location competes for the only extras with two that a task away from home ties together.
+CONTEST = World(
+    tasks=("t0", "t1", "t2", "t3", "t4", "t5", "t6"),
+    task_locality={"t0": "l0", "t1": "l2", "t2": "l2", "t3": "l1", "t4": "l0", "t5": "l1"},
+    processor_locality={"p0": "l1", "p1": "l0", "p2": "l2", "p3": "l2", "p4": "l0"},
+    previous={"t1": "p3", "t2": "p3", "t3": "p0", "t4": "p0", "t5": "p0", "t6": "gone"},
+)
+
+
 @settings(max_examples=400)
 @given(worlds())
+@example(CONTEST)
 def test_both_counts_are_those_of_the_best_matching_of_tasks_to_slots(world: World) -> None:
     found = world.placed()
     base, extras = divmod(len(world.tasks), len(world.processor_locality))

@@ -22,7 +22,8 @@ def test_a_task_of_unknown_location_with_its_processor_stayed() -> None:
 
 
 def test_a_task_beside_its_processor_is_told_why() -> None:
-    gone, away, full, nobody = ({"a": "gone"}, {"a": "p3"}, {"a": "p1", "b": "p1"}, {})
+    nobody: dict[str, str] = {}
+    gone, away, full = {"a": "gone"}, {"a": "p3"}, {"a": "p1", "b": "p1"}
     assert why({"a": "l1"}, gone)["a"] is Why.SAME_LOCATION_PROCESSOR_GONE
     assert why({"a": "l1"}, away)["a"] is Why.SAME_LOCATION_PROCESSOR_AWAY
     assert why({"a": "l1", "b": "l1"}, full)["b"] is Why.SAME_LOCATION_PROCESSOR_FULL
