@@ -1,4 +1,4 @@
-"""What every system must do. A test module derives from `SystemContract` and gives the fixture `system_factory`."""
+"""What every system must do: derive from `SystemContract` and give the fixture `system_factory`."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A process that commits one transaction after the other until it is killed, and tells of each that is done."""
+"""A process that commits one transaction after the other until it is killed, and tells of each."""
 
 import sys
 from pathlib import Path

@@ -1,0 +1,61 @@
+"""Opening a log for a verb, and telling what is wrong in one line."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamapp.spec.problem import nearest
+
+if TYPE_CHECKING:
+    from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+
+@contextmanager
+def opened(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
+    """The log in a folder, which has to be one already unless it may be made."""
+    from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+    if not make and not (data / "data.mdb").exists():
+        raise click.ClickException(
+            f"no log in {data}; `streamapp log create` and `streamapp log write` make one"
+        )
+    system = EmbeddedSystem(data)
+    try:
+        yield system
+    finally:
+        system.close()
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what a log refuses into a message; end quietly where the user or the reader of the output left."""
+    from streamapp_runtime.intake.lines import UnusableLineError
+    from streamapp_runtime.systems.embedded.environment import LogUnreadableError
+    from streamapp_runtime.systems.system import OutOfRangeError, UnavailableError, UnknownStreamError
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except (
+        ValueError,
+        LogUnreadableError,
+        OutOfRangeError,
+        UnavailableError,
+        UnknownStreamError,
+        UnusableLineError,
+    ) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def partition_count(system: "EmbeddedSystem", stream: str) -> int:
+    """How many partitions a stream has; it has to be there."""
+    streams = system.streams()
+    if stream not in streams:
+        raise click.ClickException(f'no stream named "{stream}"{nearest(stream, list(streams))}')
+    return streams[stream]

@@ -1,0 +1,1 @@
+"""Files and pipes as records: whole blocks of lines at a time."""

@@ -1,0 +1,165 @@
+"""`streamapp log` on real folders: what went in comes out, and what is wrong is said in a line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from streamapp_runtime.cli.log import log
+
+ROOT = Path(__file__).parents[3]
+RUNNING = [sys.executable, "-c", "from streamapp_runtime.cli.log import log; log(prog_name='log')"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def run(*arguments: str, given: str | None = None, code: int = 0) -> Result:
+    result = CliRunner().invoke(log, list(arguments), input=given)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def lines(*arguments: str) -> list[str]:
+    return run("read", *arguments).stdout.splitlines()
+
+
+def views(count: int) -> str:
+    return "".join(f'{{"user":"u{number % 7}", "n": {number}}}\n' for number in range(count))
+
+
+def test_lines_come_back_byte_for_byte_each_key_in_one_partition_in_order(data: str) -> None:
+    given = views(100)
+    run("write", data, "views", "--key", "user", "--partitions", "3", given=given)
+    found = [json.loads(line) for line in lines(data, "views", "-o", "json")]
+    assert Counter(row["value"] + "\n" for row in found) == Counter(given.splitlines(keepends=True))
+    partitions: dict[str, set[int]] = {}
+    numbers: dict[str, list[int]] = {}
+    for row in found:
+        partitions.setdefault(row["key"], set()).add(row["partition"])
+        numbers.setdefault(row["key"], []).append(json.loads(row["value"])["n"])
+    assert all(len(where) == 1 for where in partitions.values())
+    assert all(order == sorted(order) for order in numbers.values())
+    assert len({row["partition"] for row in found}) > 1
+
+
+def test_records_without_a_key_go_round(data: str) -> None:
+    run("write", data, "views", "--partitions", "4", given=views(100))
+    run("write", data, "views", given=views(100))
+    assert [len(lines(data, "views", "--partition", str(index))) for index in range(4)] == [50] * 4
+
+
+def test_a_file_is_read_like_standard_input(data: str, tmp_path: Path) -> None:
+    (tmp_path / "views.jsonl").write_text(views(5))
+    result = run("write", data, "views", str(tmp_path / "views.jsonl"))
+    assert "5 records written to views" in result.stderr
+    assert lines(data, "views") == views(5).splitlines()
+
+
+def test_rows_of_csv_become_objects(data: str) -> None:
+    run("write", data, "users", "--format", "csv", "--key", "user", given="user,tier\nann,1\nbob,2\n")
+    assert lines(data, "users", "--keys") == ['ann\t{"user":"ann","tier":1}', 'bob\t{"user":"bob","tier":2}']
+
+
+def test_lines_of_text_are_values_and_blank_ones_too(data: str) -> None:
+    run("write", data, "lines", "--format", "text", given="one\n\ntwo")
+    assert lines(data, "lines", "--keys") == ["null\tone", "null\t", "null\ttwo"]
+
+
+def test_reading_begins_and_ends_where_it_is_told_to(data: str) -> None:
+    run("write", data, "lines", "--format", "text", given="a\nb\nc\nd\n")
+    assert lines(data, "lines", "--from", "2") == ["c", "d"]
+    assert lines(data, "lines", "--from", "latest") == []
+    assert lines(data, "lines", "--limit", "3") == ["a", "b", "c"]
+    assert lines(data, "lines", "--limit", "0") == []
+    assert lines(data, "lines", "--from", "1", "--limit", "1") == ["b"]
+
+
+def test_streams_are_listed_with_what_they_hold(data: str) -> None:
+    run("create", data, "users", "--partitions", "2", "--compacted")
+    run("create", data, "visits", "--retention", "1h")
+    run("write", data, "views", given=views(3))
+    header, *rows = run("list", data).stdout.splitlines()
+    assert header.split() == ["STREAM", "PARTITIONS", "RECORDS", "BYTES", "KEEPS"]
+    assert [row.split()[:3] for row in rows] == [
+        ["users", "2", "0"],
+        ["views", "1", "3"],
+        ["visits", "1", "0"],
+    ]
+    facts = json.loads(run("list", data, "-o", "json").stdout)
+    assert facts["users"] == {
+        "partitions": 2,
+        "records": 0,
+        "bytes": 0,
+        "compacted": True,
+        "retentionMs": None,
+    }
+    assert facts["visits"]["retentionMs"] == 3_600_000
+    assert facts["views"]["records"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "code"),
+    [
+        (["read", "DATA", "vews"], 'no stream named "vews"; did you mean "views"?', 1),
+        (["read", "DATA", "views", "--partition", "2"], "partitions 0 to 1", 2),
+        (["read", "DATA", "views", "--from", "1"], "add --partition", 2),
+        (["read", "DATA", "views", "--from", "first"], "write an offset, earliest or latest", 2),
+        (
+            ["read", "DATA", "views", "--partition", "0", "--from", "99"],
+            "views#0 starts at 0 and ends at 2",
+            1,
+        ),
+        (["read", "DATA", "views", "--keys", "-o", "json"], "leave --keys out", 2),
+        (["read", "ELSEWHERE", "views"], "no log in", 1),
+        (["list", "ELSEWHERE"], "no log in", 1),
+        (["write", "DATA", "views", "--partitions", "3"], '"views" has 2 partitions', 2),
+        (["write", "DATA", "views", "--format", "text", "--key", "user"], "no columns", 2),
+        (["create", "DATA", "views", "--partitions", "9"], "exists with 2 partitions", 1),
+        (["create", "DATA", "visits", "--retention", "soon"], "no duration", 2),
+    ],
+)
+def test_what_is_wrong_is_said(data: str, arguments: list[str], told: str, code: int) -> None:
+    run("write", data, "views", "--partitions", "2", given=views(4))
+    placed = [{"DATA": data, "ELSEWHERE": data + "2"}.get(one, one) for one in arguments]
+    result = run(*placed, code=code, given="")
+    assert told in " ".join(result.stderr.split())
+
+
+def test_a_line_that_is_not_json_is_named_and_what_came_before_its_block_stays(data: str) -> None:
+    result = run("write", data, "views", "--key", "user", given='{"user":"a"}\nnope\n', code=1)
+    assert "line 2 is not JSON" in result.stderr
+    assert "0 records written" in result.stderr
+
+
+def test_following_prints_what_comes_and_ends_quietly_when_interrupted(data: str) -> None:
+    run("write", data, "lines", "--format", "text", given="one\n")
+    command = [*RUNNING, "read", data, "lines", "--follow"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
+        assert process.stdout.readline() == b"one\n"
+        run("write", data, "lines", "--format", "text", given="two\n")
+        assert process.stdout.readline() == b"two\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (out, err, process.returncode) == (b"", b"", 130)
+
+
+def test_a_reader_of_the_output_that_leaves_ends_it_quietly(data: str) -> None:
+    run("write", data, "lines", "--format", "text", given="x" * 100 + "\n" + ("y" * 1_000 + "\n") * 5_000)
+    reading, writing = os.pipe()
+    command = [*RUNNING, "read", data, "lines"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE) as process:
+        os.close(writing)
+        os.read(reading, 10)
+        os.close(reading)
+        _, err = process.communicate()
+    assert (err, process.returncode) == (b"", 0)
