@@ -13,8 +13,6 @@ _NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
 _NOT_THE_STORES = tuple(
     map(os.strerror, (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EROFS))
 )
-    map(os.strerror, (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EROFS))
-)
 _OPEN_HERE = "lock hold by current process"
 
 
