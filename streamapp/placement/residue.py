@@ -50,9 +50,9 @@ def decide_by_flow(census: Census, shares: Shares) -> Decision:
     extras = {offer.processor for offer in rivals[:won]}
     extras.update(name for name, arc in arcs.extra.items() if network.flow(arc))
     # What is left of the extras gains nothing and goes to where it upsets the least.
-    idle = [taker(name, census, shares) for name in shares.eligible if name not in extras]
-    spare = sorted(idle, key=lambda found: found[1:])[: shares.extras - len(extras)]
-    chosen = frozenset(extras.union(name for _, _, name in spare))
+    without = [taker(name, census, shares) for name in shares.eligible if name not in extras]
+    least_upset = sorted(without, key=lambda found: found[1:])[: shares.extras - len(extras)]
+    chosen = frozenset(extras.union(name for _, _, name in least_upset))
     owned = {name: network.flow(arc) for name, arc in arcs.owned.items()}
     return Decision(
         chosen,
