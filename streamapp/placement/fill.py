@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 from streamapp.placement.census import Census, Names
 from streamapp.placement.decision import Decision
@@ -62,12 +63,13 @@ class _Book:
         """Give a task to each processor with room, over and over; returns what is left when all are full."""
         ordered = sorted(tasks)
         done = 0
-        takers = [name for name in processors if self.room[name]]
-        while takers and done < len(ordered):
-            for task, name in zip(ordered[done : done + len(takers)], takers, strict=False):
-                self.processor_of[task] = name
-                self.room[name] -= 1
-                done += 1
-            takers = [name for name in takers if self.room[name]]
+        while done < len(ordered) and (takers := [name for name in processors if self.room[name]]):
+            rounds = min(self.room[name] for name in takers)
+            turn = ordered[done : done + rounds * len(takers)]
+            self.processor_of.update(zip(turn, cycle(takers), strict=False))
+            each, over = divmod(len(turn), len(takers))
+            for number, name in enumerate(takers):
+                self.room[name] -= each + (number < over)
+            done += len(turn)
         self.given += done
         return ordered[done:]

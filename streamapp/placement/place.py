@@ -14,7 +14,6 @@ That no assignment does better is argued in `extras` and `residue`; the first co
 """
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 
 from streamapp.placement.census import take_census
 from streamapp.placement.extras import decide_by_worth
@@ -41,7 +40,9 @@ def place(
     1 for who is not named) and never exceed `limit`. What is known of other tasks and processors is ignored.
     The answer refers to these mappings when it is asked why, so they should not change afterwards.
     """
-    names = tasks if isinstance(tasks, AbstractSet) else dict.fromkeys(tasks).keys()
+    names = tuple(tasks)
+    if len(frozenset(names)) < len(names):  # a task is placed once, however often it is named
+        names = tuple(dict.fromkeys(names))
     before = Before(task_locality, processor_locality, previous or {})
     shares = share_out(len(names), sorted(processor_locality), capacity, limit)
     if isinstance(shares, Refusal):
