@@ -1,0 +1,172 @@
+"""Everything that has to be known and made before the first batch: plan, tasks, streams, program, places."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.proposal import Proposal, World, propose
+from streamapp.placement.place import place
+from streamapp.plan.plan import Outcome, Role
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.flow import Course
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.lanes.setup import Setup
+from streamapp_runtime.lanes.shelves import shelves
+from streamapp_runtime.program import operations
+from streamapp_runtime.program.compiler import compile as compile_program
+from streamapp_runtime.program.program import Program, PythonLayer, Task
+from streamapp_runtime.systems.system import StreamOptions, System
+
+
+class RefusedError(Exception):
+    """The app cannot run as it is: the problems say why; trying again changes nothing."""
+
+    def __init__(self, problems: list[Problem], proposal: Proposal | None = None) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+        self.proposal = proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """An app that is ready to run."""
+
+    app: StreamApp
+    proposal: Proposal
+    assignment: Assignment
+    program: Program
+    setup: Setup
+    lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
+    partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
+    topics: Mapping[str, str]  # stream -> its name in the system
+    course: Course
+
+
+def launch(
+    app: StreamApp, system: System, data: Path, ledger: Ledger, session: SparkSession, processors: int
+) -> Launch:
+    """Plan, form tasks, compile, and make the streams that the app needs; RefusedError when it cannot run."""
+    topics = {stream.name: stream.topic or stream.name for stream in app.spec.streams}
+    counts = {name: system.partitions(topic) for name, topic in topics.items()}
+    ledger.open(uuid4().hex)
+    names = tuple(f"processor-{index}" for index in range(processors))
+    world = World(counts, ledger.layout, ledger.run_id, processors=names)
+    proposal = propose(app, world)
+    if proposal.plan.outcome is Outcome.REJECTED:
+        told = [
+            Problem(0, 0, e.operator or "", f"{e.message}; {e.hint}", e.reason) for e in proposal.plan.errors
+        ]
+        raise RefusedError(told, proposal)
+    if proposal.assignment is None:
+        raise RefusedError([_problem(proposal.tasks)], proposal)
+    program = compile_program(app, proposal.graph, proposal.plan, session)
+    if isinstance(program, list):
+        raise RefusedError(program, proposal)
+    assignment = proposal.assignment
+    kept = shelves(app, program)
+    tasks = _tasks(program)
+    written = _made(app, proposal, tasks, topics, system)
+    for shelf in kept.values():
+        if shelf.changelog is not None:
+            wanted = max(assignment.layout.changelog.values()) + 1
+            there = system.partitions(shelf.changelog)
+            if there is not None and there < wanted:
+                system.grow(shelf.changelog, wanted)
+            else:
+                system.create(shelf.changelog, there or wanted, StreamOptions(compacted=True))
+    ledger.remember(replace(assignment.layout, run=ledger.run_id))
+    placed = place(assignment.tasks, {}, dict.fromkeys(names), {})
+    if isinstance(placed, Refusal):
+        raise RefusedError([_problem(placed)], proposal)
+    reads = {t.operation.stream: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
+    setup = Setup(
+        application_id=app.application_id,
+        run_id=ledger.run_id,
+        log=str(data),
+        state=str(data / "state"),
+        checkpoints=ledger.stream,
+        partitions=written,
+        shelves=kept,
+    )
+    return Launch(
+        app=app,
+        proposal=proposal,
+        assignment=assignment,
+        program=program,
+        setup=setup,
+        lanes=placed.tasks_of(),
+        partitions=_with_hops(assignment, tasks, reads, written),
+        topics=topics | reads,
+        course=_course(app, proposal, tasks),
+    )
+
+
+def _problem(refusal: object) -> Problem:
+    assert isinstance(refusal, Refusal)  # noqa: S101 - for the type checker
+    return Problem(0, 0, refusal.path, f"{refusal.message}; {refusal.hint}", refusal.reason)
+
+
+def _tasks(program: Program) -> list[Task]:
+    return [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
+
+
+def _made(
+    app: StreamApp, proposal: Proposal, tasks: list[Task], topics: Mapping[str, str], system: System
+) -> dict[str, int]:
+    """Make the streams that the app writes and that are not there; how many partitions each has."""
+    known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
+    found: dict[str, int] = {}
+    for task in tasks:
+        if not isinstance(task.operation, operations.Write):
+            continue
+        stream, topic = task.operation.stream, task.operation.topic
+        count = task.operation.partitions or proposal.plan.streams[stream].partitions or max(known)
+        there = system.partitions(topic)
+        if there is None:
+            system.create(topic, count)
+        elif task.operation.partitions is not None and there != count:
+            message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
+            raise RefusedError(
+                [Problem(0, 0, task.name, f"{message}; raise resetNonce or remove the stream")]
+            )
+        found[stream] = there or count
+    return found
+
+
+def _with_hops(
+    assignment: Assignment, tasks: list[Task], reads: Mapping[str, str], written: Mapping[str, int]
+) -> dict[str, tuple[Partition, ...]]:
+    """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
+    found = {task: list(assignment.partitions(task)) for task in assignment.tasks}
+    owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
+    for task in tasks:
+        operation = task.operation
+        if isinstance(operation, operations.Read) and operation.role is operations.Role.HOP:
+            count = written[operation.stream]
+            like = next(p.stream for p in sorted(owners) if p.index == count - 1)
+            for index in range(count):
+                found[owners[Partition(like, index)]].append(Partition(operation.stream, index))
+    return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
+
+
+def _course(app: StreamApp, proposal: Proposal, tasks: list[Task]) -> Course:
+    depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
+    inner = [
+        t.operation.stream
+        for t in tasks
+        if isinstance(t.operation, operations.Read)
+        and t.operation.role in {operations.Role.INTERMEDIATE, operations.Role.BROADCAST, operations.Role.HOP}
+    ]
+    side = {s.stream for table in app.spec.tables for s in table.side_inputs}
+    waited = {s.stream for table in app.spec.tables for s in table.side_inputs if s.bootstrap}
+    roles = proposal.plan.streams
+    only_side = frozenset(name for name in side if roles[name].role is Role.SIDE_INPUT)
+    priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
+    return Course(tuple(priority), frozenset(waited) & only_side, only_side)

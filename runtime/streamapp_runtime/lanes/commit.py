@@ -1,0 +1,94 @@
+"""The end of a batch: outputs, changelog and checkpoints of a lane as one transaction, or nothing of it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.orders import LaneOrder, Orders, TaskOrder
+from streamapp_runtime.lanes.outbox import Outbox
+from streamapp_runtime.operations.changes import Change, Changes
+from streamapp_runtime.systems.system import RECORDS, System, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What a commit did."""
+
+    checkpoints: Mapping[int, Checkpoint]  # by task
+    rows_out: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a lane is about to commit."""
+
+    orders: Orders
+    lane: LaneOrder
+    attempt: str
+    outbox: Outbox
+    changes: Changes
+    failed: frozenset[int]
+    shelves: Mapping[str, Shelf]
+    run_id: str
+    owner: str
+
+    def commit(self, system: System) -> Committed:
+        """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
+        going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]
+        expected = {task.name.encode(): task.committed for _, task in going}
+        transaction = system.begin(self.owner, self.orders.incarnation, expected)
+        rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
+        for partition, records, tasks in self.outbox.records(self.failed):
+            transaction.append(partition, records)
+            for counted in pc.value_counts(tasks).to_pylist():
+                rows_out[counted["values"]] += counted["counts"]
+        written: defaultdict[int, list[Change]] = defaultdict(list)
+        for change in self.changes.drain():
+            written[change.task].append(change)
+        checkpoints = {}
+        for index, task in going:
+            checkpoint = self._checkpoint(task, written[index], transaction)
+            if checkpoint:
+                transaction.put(self.owner, task.name.encode(), checkpoint.encode())
+                checkpoints[index] = checkpoint
+        if checkpoints or any(rows_out.values()):
+            transaction.commit()
+        else:
+            transaction.abort()
+        return Committed(checkpoints, rows_out)
+
+    def _checkpoint(
+        self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction
+    ) -> Checkpoint | None:
+        """A task's next checkpoint, once its changelog is written; None where nothing happened."""
+        before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
+        changelogs = dict(before.changelogs)
+        for change in changes:
+            stream = self.shelves[change.name].changelog
+            if stream is not None:
+                time = pa.array(np.full(len(change.keys), self.orders.time_ms, np.int64))
+                entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
+                transaction.append(Partition(stream, task.changelog), entries)
+                changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
+        if not task.ranges and changelogs == before.changelogs:
+            return None
+        positions = dict(before.positions)
+        positions.update({Partition(r.stream, r.partition): r.end for r in task.ranges})
+        return Checkpoint(self.run_id, self.attempt, positions, changelogs)
+
+
+def told(reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
+    """The last word of a lane, as rows for the driver."""
+    return pa.record_batch(
+        {
+            "task": pa.array([task for task, _ in reports], pa.int32()),
+            "report": pa.array([text for _, text in reports], pa.string()),
+        }
+    )

@@ -1,0 +1,69 @@
+"""Writing: rows of a batch gathered, encoded and put into partitions, in the order in which they came."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.envelope import enclose
+from streamapp_runtime.formats.format import Format
+from streamapp_runtime.lanes.intake import ENVELOPED
+from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.operations.by_task import together
+from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.program.operations import Write
+from streamapp_runtime.systems.system import RECORDS
+
+
+@dataclass(slots=True)
+class Outbox:
+    """What a lane is going to write in this batch."""
+
+    formats: Mapping[str, Format]  # by stream
+    partitions: Mapping[str, int]  # by stream
+    time_ms: int
+    _rows: dict[Write, list[Slice]] = field(default_factory=lambda: defaultdict(list))
+
+    def put(self, write: Write, rows: Slice) -> None:
+        """Gather rows for a stream."""
+        if len(rows):
+            self._rows[write].append(rows)
+
+    def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+        """The records of each partition with the tasks they are of; tasks that failed are left out."""
+        for write, slices in self._rows.items():
+            rows = together(slices)
+            if rows and left_out:
+                rows = rows.filter(pc.invert(pc.is_in(rows.task, pa.array(sorted(left_out), pa.int32()))))
+            if rows:
+                yield from self._spread(write, rows)
+
+    def _spread(self, write: Write, rows: Slice) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+        records = self._encoded(write, rows)
+        count = self.partitions[write.stream]
+        places = partition_of(rows.key, count)
+        if count == 1:
+            yield Partition(write.topic, 0), records, rows.task
+            return
+        order = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[order], np.arange(count + 1))
+        records, tasks = records.take(pa.array(order)), rows.task.take(pa.array(order))
+        for index in range(count):
+            length = int(ends[index + 1] - ends[index])
+            if length:
+                at = int(ends[index])
+                yield Partition(write.topic, index), records.slice(at, length), tasks.slice(at, length)
+
+    def _encoded(self, write: Write, rows: Slice) -> pa.RecordBatch:
+        form = self.formats[write.stream]
+        values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
+        if write.role in ENVELOPED:
+            values = enclose(values)
+        if pc.any(rows.tombstone).as_py():
+            values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
+        time = pc.fill_null(rows.time, self.time_ms)
+        return pa.record_batch([rows.key, values, time], schema=RECORDS)

@@ -1,0 +1,143 @@
+"""One layer of a program in its worker process: settle the stores, pass rows on, and at the end commit.
+
+A stage takes all of its input whatever happens, and says in its last rows what went wrong: a worker that
+raises, or stops reading, is lost with all that it holds.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+
+from streamapp_runtime.checkpoint import attempt_name
+from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.lanes.commit import told
+from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
+from streamapp_runtime.lanes.forms import forms
+from streamapp_runtime.lanes.layer import LayerBatch
+from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
+from streamapp_runtime.lanes.setup import Setup
+from streamapp_runtime.lanes.shelves import shelves_of
+from streamapp_runtime.lanes.wide import WideRows
+from streamapp_runtime.operations.executors import executor
+from streamapp_runtime.program.operations import Read, Write
+from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.stores.store import StoreBusyError, StoreError
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import FencedError, OutOfRangeError, System, UnavailableError
+
+EXPECTED = {
+    FencedError: "fenced",
+    UnavailableError: "unavailable",
+    OutOfRangeError: "gone",
+    StoreBusyError: "busy",
+    StoreError: "store",
+}
+"""What may happen to a lane without anything being wrong with the program, and what it is called."""
+
+
+class Stage:
+    """A layer as it lives in a worker, from the first batch of an incarnation to the last."""
+
+    def __init__(self, program: Program, number: int, setup: Setup) -> None:
+        layer = program.layers[number]
+        if not isinstance(layer, PythonLayer):
+            raise TypeError(f"layer {number} is Spark's")
+        self.layer, self.setup = layer, setup
+        self.first, self.last = number == 0, number == len(program.layers) - 1
+        self.all_edges = {edge.tag: edge for edge in program.edges}
+        self.edges = {edge.tag: edge for task in layer.tasks for edge in task.sources}
+        self.reads = {t.operation.stream: t for t in layer.tasks if isinstance(t.operation, Read)}
+        self.schemas = {table.name: arrow_schema(table.columns) for table in program.tables}
+        self.executors = {
+            task.name: executor(task, self.schemas)
+            for task in layer.tasks
+            if not isinstance(task.operation, Read | Write)
+        }
+        self.wide = WideRows(program)
+        self.forms = forms(layer)
+        self.system: System = EmbeddedSystem(setup.log, sync=setup.sync)
+        mine = {name: setup.shelves[name] for name in shelves_of(layer)}
+        self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Serve one batch."""
+        context: Any = TaskContext.get()
+        orders = Orders.parse(context.getLocalProperty(PROPERTY))
+        lane = orders.lanes[context.partitionId()]
+        attempt = attempt_name(orders.incarnation, orders.batch, context.taskAttemptId())
+        yield from self._served(batches, orders, lane, attempt)
+
+    def _served(
+        self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
+    ) -> Iterator[pa.RecordBatch]:
+        batch = LayerBatch(self, orders, lane, attempt)
+        batch.failed.update(self._settled(batch, lane))
+        if self.first:
+            for _ in batches:
+                pass
+            yield from self._guarded(batch, batch.read())
+        else:
+            for rows in batches:
+                yield from self._guarded(batch, batch.pass_on(rows))
+        yield from self._guarded(batch, batch.finish())
+        batch.note_pending()
+        if orders.release:
+            self.custody.release()
+        if self.last:
+            yield told(self._ended(batch))
+        elif reports := batch.own_reports():
+            yield self.wide.from_reports(reports)
+
+    def _settled(self, batch: LayerBatch, lane: LaneOrder) -> Iterator[int]:
+        """The tasks that cannot work in this batch: their stores are not there yet."""
+        self.custody.release(keep=[task.name for task in lane.tasks])
+        deadline = time.monotonic() + SLICE_SECONDS
+        for index, task in enumerate(lane.tasks):
+            try:
+                left = self.custody.settle(task, self.system, deadline)
+            except tuple(EXPECTED) as error:
+                batch.tell(index, _kind(error), str(error))
+                yield index
+                continue
+            if left:
+                batch.tell(index, "restoring", f"{left} changelog entries to go")
+                yield index
+
+    def _guarded(self, batch: LayerBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows as far as they come; what ends them early is told of all tasks of the lane."""
+        try:
+            yield from rows
+        except tuple(EXPECTED) as error:
+            batch.fail_all(_kind(error), str(error))
+
+    def _ended(self, batch: LayerBatch) -> list[tuple[int, str]]:
+        """Commit, and say of each task what became of it."""
+        try:
+            done = batch.commit()
+        except tuple(EXPECTED) as error:
+            batch.fail_all(_kind(error), str(error))
+            done = None
+        reports = []
+        for index, task in enumerate(batch.lane.tasks):
+            status, message = batch.told.get(index, ("committed", ""))
+            checkpoint = done.checkpoints.get(index) if done else None
+            report = Report(
+                task=task.name,
+                status=status,
+                checkpoint=checkpoint.encode().decode() if checkpoint else "",
+                rows_in=batch.rows_in.get(index, 0),
+                rows_out=done.rows_out.get(index, 0) if done else 0,
+                bytes_in=batch.bytes_in.get(index, 0),
+                bad=batch.bad.get(index, 0),
+                message=message,
+            )
+            reports.append((index, report.text()))
+        return reports
+
+
+def _kind(error: Exception) -> str:
+    return next(name for kind, name in EXPECTED.items() if isinstance(error, kind))
