@@ -78,8 +78,7 @@ def _newest_offsets(environment: Environment, stream: int, index: int, end: int)
     pieces = []
     with environment.reading() as txn:
         for first, content in _below(txn, stream, index, end):
-            batch = stored(content, first).select(["offset", "key"])
-            pieces.append(pa.concat_batches([batch, batch.slice(0, 0)]))  # copied: the map may change
+            pieces.append(pa.concat_batches([stored(content, first).select(["offset", "key"])]))  # a copy
     if not pieces:
         return np.array([], dtype=np.int64)
     found = pa.Table.from_batches(pieces).group_by("key", use_threads=False).aggregate([("offset", "max")])

@@ -29,5 +29,7 @@ class Outgoing:
 
     def _encode(self) -> None:
         if self._waiting:
-            self._made += dense_blocks(pa.concat_batches(self._waiting), self._now_ms, self._compression)
+            one = len(self._waiting) == 1  # most are large enough; concatenating would copy them
+            records = self._waiting[0] if one else pa.concat_batches(self._waiting)
+            self._made += dense_blocks(records, self._now_ms, self._compression)
         self._waiting, self._waiting_bytes = [], 0

@@ -9,10 +9,9 @@ from streamapp_runtime.systems.embedded import extent
 from streamapp_runtime.systems.embedded.addresses import block_address, blocks_of, first_offset
 from streamapp_runtime.systems.embedded.block import header_of, stored
 from streamapp_runtime.systems.embedded.environment import Environment, Txn
-from streamapp_runtime.systems.system import STORED, OutOfRangeError
+from streamapp_runtime.systems.system import OutOfRangeError
 
 _BATCH_BYTES = 1 << 20
-_NOTHING = pa.RecordBatch.from_pylist([], schema=STORED)
 
 
 def blocks(txn: Txn, stream: int, index: int, start: int = 0) -> Iterator[tuple[int, memoryview]]:
@@ -72,19 +71,19 @@ def read(
 
 
 def _next_batch(txn: Txn, stream: int, index: int, start: int, end: int) -> tuple[pa.RecordBatch | None, int]:
-    """Neighbouring blocks as one batch, copied out of the map; and the offset to go on from."""
+    """Neighbouring blocks as one batch, and the offset to go on from. Concatenating copies out of the map."""
     pieces: list[pa.RecordBatch] = []
     size = 0
     for first, content in blocks(txn, stream, index, start):
         if first >= end:
             break
         if size >= _BATCH_BYTES:
-            return _copied(pieces), first
+            return pa.concat_batches(pieces), first
         piece = _within(stored(content, first), start, end)
         if piece.num_rows:
             pieces.append(piece)
             size += len(content)
-    return (_copied(pieces) if pieces else None), end
+    return (pa.concat_batches(pieces) if pieces else None), end
 
 
 def _within(batch: pa.RecordBatch, start: int, end: int) -> pa.RecordBatch:
@@ -92,8 +91,3 @@ def _within(batch: pa.RecordBatch, start: int, end: int) -> pa.RecordBatch:
     offsets = batch.column(0).to_numpy()
     low, high = offsets.searchsorted([start, end])
     return batch.slice(low, high - low)
-
-
-def _copied(pieces: list[pa.RecordBatch]) -> pa.RecordBatch:
-    # A single array would be handed on as the view that it is; beside an empty one it is copied.
-    return pa.concat_batches([*pieces, _NOTHING] if len(pieces) == 1 else pieces)
