@@ -106,9 +106,9 @@ def test_a_compaction_that_stopped_half_way_leaves_blocks_that_can_be_merged(
 ) -> None:
     fill(system)
 
-    left = iter(range(3))
-    with pytest.raises(StopIteration):
-        compact(Disturbed(environment, left.__next__), STREAM, 0, 0, None)
+    left = [1, 2, 3]
+    with pytest.raises(IndexError):
+        compact(Disturbed(environment, left.pop), STREAM, 0, 0, None)
     add_small(system, 100)
     check_newest(system)
 
