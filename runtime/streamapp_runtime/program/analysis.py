@@ -13,7 +13,7 @@ from streamapp.spec.reasons import Reason
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope
-from streamapp_runtime.program.sql_types import columns_of, ddl
+from streamapp_runtime.program.sql_types import columns_of, ddl, read_ddl
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def analyse(
 def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """Declared columns with their types as Spark names them."""
     written = ", ".join(f"{_quoted(column.name)} {column.type}" for column in columns)
-    return _checked(t.StructType.fromDDL(written))
+    return _checked(read_ddl(written))
 
 
 def _checked(schema: t.StructType) -> tuple[Column, ...]:

@@ -12,15 +12,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from sqlglot import tokenize
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Token, TokenType
 
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.program.refusal import RefusedError
 
 SUBQUERIES = frozenset({"ScalarSubquery", "ListQuery", "InSubquery", "Exists", "LateralSubquery"})
 _LEAD = "SELECT "
-_OPEN = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
-_CLOSE = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+_OPEN = frozenset({"L_PAREN", "L_BRACKET", "L_BRACE"})
+_CLOSE = frozenset({"R_PAREN", "R_BRACKET", "R_BRACE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +56,13 @@ class Item:
         return f"{self.text} AS {f'({names})' if len(self.alias) > 1 else names}" if self.alias else self.text
 
 
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    start: int
+    end: int
+
+
 def read_items(spark: SparkSession, text: str) -> tuple[Item, ...]:
     """The entries of a select list; RefusedError says what cannot be read."""
     ranges = list(_split(text))
@@ -66,21 +72,21 @@ def read_items(spark: SparkSession, text: str) -> tuple[Item, ...]:
 
 def _split(text: str) -> Iterator[tuple[int, int]]:
     """Where the entries stand, comments around them left out."""
-    depth, inside = 0, list[Token]()
+    depth, inside = 0, list[_Token]()
     for token in _tokens(text):
-        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
-        if token.token_type is TokenType.COMMA and not depth and inside:
-            yield inside[0].start, inside[-1].end + 1
+        depth += (token.kind in _OPEN) - (token.kind in _CLOSE)
+        if token.kind == "COMMA" and not depth and inside:
+            yield inside[0].start, inside[-1].end
             inside = []
         else:
             inside.append(token)
     if inside:
-        yield inside[0].start, inside[-1].end + 1
+        yield inside[0].start, inside[-1].end
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[_Token]:
     try:
-        return tokenize(text, dialect="spark")
+        return [_Token(t.token_type.name, t.start, t.end + 1) for t in tokenize(text, dialect="spark")]
     except TokenError as error:
         raise RefusedError(f"cannot be read: {str(error).splitlines()[0]}") from None
 
@@ -108,17 +114,17 @@ def _item(spark: SparkSession, text: str) -> Item:
         raise RefusedError("a * with EXCEPT or REPLACE cannot be compiled; name the columns")
     alias = _alias(tree, kind)
     bare = text[: _end_of_expression(text, len(alias))] if alias else text
-    found = list(_walk(_entries(spark, bare, 1)[0]))
+    whole = _entries(spark, bare, 1)[0]
+    found = list(_walk(whole))
     if any(node.nodeName() in SUBQUERIES for node in found):
         raise RefusedError("a subquery cannot be asked for each row; join a table instead")
     if any(node.nodeName() == "WindowExpression" for node in found):
         raise RefusedError("a window function has no place here; aggregate with a window instead")
-    words = [n for n in found if n.nodeName() == "UnresolvedAttribute"]
     calls = [n for n in found if n.nodeName() == "UnresolvedFunction"]
     return Item(
         bare,
         alias,
-        tuple(sorted((Word(tuple(_each(n.nameParts())), *_range(n)) for n in words), key=_start)),
+        tuple(sorted(_columns(whole, frozenset()), key=_start)),
         tuple(Call(tuple(_each(n.nameParts())), *_range(n), n.isDistinct()) for n in calls),
     )
 
@@ -133,11 +139,26 @@ def _end_of_expression(text: str, aliases: int) -> int:
     """Where the expression ends, before `AS name`, `name` or `AS (name, name)`."""
     tokens = _tokens(text)
     last = len(tokens) - 1
-    if tokens[last].token_type is TokenType.R_PAREN:
+    if tokens[last].kind == "R_PAREN":
         last -= 2 * aliases
-    if tokens[last - 1].token_type is TokenType.ALIAS:
+    if tokens[last - 1].kind == "ALIAS":
         last -= 1
-    return tokens[last - 1].end + 1
+    return tokens[last - 1].end
+
+
+def _columns(tree: Any, variables: frozenset[str]) -> Iterator[Word]:
+    """The columns of a tree: within a lambda, words that are none of its variables."""
+    kind = tree.nodeName()
+    if kind == "LambdaFunction":
+        own = {"".join(_each(argument.nameParts())).lower() for argument in _each(tree.arguments())}
+        yield from _columns(tree.function(), variables | own)
+        return
+    if kind in {"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"}:
+        parts = tuple(_each(tree.nameParts()))
+        if parts[0].lower() not in variables:
+            yield Word(parts, *_range(tree))
+    for child in _each(tree.children()):
+        yield from _columns(child, variables)
 
 
 def _walk(tree: Any) -> Iterator[Any]:
@@ -156,20 +177,20 @@ def brackets(text: str, call: Call) -> tuple[tuple[tuple[int, int], ...], tuple[
     parts: list[list[tuple[int, int]]] = []
     depth, opened = 0, 0
     for token in (token for token in _tokens(text) if call.start <= token.start < call.end):
-        if token.token_type in _CLOSE:
+        if token.kind in _CLOSE:
             depth -= 1
             if not depth and opened < token.start:
                 parts[-1].append((opened, token.start))
-        elif token.token_type in _OPEN:
+        elif token.kind in _OPEN:
             depth += 1
             if depth == 1:
                 parts.append([])
-                opened = token.end + 1
-        elif token.token_type is TokenType.COMMA and depth == 1:
+                opened = token.end
+        elif token.kind == "COMMA" and depth == 1:
             parts[-1].append((opened, token.start))
-            opened = token.end + 1
-        elif token.token_type is TokenType.WHERE and depth == 1 and len(parts) == 2:
-            opened = token.end + 1
+            opened = token.end
+        elif token.kind == "WHERE" and depth == 1 and len(parts) == 2:
+            opened = token.end
     return tuple(parts[0]), parts[1][0] if len(parts) > 1 else None
 
 

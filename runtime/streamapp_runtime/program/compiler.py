@@ -1,6 +1,7 @@
 """From an app and its plan to the program that lanes run, or all that is wrong with its expressions."""
 
 from collections.abc import Callable
+from functools import partial
 
 from pyspark.sql import SparkSession
 
@@ -18,7 +19,7 @@ from streamapp_runtime.program.order import columnless, in_order
 from streamapp_runtime.program.piece import Compiled, Flow, Piece
 from streamapp_runtime.program.program import Program, TableRows
 from streamapp_runtime.program.refusal import RefusedError
-from streamapp_runtime.program.streams import columns_of, compile_read
+from streamapp_runtime.program.streams import compile_read
 from streamapp_runtime.program.tables import compile_side_input
 from streamapp_runtime.program.within import within
 from streamapp_runtime.program.world import World
@@ -42,8 +43,8 @@ class _Compilation:
         self.problems: list[Problem] = []
 
     def run(self) -> Program | list[Problem]:
-        self.tables()
         self.inputs()
+        self.tables()
         self.operators()
         self.side_inputs()
         if self.problems:
@@ -55,21 +56,15 @@ class _Compilation:
         """Columns that a table declares, or has from the first stream that fills it."""
         for index, table in enumerate(self.spec.tables):
             path = f"spec.tables[{index}]"
-            if table.columns is None and not table.side_inputs and table.remote is None:
-                continue  # those of what is sent to it
-            try:
-                self.columns[table.name] = self.declared(table.columns, table.side_inputs)
-            except RefusedError as refused:
-                self.problems.append(refused.at(path))
+            if table.columns is not None:
+                try:
+                    with within("columns"):
+                        self.columns[table.name] = canonical(parse_columns(table.columns))
+                except RefusedError as refused:
+                    self.problems.append(refused.at(path))
+            elif table.side_inputs and (first := self.flows.get(table.side_inputs[0].stream)):
+                self.columns[table.name] = first.columns
         self.problems += columnless(self.spec)
-
-    def declared(self, columns: str | None, sides: tuple) -> tuple[Column, ...]:
-        with within("columns"):
-            if columns is not None:
-                return canonical(parse_columns(columns))
-            if not sides:
-                raise RefusedError("missing; only the remote store knows what it holds, so say it here")
-        return columns_of(self.world.stream(sides[0].stream))
 
     def inputs(self) -> None:
         """Every stream that is read, once, whether as an input or into a table."""
@@ -78,7 +73,7 @@ class _Compilation:
         for index, stream in enumerate(self.spec.streams):
             if stream.name in inputs | sides:
                 role = Role.INPUT if stream.name in inputs else Role.SIDE_INPUT
-                self.add(stream.name, f"spec.streams[{index}]", lambda s=stream, r=role: compile_read(s, r))
+                self.add(stream.name, f"spec.streams[{index}]", partial(compile_read, stream, role))
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""
@@ -91,11 +86,10 @@ class _Compilation:
                 continue
             flows = tuple(self.flows[source] for source in sources)
             path = f"spec.operators[{index}].{operator.kind}"
-            table = getattr(operator.body, "table", None)
-            if operator.kind == Kind.SEND_TO_TABLE and table not in self.columns:
-                self.columns[table] = flows[0].columns
+            if operator.send_to_table is not None:
+                self.columns.setdefault(operator.send_to_table.table, flows[0].columns)
             if not unready(operator, self.columns):
-                self.add(operator.name, path, lambda o=operator, f=flows: compile_operator(o, f, self.world))
+                self.add(operator.name, path, partial(compile_operator, operator, flows, self.world))
 
     def side_inputs(self) -> None:
         for index, table in enumerate(self.spec.tables):
@@ -105,7 +99,7 @@ class _Compilation:
                     self.add(
                         "",
                         f"spec.tables[{index}]",
-                        lambda t=table, n=number, f=flow: compile_side_input(t, n, f, self.world),
+                        partial(compile_side_input, table, number, flow, self.world),
                     )
 
     def add(self, name: str, path: str, step: Callable[[], Compiled]) -> None:

@@ -47,8 +47,8 @@ def _steps(layer: SqlLayer) -> Iterator[str]:
         yield f"step {number}"
         if step.where:
             yield f"  where {step.where}"
-        for place, element, array in step.explode:
-            yield f"  explode {array} as {place}, {element}"
+        for generator, place, element in step.explode:
+            yield f"  {generator} as {place}, {element}"
         for register, text in step.project:
             yield f"  {register} = {text}"
         for tag, onto in step.fan_out:

@@ -43,9 +43,9 @@ def expression(spark: SparkSession, text: str, scope: Scope) -> tuple[Template, 
 def bind(item: Item, scope: Scope, calls: Replaced | None = None) -> Template:
     """The item's expression over a scope's positions; `calls` are ranges that something else stands for."""
     replaced: Replaced = list(calls or [])
-    for start, end, pieces in _clocks(item):
+    for start, end, clock in _clocks(item):
         if not _covered(start, replaced):
-            replaced.append((start, end, pieces))
+            replaced.append((start, end, clock))
     for word in item.columns:
         if not _covered(word.start, replaced):
             replaced.append((word.start, word.end, _column(word, scope)))

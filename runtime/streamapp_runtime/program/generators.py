@@ -9,6 +9,7 @@ from streamapp_runtime.program.expression import expression
 from streamapp_runtime.program.piece import Generator
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope
+from streamapp_runtime.program.sql_types import read_ddl
 
 GENERATORS = ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
 
@@ -42,6 +43,6 @@ def generator_of(spark: SparkSession, item: Item, scope: Scope) -> Generator:
 
 
 def _fields_of(kind: str) -> list[str]:
-    array = t.StructType.fromDDL(f"array {kind}")["array"].dataType
+    array = read_ddl(f"array {kind}")["array"].dataType
     element = array.elementType if isinstance(array, t.ArrayType) else array
     return element.names if isinstance(element, t.StructType) else []

@@ -1,5 +1,6 @@
 """Stream-stream joins: rows of equal keys that come within a time of each other."""
 
+from streamapp.spec.columns import Column
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.operators import Join
 from streamapp.spec.reasons import Reason
@@ -86,7 +87,9 @@ def _key(chosen: Selection, scope: Scope, left: Flow, right: Flow) -> Key:
     return Key(column, placed)
 
 
-def _kept(positions: dict[int | None, str], sides: list[tuple[tuple, int, str | None]]) -> str | None:
+def _kept(
+    positions: dict[int | None, str], sides: list[tuple[tuple[Column, ...], int, str | None]]
+) -> str | None:
     for given, start, name in sides:
         for place, column in enumerate(given):
             if name is not None and column.name.lower() == name.lower() and start + place in positions:

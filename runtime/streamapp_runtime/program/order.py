@@ -30,11 +30,11 @@ def in_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], list[
 def columnless(spec: Spec) -> list[Problem]:
     """The tables that nothing gives columns: a user's class may write anything."""
     sent = {o.send_to_table.table for o in spec.operators if o.send_to_table}
-    message = "missing; no stream and no sendToTable fills this table, so say what its rows are"
+    message = "missing; no side input and no sendToTable says what the rows of this table are"
     return [
         Problem(0, 0, f"spec.tables[{index}].columns", message)
         for index, table in enumerate(spec.tables)
-        if table.columns is None and not table.side_inputs and not table.remote and table.name not in sent
+        if table.columns is None and not table.side_inputs and table.name not in sent
     ]
 
 

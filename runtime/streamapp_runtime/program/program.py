@@ -41,7 +41,7 @@ class Step:
     """
 
     where: str | None
-    explode: tuple[tuple[str, str, str], ...]  # name of the place, name of the element, array
+    explode: tuple[tuple[str, str, str], ...]  # generator, name of the place, name of the element
     project: tuple[tuple[str, str], ...]  # register, expression; other registers stay
     fan_out: tuple[tuple[int, tuple[int, ...]], ...]  # rows of a tag go on under each of these
 

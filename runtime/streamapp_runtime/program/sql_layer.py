@@ -18,8 +18,8 @@ def _step(rows: DataFrame, step: Step) -> DataFrame:
     names = rows.columns
     if step.where is not None:
         rows = _named(rows).where(step.where)
-    for place, element, array in step.explode:
-        rows = _named(rows).selectExpr("*", f"posexplode({array}) AS (`{place}`, `{element}`)")
+    for generator, place, element in step.explode:
+        rows = _named(rows).selectExpr("*", f"{generator} AS (`{place}`, `{element}`)")
     project = dict(step.project)
     rows = _named(rows).selectExpr(*(f"{project.get(name, f'{ROW}.{name}')} AS {name}" for name in names))
     if not step.fan_out:

@@ -18,6 +18,14 @@ def ddl(kind: t.DataType) -> str:
     return kind.simpleString().upper()
 
 
+def read_ddl(text: str) -> t.StructType:
+    """A column list as Spark's own type."""
+    found = t.StructType.fromDDL(text)
+    if not isinstance(found, t.StructType):
+        raise TypeError(f"not a column list: {text}")
+    return found
+
+
 def columns_of(schema: t.StructType) -> tuple[Column, ...]:
     """A schema's columns with their types as text."""
     return tuple(Column(field.name, ddl(field.dataType)) for field in schema.fields)

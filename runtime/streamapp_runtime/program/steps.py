@@ -92,12 +92,10 @@ def _explosion(part: _Part, number: int) -> tuple[str, str, str]:
     generator = part.work.generator
     if generator is None:
         raise TypeError("no generator")
-    one = f"CAST(array(null) AS {generator.type})"
-    array = part.text(generator.array)
-    if generator.outer:
-        array = f"CASE WHEN size({array}) > 0 THEN {array} ELSE {one} END"
-    case = f"CASE WHEN {part.guard} AND NOT {ROW}.z THEN {array} ELSE {one} END"
-    return (f"place {number}", f"element {number}", case)
+    array = f"WHEN {part.guard} AND NOT {ROW}.z THEN {part.text(generator.array)}"
+    function = "posexplode_outer" if generator.outer else "posexplode"
+    call = f"{function}(CASE {array} ELSE CAST(array(null) AS {generator.type}) END)"
+    return (call, f"place {number}", f"element {number}")
 
 
 def _project(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:

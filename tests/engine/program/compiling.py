@@ -1,0 +1,149 @@
+"""Apps in a few words, compiled; and a slow, plain reading of programs of which only SQL computes anything."""
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from streamapp.graph.build import build
+from streamapp.plan.planner import plan
+from streamapp.spec.app import StreamApp
+from streamapp.spec.marks import Capability
+from streamapp.spec.parse import from_data
+from streamapp.spec.problem import Problem
+from streamapp_runtime.program.compiler import compile
+from streamapp_runtime.program.operations import Choose, Read, Write
+from streamapp_runtime.program.program import Program, PythonLayer, Task
+from streamapp_runtime.program.sql_layer import apply
+
+Row = dict[str, Any]
+PARTITIONS = 4
+
+
+def app(
+    *operators: dict[str, Any],
+    streams: list[dict[str, Any]] | None = None,
+    tables: list[dict[str, Any]] | None = None,
+) -> StreamApp:
+    """An app of these operators; streams that are not given are `views`, `users` and the output `out`."""
+    found = from_data(
+        {
+            "apiVersion": "streamapp.dev/v1alpha1",
+            "kind": "StreamApp",
+            "metadata": {"name": "app", "namespace": "test"},
+            "spec": {
+                "systems": [{"name": "main", "embedded": {"path": "data"}}],
+                "streams": [{"system": "main", **stream} for stream in streams or STREAMS],
+                "tables": tables or [],
+                "operators": list(operators),
+            },
+        },
+        built=frozenset(Capability),
+    )
+    assert not found.problems, found.problems
+    return found.apps[0]
+
+
+STREAMS = [
+    {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT, ts TIMESTAMP"},
+    {"name": "users", "key": "user", "columns": "user STRING, country STRING, tier INT"},
+    {"name": "out"},
+]
+
+
+def compiled(spark: SparkSession, made: StreamApp) -> Program | list[Problem]:
+    graph = build(made, {stream.name: PARTITIONS for stream in made.spec.streams})
+    planned = plan(graph)
+    assert not planned.errors, planned.errors
+    return compile(made, graph, planned, spark)
+
+
+def program_of(spark: SparkSession, made: StreamApp) -> Program:
+    found = compiled(spark, made)
+    assert isinstance(found, Program), found
+    return found
+
+
+def problems_of(spark: SparkSession, *operators: dict[str, Any], **more: Any) -> list[str]:
+    found = compiled(spark, app(*operators, **more))
+    assert isinstance(found, list), "compiles"
+    return [str(problem) for problem in found]
+
+
+def refusal(spark: SparkSession, *operators: dict[str, Any], **more: Any) -> str:
+    """The only problem of such an app."""
+    (problem,) = problems_of(spark, *operators, **more)
+    return problem
+
+
+def task(program: Program, name: str) -> Task:
+    return next(
+        t for layer in program.layers if isinstance(layer, PythonLayer) for t in layer.tasks if t.name == name
+    )
+
+
+def layer_of(program: Program, name: str) -> int:
+    return next(
+        number
+        for number, layer in enumerate(program.layers)
+        if isinstance(layer, PythonLayer) and any(t.name == name for t in layer.tasks)
+    )
+
+
+def run(spark: SparkSession, program: Program, records: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """What each task that writes is given. A record holds columns by name, and `k`, `t`, `z` where they matter."""
+    rows: list[Row] = []
+    written: dict[str, list[Row]] = {}
+    for layer in program.layers:
+        if isinstance(layer, PythonLayer):
+            for each in layer.tasks:
+                rows = _task(program, each, rows, records, written)
+        else:
+            frame = spark.createDataFrame([tuple(row.values()) for row in rows], program.schema)
+            rows = [row.asDict() for row in apply(frame, layer).collect()]
+    assert not rows
+    return written
+
+
+def _task(
+    program: Program,
+    each: Task,
+    rows: list[Row],
+    records: dict[str, list[Row]],
+    written: dict[str, list[Row]],
+) -> list[Row]:
+    tags = {edge.tag: edge for edge in each.sources}
+    mine = [row for row in rows if row["tag"] in tags]
+    rest = [row for row in rows if row["tag"] not in tags]
+    empty: Row = {column.name: None for column in program.registers}
+    match each.operation:
+        case Read(stream=stream):
+            for edge in each.outputs:
+                for record in records[stream]:
+                    fixed = {"tag": edge.tag, "task": 0, "k": None, "t": 0, "z": False, "src": 0, "off": 0}
+                    fixed |= {
+                        name: record[name]
+                        for name in ("k", "t", "z", "now")
+                        if name in record and name in empty
+                    }
+                    values = [record.get(column.name) for column in edge.columns]
+                    rest.append(empty | fixed | dict(zip(edge.registers, values, strict=True)))
+        case Choose(chosen):
+            for row in mine:
+                source = tags[row["tag"]]
+                values = [row[source.registers[place]] for place in chosen]
+                fixed = {
+                    name: row[name] for name in empty if name in {"task", "k", "t", "z", "src", "off", "now"}
+                }
+                for edge in each.outputs:
+                    registers = dict(zip(edge.registers, values, strict=True))
+                    rest.append(empty | fixed | {"tag": edge.tag} | registers)
+        case Write():
+            (edge,) = each.sources
+            written[each.name] = [
+                {name: row[name] for name in ("k", "t", "z")}
+                | {c.name: row[r] for c, r in zip(edge.columns, edge.registers, strict=True)}
+                for row in mine
+            ]
+        case other:
+            raise NotImplementedError(other)
+    return rest
