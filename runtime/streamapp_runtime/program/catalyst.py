@@ -120,12 +120,11 @@ def _item(spark: SparkSession, text: str) -> Item:
         raise RefusedError("a subquery cannot be asked for each row; join a table instead")
     if any(node.nodeName() == "WindowExpression" for node in found):
         raise RefusedError("a window function has no place here; aggregate with a window instead")
-    calls = [n for n in found if n.nodeName() == "UnresolvedFunction"]
     return Item(
         bare,
         alias,
         tuple(sorted(_columns(whole, frozenset()), key=_start)),
-        tuple(Call(tuple(_each(n.nameParts())), *_range(n), n.isDistinct()) for n in calls),
+        tuple(call for node in found for call in _calls(node)),
     )
 
 
@@ -144,6 +143,14 @@ def _end_of_expression(text: str, aliases: int) -> int:
     if tokens[last - 1].kind == "ALIAS":
         last -= 1
     return tokens[last - 1].end
+
+
+def _calls(node: Any) -> Iterator[Call]:
+    kind = node.nodeName()
+    if kind == "UnresolvedFunction":
+        yield Call(tuple(_each(node.nameParts())), *_range(node), node.isDistinct())
+    elif kind == "AggregateExpression":  # some, such as FIRST, are words of the grammar
+        yield Call((node.aggregateFunction().prettyName(),), *_range(node), node.isDistinct())
 
 
 def _columns(tree: Any, variables: frozenset[str]) -> Iterator[Word]:

@@ -1,4 +1,4 @@
-"""Apps in a few words, compiled; and a slow, plain reading of programs of which only SQL computes anything."""
+"""Apps in a few words, compiled; and a slow, plain reading of programs in which only SQL computes."""
 
 from typing import Any
 
@@ -90,7 +90,7 @@ def layer_of(program: Program, name: str) -> int:
 
 
 def run(spark: SparkSession, program: Program, records: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """What each task that writes is given. A record holds columns by name, and `k`, `t`, `z` where they matter."""
+    """What each task that writes is given. Records hold columns by name, and `k`, `t`, `z` if they matter."""
     rows: list[Row] = []
     written: dict[str, list[Row]] = {}
     for layer in program.layers:

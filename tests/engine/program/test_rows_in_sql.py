@@ -20,10 +20,7 @@ USERS: list[Row] = [
     {"user": "ann", "country": "nl", "tier": 1},
     {"user": "eve", "country": None, "tier": None},
 ]
-COLUMNS = {
-    "views": "user STRING, page STRING, n INT, ts TIMESTAMP",
-    "users": "user STRING, country STRING, tier INT",
-}
+VIEW_COLUMNS = "user STRING, page STRING, n INT, ts TIMESTAMP"
 
 
 def sent(spark: SparkSession, *operators: dict[str, Any], views: list[Row] | None = None) -> list[Row]:
@@ -85,7 +82,8 @@ def test_a_repartition_by_the_key_that_rows_have_keeps_the_keys_of_tombstones(sp
 
 def test_current_timestamp_is_the_time_of_the_batch(spark: SparkSession) -> None:
     now = datetime(2026, 2, 3, 4, 5, 6)  # noqa: DTZ001
-    select = "current_timestamp() AS a, now() AS b, current_timestamp AS c, current_date() AS d, unix_timestamp() AS e"
+    clocks = ["current_timestamp()", "now()", "current_timestamp", "current_date()", "unix_timestamp()"]
+    select = ", ".join(f"{clock} AS {name}" for clock, name in zip(clocks, "abcde", strict=True))
     rows = sent(spark, {"name": "m", "map": {"from": "views", "select": select}}, views=[{"now": now}])
     (row,) = plain(rows)
     assert {row["a"], row["b"], row["c"]} == {now}
@@ -110,7 +108,7 @@ def test_generators_give_the_rows_that_spark_gives_for_the_stream_alone(
     spark: SparkSession, select: str
 ) -> None:
     rows = sent(spark, {"name": "f", "flatMap": {"from": "views", "select": select}})
-    assert plain(rows) == alone(spark, f"SELECT {select} FROM views")
+    assert plain(rows) == alone(spark, select)
 
 
 @pytest.mark.parametrize(
@@ -119,8 +117,8 @@ def test_generators_give_the_rows_that_spark_gives_for_the_stream_alone(
         "*",
         "*, n AS m",
         "user AS `select`, page AS `a-b`, n AS `x``y`, ts AS `Case`",
-        "transform(array(n, 1), page -> page + n) AS t",
-        "transform(array(1), s0 -> s0 + n) AS t, aggregate(array(n), 0, (acc, x) -> acc + x) AS a",
+        "transform(array(n, 1), page -> page + n) AS items",
+        "transform(array(1), s0 -> s0 + n) AS items, aggregate(array(n), 0, (acc, x) -> acc + x) AS a",
         "named_struct('n', 5, 'user', n).n AS field, n AS own",
         "date_trunc('MONTH', ts) AS month, extract(DAY FROM ts) AS day, ts + INTERVAL 1 DAY AS next",
         "CAST(n AS STRING) string, n::BIGINT AS long, try_cast(page AS INT) AS i",
@@ -135,13 +133,13 @@ def test_generators_give_the_rows_that_spark_gives_for_the_stream_alone(
 )
 def test_select_lists_give_what_spark_gives_for_the_stream_alone(spark: SparkSession, select: str) -> None:
     rows = sent(spark, {"name": "m", "map": {"from": "views", "select": select}})
-    assert plain(rows) == alone(spark, f"SELECT {select}\nFROM views")
+    assert plain(rows) == alone(spark, select)
 
 
-def alone(spark: SparkSession, query: str, views: list[Row] | None = None) -> list[Row]:
-    rows = [tuple(row.values()) for row in (VIEWS if views is None else views)]
-    spark.createDataFrame(rows, COLUMNS["views"]).createOrReplaceTempView("views")
-    return [row.asDict(recursive=False) for row in spark.sql(query).collect()]
+def alone(spark: SparkSession, select: str) -> list[Row]:
+    rows = [tuple(row.values()) for row in VIEWS]
+    spark.createDataFrame(rows, VIEW_COLUMNS).createOrReplaceTempView("views")
+    return [row.asDict() for row in spark.sql("SELECT " + select + "\nFROM views").collect()]
 
 
 FILTERS = ["n > 0", "user LIKE 'a%'", "page IS NOT NULL", "coalesce(n, 0) % 2 = 0"]
@@ -180,12 +178,16 @@ def test_a_graph_of_filters_maps_and_branches_gives_what_each_gives_alone(
     now = datetime(2026, 1, 1)  # noqa: DTZ001
     written = run(spark, program, {"views": [row | {"now": now} for row in VIEWS]})
     rows = [tuple(row.values()) for row in VIEWS]
-    spark.createDataFrame(rows, COLUMNS["views"]).createOrReplaceTempView("views")
+    spark.createDataFrame(rows, VIEW_COLUMNS).createOrReplaceTempView("views")
     for operator in operators:
         kind = next(kind for kind in ("filter", "map", "flatMap") if kind in operator)
         body = operator[kind]
-        where = f"WHERE {body['where']}" if kind == "filter" else ""
-        frame = spark.sql(f"SELECT {body.get('select', '*')} FROM {body['from']} {where}")
+        frame = spark.table(body["from"])
+        if kind == "filter":
+            frame = frame.where(body["where"])
+        else:
+            frame.createOrReplaceTempView("source")
+            frame = spark.sql("\n".join(["SELECT", body["select"], "FROM source"]))
         frame.createOrReplaceTempView(operator["name"])
     for name in names:
         expected = [row.asDict() for row in spark.table(name).collect()]
