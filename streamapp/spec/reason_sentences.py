@@ -33,4 +33,6 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",
+    Reason.USER_CODE_FAILED: "A function or class of the app's own raised an error, or gave something else "
+    "than was declared for it.",
 }

@@ -37,3 +37,5 @@ class Reason(StrEnum):
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"
     STORE_FULL = "StoreFull"
+    # Code of the app's own.
+    USER_CODE_FAILED = "UserCodeFailed"

@@ -1,0 +1,142 @@
+"""Rows of two streams paired by key within a time of each other."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.operations.by_task import by_task, together
+from streamapp_runtime.operations.held import Held, Side, Timed
+from streamapp_runtime.operations.newest import newest, note_newest
+from streamapp_runtime.operations.pairs import Numbers, Points, numbered, pairs
+from streamapp_runtime.operations.required import with_key, with_time, without_tombstones
+from streamapp_runtime.operations.state import State
+from streamapp_runtime.operations.time_keys import before
+from streamapp_runtime.operations.typed_rows import TypedRows
+from streamapp_runtime.program.operations import JoinStreams
+from streamapp_runtime.rows.decode import decode
+
+_KEEPS = {"inner": (False, False), "left": (True, False), "right": (False, True), "full": (True, True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """Runs JoinStreams. Tombstones are no rows and are left out; a row without a key meets none.
+
+    By arrival a row's time is that of its batch. A row of a side that is kept goes out alone when no later
+    batch can bring it a partner, at the latest after twice the time that two rows may be apart.
+
+    By event time a row is kept until one comes that is newer by more than twice that time. So every pair is
+    found whose rows come no further behind the newest row of their task than that time. Of rows that come
+    later still, pairs may be missed; none is wrong and none is given twice.
+    """
+
+    operation: JoinStreams
+    sides: tuple[Side, Side]
+    columns: tuple[pa.Schema, pa.Schema]
+
+    def execute(self, slices: tuple[Slice, ...], state: State) -> Slice | None:
+        """The new pairs, and kept rows that can have no partner."""
+        parts: list[Slice] = []
+        fresh: list[dict[int, Slice]] = []
+        for side, given in zip(self.sides, slices, strict=True):
+            rows = without_tombstones(given)
+            if self._by_event:
+                rows = with_time(rows, self.operation.state, state)
+            if self._keeps(side) and rows.key.null_count:
+                parts.append(self._alone(side, rows.filter(rows.key.is_null())))
+                rows = rows.filter(rows.key.is_valid())
+            fresh.append(dict(by_task(with_key(rows, self.operation.state, state))))
+        for task in sorted({*fresh[0], *fresh[1]}):
+            left, right = (
+                self._timed(of_task.get(task, given.take(pa.array([], pa.int64()))), state)
+                for of_task, given in zip(fresh, slices, strict=True)
+            )
+            parts.append(self._of_task(left, right, task, state))
+        return together(parts)
+
+    def settle(self, state: State) -> Slice | None:
+        """Forget rows that can meet no other, and give those of kept sides that met none."""
+        parts: list[Slice] = []
+        for task in state.tasks:
+            latest = newest(state, task, self.operation.state) if self._by_event else state.time_ms
+            if latest is not None:
+                past = latest - self.operation.within_ms * (2 if self._by_event else 1)
+                parts += self._forgotten(past, task, state)
+        return together(parts)
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    @property
+    def _by_event(self) -> bool:
+        return self.operation.time == "event"
+
+    def _keeps(self, side: Side) -> bool:
+        return _KEEPS[self.operation.type][side.number]
+
+    def _timed(self, rows: Slice, state: State) -> Timed:
+        at = rows.time.to_numpy() if self._by_event else np.full(len(rows), state.time_ms)
+        return Timed(rows, at, np.zeros(len(rows), bool))
+
+    def _of_task(self, left: Timed, right: Timed, task: int, state: State) -> Slice:
+        stores = [TypedRows(state, task, self.operation.state, side.schema) for side in self.sides]
+        helds = (
+            self.sides[0].held(left, right, stores[0]),
+            self.sides[1].held(right, left, stores[1]),
+        )
+        met = _new_pairs(*helds, self.operation.within_ms)
+        for side, held, places, store in zip(self.sides, helds, met, stores, strict=True):
+            flags = held.timed.met.copy()
+            if self._keeps(side):
+                flags[places] = True
+            side.put(held, flags, store)
+        if self._by_event:
+            note_newest(state, task, self.operation.state, int(np.concatenate([left.at, right.at]).max()))
+        return self._paired(*helds, *met)
+
+    def _paired(self, left: Held, right: Held, lefts: Numbers, rights: Numbers) -> Slice:
+        """The rows of pairs: each has the key of both, the later time, and the origin of a fresh row."""
+        left_is_fresh = pa.array(lefts >= left.stored)
+        a, b = left.timed.rows.take(pa.array(lefts)), right.timed.rows.take(pa.array(rights))
+        return replace(
+            a,
+            time=pc.max_element_wise(a.time, b.time),
+            source=pc.if_else(left_is_fresh, a.source, b.source),
+            offset=pc.if_else(left_is_fresh, a.offset, b.offset),
+            columns=(*a.columns, *b.columns),
+        ).choose(self.operation.chosen)
+
+    def _alone(self, side: Side, rows: Slice) -> Slice:
+        """Rows of one side, with nulls for the other's columns."""
+        nulls = tuple(pa.nulls(len(rows), field.type) for field in self.columns[1 - side.number])
+        columns = (*nulls, *rows.columns) if side.number else (*rows.columns, *nulls)
+        return rows.with_columns(columns).choose(self.operation.chosen)
+
+    def _forgotten(self, past: int, task: int, state: State) -> list[Slice]:
+        """Delete the buckets that end before a time."""
+        name = self.operation.state
+        alone: list[Slice] = []
+        end = before(past // self.sides[0].bucket_ms)
+        for keys, values in state.store(task, name).batches(b"", end):
+            for side in filter(self._keeps, self.sides):
+                of_side = side.is_of(keys)
+                entries = decode(values.filter(of_side), side.schema)
+                timed, _ = side.unpacked(task, keys.filter(of_side), entries)
+                alone.append(self._alone(side, timed.rows.filter(pa.array(~timed.met))))
+            state.write(task, name, keys, pa.nulls(len(keys), pa.binary()))
+        return alone
+
+
+def _new_pairs(left: Held, right: Held, within: int) -> tuple[Numbers, Numbers]:
+    """Places of both rows of each pair that has a fresh row: pairs of stored rows went out before."""
+    keys = numbered(left.timed.rows.key, right.timed.rows.key)
+    a, b = Points(keys[0], left.timed.at), Points(keys[1], right.timed.at)
+    with_fresh_left = pairs(a.since(left.stored), b, within)
+    with_fresh_right = pairs(a.until(left.stored), b.since(right.stored), within)
+    return (
+        np.concatenate([with_fresh_left[0] + left.stored, with_fresh_right[0]]),
+        np.concatenate([with_fresh_left[1], with_fresh_right[1] + right.stored]),
+    )

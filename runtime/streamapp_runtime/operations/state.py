@@ -1,0 +1,45 @@
+"""What operations see of one lane: its stores, what they write to them, and what they count."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+
+from streamapp_runtime.operations.changes import Changes
+from streamapp_runtime.stores.store import Store
+
+OpenStore = Callable[[int, str], Store]
+"""The store of a task, by its index in the lane's order, and of a table's or an operator's name."""
+
+
+class State:
+    """One lane's state during one batch."""
+
+    def __init__(
+        self, open_store: OpenStore, schemas: Mapping[str, pa.Schema], *, tasks: int, time_ms: int
+    ) -> None:
+        self._open = open_store
+        self.schemas = schemas  # of tables, by name
+        self.tasks = range(tasks)
+        self.time_ms = time_ms  # what the batch takes for now
+        self.changes = Changes()
+        self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator
+
+    def store(self, task: int, name: str) -> Store:
+        """A task's part of a table, or of an operator's own state."""
+        return self._open(task, name)
+
+    def write(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        """Write to a store and to its changelog. A null value deletes."""
+        if len(keys):
+            self.store(task, name).put(keys, values)
+            self.log(name, task, keys, values)
+
+    def log(self, name: str, task: int, keys: pa.Array, values: pa.Array) -> None:
+        """Collect changelog entries. Of a key that a batch writes several times the last one counts."""
+        self.changes.add(task, name, keys, values)
+
+    def count(self, counter: str, name: str, number: int) -> None:
+        """Add to a counter, such as the null keys that a table was sent."""
+        if number:
+            self.counted[counter, name] += number

@@ -1,0 +1,77 @@
+"""A store's entries as typed rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.operations.state import State
+from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.rows.encode import encode
+from streamapp_runtime.stores.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Rows that were found, and for every key asked for which of them is its own; null for none."""
+
+    rows: pa.RecordBatch
+    places: pa.Array
+
+    def spread(self) -> pa.RecordBatch:
+        """A row for every key asked for, of nulls where there was none."""
+        return self.rows.take(self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedRows:
+    """One task's part of a table, or of an operator's own state."""
+
+    state: State
+    task: int
+    name: str
+    schema: pa.Schema
+
+    def find(self, keys: pa.Array) -> Found:
+        """Look up keys, of which no two should be equal; for null nothing is found."""
+        values = self._store.get(keys)
+        present = values.drop_null()
+        found = decode(present, self.schema)
+        if len(present) == len(values):
+            return Found(found, pa.array(np.arange(len(values))))
+        there = np.asarray(values.is_valid())
+        return Found(found, pa.array(np.cumsum(there) - 1, mask=~there))
+
+    def put(self, keys: pa.Array, rows: pa.RecordBatch, *, logged: bool = True) -> None:
+        """Write a row under each key; logged, unless the table can be filled anew without a changelog."""
+        self._write(keys, encode(rows, self.schema), logged=logged)
+
+    def put_or_delete(
+        self, keys: pa.Array, rows: pa.RecordBatch, deleted: pa.Array, *, logged: bool = True
+    ) -> None:
+        """Write a row under each key, or delete the key."""
+        values = encode(rows, self.schema)
+        if deleted.true_count:
+            values = pc.if_else(deleted, pa.scalar(None, pa.binary()), values)
+        self._write(keys, values, logged=logged)
+
+    def delete(self, keys: pa.Array) -> None:
+        """Delete keys, whether they are there or not."""
+        self._write(keys, pa.nulls(len(keys), pa.binary()), logged=True)
+
+    def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
+        """Keys and rows with start <= key < end, in order of the key."""
+        for keys, values in self._store.batches(start, end):
+            yield keys, decode(values, self.schema)
+
+    @property
+    def _store(self) -> Store:
+        return self.state.store(self.task, self.name)
+
+    def _write(self, keys: pa.Array, values: pa.Array, *, logged: bool) -> None:
+        if logged:
+            self.state.write(self.task, self.name, keys, values)
+        elif len(keys):
+            self._store.put(keys, values)

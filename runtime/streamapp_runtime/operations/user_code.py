@@ -1,0 +1,46 @@
+"""Code of the app's own: how it is found, called, and what is told when it fails."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, cast
+
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.stores.store import StoreError
+
+
+class UserCodeError(Exception):
+    """The app's own code failed, or gave what it must not; the text holds its traceback where it has one."""
+
+    def __init__(self, python: str, message: str, hint: str, trace: str = "") -> None:
+        super().__init__(f"{python} {message}; {hint}" + (f"\n{trace}" if trace else ""))
+        self.reason = Reason.USER_CODE_FAILED
+        self.python = python
+        self.message = message
+        self.hint = hint
+        self.trace = trace
+
+
+def load(python: str) -> Callable[..., Any]:
+    """The class or function that `package.module:name` names."""
+    module, _, name = python.partition(":")
+    with guarded(python, "cannot be loaded", "look whether the app's image holds it"):
+        found: Any = getattr(import_module(module), name)
+    if not callable(found):
+        raise UserCodeError(python, "is neither a class nor a function", "name one that is")
+    return cast("Callable[..., Any]", found)
+
+
+@contextmanager
+def guarded(python: str, message: str, hint: str = "mend it and start the app again") -> Iterator[None]:
+    """Whatever is raised within is the app's own error, but for what is wrong with a store."""
+    try:
+        yield
+    except (UserCodeError, StoreError):
+        raise
+    except Exception as error:
+        # The first frame is the call from here, of which nobody learns anything.
+        trace = error.__traceback__
+        lines = traceback.format_exception(type(error), error, trace.tb_next if trace else None)
+        raise UserCodeError(python, f"{message}: {error!r}", hint, "".join(lines)) from error
