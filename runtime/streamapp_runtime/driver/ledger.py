@@ -34,15 +34,18 @@ class Ledger:
         """Take over: from here on nothing of an earlier driver commits. What it had committed is read."""
         self.system.create(self.stream, 1, StreamOptions(compacted=True))
         known = _driver(self.system.latest(self.stream))
-        self.run_id = known.get("run") or new_run
-        self.raise_incarnation(known.get("incarnation", 0))
+        self.run_id = str(known.get("run") or new_run)
+        self._begin(int(known.get("incarnation", 0)) + 1)
 
-    def raise_incarnation(self, last: int | None = None) -> None:
-        """Fence everything before, then read what is there. FencedError when another driver is ahead."""
-        found = _driver(self.system.latest(self.stream)).get("incarnation", 0)
-        if last is None and found > self.incarnation:
+    def raise_incarnation(self) -> None:
+        """Fence everything before, and read what it committed. FencedError when another driver is ahead."""
+        found = int(_driver(self.system.latest(self.stream)).get("incarnation", 0))
+        if found > self.incarnation:
             raise FencedError(f"another driver has taken over as incarnation {found}")
-        self.incarnation = max(found, self.incarnation) + 1
+        self._begin(self.incarnation + 1)
+
+    def _begin(self, incarnation: int) -> None:
+        self.incarnation = incarnation
         self.system.fence(self.stream, self.incarnation)
         self._put({DRIVER: json.dumps({"run": self.run_id, "incarnation": self.incarnation}).encode()})
         self._read()
@@ -78,6 +81,6 @@ class Ledger:
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}
 
 
-def _driver(latest: Mapping[bytes, bytes]) -> dict[str, int]:
-    found: dict[str, int] = json.loads(latest[DRIVER]) if DRIVER in latest else {}
+def _driver(latest: Mapping[bytes, bytes]) -> dict[str, int | str]:
+    found: dict[str, int | str] = json.loads(latest[DRIVER]) if DRIVER in latest else {}
     return found

@@ -1,4 +1,4 @@
-"""The loop: orders out, one Spark job, reports back; and after a failure everything anew from the checkpoints."""
+"""The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints."""
 
 import time
 from collections.abc import Callable, Mapping

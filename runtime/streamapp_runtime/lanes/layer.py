@@ -49,14 +49,14 @@ class LayerBatch:
         number = 0
         for index, task in enumerate(self.lane.tasks):
             for asked in () if index in self.failed else task.ranges:
-                read = self.stage.reads[asked.stream]
+                read, outputs = self.stage.reads[asked.stream]
                 form = self.stage.forms[asked.stream]
-                for taken in take(read.operation, form, asked, index, number, self.stage.system):
+                for taken in take(read, form, asked, index, number, self.stage.system):
                     self.rows_in[index] += len(taken.rows) + len(taken.bad)
                     self.bytes_in[index] += taken.size
                     self._set_aside(index, taken.bad)
                     if index not in self.failed and len(taken.rows):
-                        yield from self._run({edge.tag: taken.rows for edge in read.outputs})
+                        yield from self._run({edge.tag: taken.rows for edge in outputs})
                 number += 1
 
     def pass_on(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -135,7 +135,9 @@ class LayerBatch:
                 for edge in task.sources:
                     self.outbox.put(task.operation, rows.pop(edge.tag))
                 continue
-            slices = tuple(rows.pop(edge.tag, None) or self._nothing(edge) for edge in task.sources)
+            slices = tuple(
+                rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources
+            )
             made = self.stage.executors[task.name].execute(slices, self.state)
             self._hand_on(task, made, rows)
         yield from self._out(rows)

@@ -5,7 +5,7 @@ raises, or stops reading, is lost with all that it holds.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,20 @@ from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.lanes.commit import told
 from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
+from streamapp_runtime.lanes.executors import executor
 from streamapp_runtime.lanes.forms import forms
 from streamapp_runtime.lanes.layer import LayerBatch
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves_of
 from streamapp_runtime.lanes.wide import WideRows
-from streamapp_runtime.operations.executors import executor
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import FencedError, OutOfRangeError, System, UnavailableError
 
-EXPECTED = {
+EXPECTED: Mapping[type[Exception], str] = {
     FencedError: "fenced",
     UnavailableError: "unavailable",
     OutOfRangeError: "gone",
@@ -37,6 +37,7 @@ EXPECTED = {
     StoreError: "store",
 }
 """What may happen to a lane without anything being wrong with the program, and what it is called."""
+_EXPECTED: tuple[type[Exception], ...] = tuple(EXPECTED)
 
 
 class Stage:
@@ -50,7 +51,9 @@ class Stage:
         self.first, self.last = number == 0, number == len(program.layers) - 1
         self.all_edges = {edge.tag: edge for edge in program.edges}
         self.edges = {edge.tag: edge for task in layer.tasks for edge in task.sources}
-        self.reads = {t.operation.stream: t for t in layer.tasks if isinstance(t.operation, Read)}
+        self.reads = {
+            t.operation.stream: (t.operation, t.outputs) for t in layer.tasks if isinstance(t.operation, Read)
+        }
         self.schemas = {table.name: arrow_schema(table.columns) for table in program.tables}
         self.executors = {
             task.name: executor(task, self.schemas)
@@ -99,7 +102,7 @@ class Stage:
         for index, task in enumerate(lane.tasks):
             try:
                 left = self.custody.settle(task, self.system, deadline)
-            except tuple(EXPECTED) as error:
+            except _EXPECTED as error:
                 batch.tell(index, _kind(error), str(error))
                 yield index
                 continue
@@ -111,14 +114,14 @@ class Stage:
         """Rows as far as they come; what ends them early is told of all tasks of the lane."""
         try:
             yield from rows
-        except tuple(EXPECTED) as error:
+        except _EXPECTED as error:
             batch.fail_all(_kind(error), str(error))
 
     def _ended(self, batch: LayerBatch) -> list[tuple[int, str]]:
         """Commit, and say of each task what became of it."""
         try:
             done = batch.commit()
-        except tuple(EXPECTED) as error:
+        except _EXPECTED as error:
             batch.fail_all(_kind(error), str(error))
             done = None
         reports = []

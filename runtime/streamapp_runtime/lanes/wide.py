@@ -11,6 +11,8 @@ from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.program.program import CHANGELOG, REPORT, Edge, Program
 from streamapp_runtime.program.registers import BATCH_TIME
 
+CARRIED = ("task", "k", "t", "z", "src", "off")
+"""The fixed columns of a row that a slice has too."""
 VALUE, NAME = "y0", "s0"
 """Where a changelog entry has its value and its table, and a report its text."""
 
@@ -49,8 +51,9 @@ class WideRows:
 
     def to_slice(self, batch: pa.RecordBatch, edge: Edge) -> Slice:
         """The rows of one edge."""
-        fixed = (batch.column(name) for name in ("task", "k", "t", "z", "src", "off"))
-        return Slice(*fixed, tuple(batch.column(register) for register in edge.registers))
+        task, key, time, tombstone, source, offset = (batch.column(name) for name in CARRIED)
+        columns = tuple(batch.column(register) for register in edge.registers)
+        return Slice(task, key, time, tombstone, source, offset, columns)
 
     def _batch(
         self, tag: int, rows: Slice, registers: Mapping[str, pa.Array], time_ms: int

@@ -18,7 +18,7 @@ from streamapp_runtime.program.operations import SendToTable, SideInput
 class Filling(Stateless):
     """Runs SendToTable and SideInput. Rows with a null key are counted and skipped.
 
-    A table that side inputs fill has no changelog: the stream itself is what it is filled from again.
+    A table that side inputs fill has a changelog like any other, so that it is restored like any other.
     """
 
     operation: SendToTable | SideInput
@@ -31,5 +31,4 @@ class Filling(Stateless):
                 last = part.take(last_of_each(part.key)).choose(self.operation.chosen)
                 table = TypedRows(state, task, name, state.schemas[name])
                 batch = pa.RecordBatch.from_arrays(list(last.columns), schema=table.schema)
-                logged = isinstance(self.operation, SendToTable)
-                table.put_or_delete(last.key, batch, last.tombstone, logged=logged)
+                table.put_or_delete(last.key, batch, last.tombstone)

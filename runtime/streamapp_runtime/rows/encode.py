@@ -19,7 +19,7 @@ def encode(batch: pa.RecordBatch | pa.StructArray, schema: pa.Schema) -> pa.Bina
 
 
 def _columns(batch: pa.RecordBatch | pa.StructArray) -> list[pa.Array]:
-    return batch.flatten() if isinstance(batch, pa.StructArray) else batch.columns
+    return list(batch.flatten() if isinstance(batch, pa.StructArray) else batch.columns)
 
 
 def _encoded(columns: Sequence[pa.Array], types: tuple[pa.DataType, ...], count: int) -> pa.BinaryArray:

@@ -73,23 +73,18 @@ def width_of(kind: pa.DataType) -> int | None:
     if is_bytes(kind) or is_sequence(kind) or pa.types.is_struct(kind):
         return None
     if pa.types.is_primitive(kind) or pa.types.is_decimal128(kind) or pa.types.is_interval(kind):
-        return kind.bit_width // 8
+        return int(kind.bit_width) // 8
     raise RowFormError(f"a column of type {kind} cannot be kept in a table")
 
 
 def is_bytes(kind: pa.DataType) -> bool:
     """Whether values are bytes or text."""
-    return (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-    )
+    return kind in {pa.binary(), pa.large_binary(), pa.string(), pa.large_string()}
 
 
 def is_sequence(kind: pa.DataType) -> bool:
     """Whether values are lists or maps."""
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)
+    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_map))
 
 
 def element_types(kind: pa.DataType) -> tuple[pa.DataType, ...]:

@@ -53,7 +53,7 @@ def fixed_rows(matrix: Bytes) -> pa.BinaryArray:
 def fixed_matrix(column: pa.Array, width: int) -> Bytes:
     """The values of a column of fixed width as rows of bytes, zero where null."""
     if pa.types.is_boolean(column.type):
-        values = column.fill_null(False).to_numpy(zero_copy_only=False)
+        values: npt.NDArray[np.bool_] = column.fill_null(False).to_numpy(zero_copy_only=False)
         return values.view(np.uint8).reshape(-1, 1)
     if not width:
         return np.empty((len(column), 0), np.uint8)
@@ -64,7 +64,8 @@ def fixed_matrix(column: pa.Array, width: int) -> Bytes:
 
 def null_mask(column: pa.Array) -> npt.NDArray[np.bool_]:
     """Where a column is null."""
-    return column.is_null().to_numpy(zero_copy_only=False)
+    nulls: npt.NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    return nulls
 
 
 def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:

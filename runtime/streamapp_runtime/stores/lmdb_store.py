@@ -69,7 +69,7 @@ class LmdbStore:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
         written = last_of_each(keys, values)
         self._touched.append(written)
-        with self._guarded():
+        with self._guarded(writing=True):
             self._write(written)
         self._cache.learn(written)
 
@@ -83,7 +83,7 @@ class LmdbStore:
 
     def apply(self, mark: Mark) -> None:
         """Commit the pending writes together with the mark, or neither of them."""
-        with self._guarded():
+        with self._guarded(writing=True):
             self._begun().put(_MARK, marks.to_bytes(mark), db=self._marks)
             self._commit()
         self._mark = mark
@@ -100,7 +100,7 @@ class LmdbStore:
         """Write many entries at once, for restoring; refused while writes are pending."""
         self._refuse_pending()
         self._cache.clear()
-        with self._guarded():
+        with self._guarded(writing=True):
             self._write(last_of_each(keys, values))
             self._commit()
 
@@ -126,12 +126,12 @@ class LmdbStore:
             return
         with closing:
             self.drop()
-            with self._guarded():
+            with self._guarded(writing=True):
                 self._env.sync(True)
             self._env.close()
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded(self, *, writing: bool = False) -> Iterator[None]:
         """Errors of LMDB as what they mean for the store; the pending writes are lost to them."""
         try:
             yield
@@ -140,7 +140,7 @@ class LmdbStore:
             if isinstance(error, lmdb.MapFullError | lmdb.TxnFullError):
                 self._cramped = True
                 raise StoreFullError(f"no room to write to {self._directory}: {error}") from error
-            raise meaning(error, self._directory) from error
+            raise meaning(error, self._directory, writing=writing) from error
 
     def _refuse_pending(self) -> None:
         if self._pending is not None:
@@ -150,7 +150,7 @@ class LmdbStore:
         if self._pending is None:
             size = self._env.info()["map_size"]
             if self._cramped or 2 * _used(self._env) > size:
-                self._env.set_mapsize(2 * size)
+                self._env.set_mapsize(8 * size if self._cramped else 2 * size)
                 self._cramped = False
             self._pending = self._env.begin(write=True)
         return self._pending

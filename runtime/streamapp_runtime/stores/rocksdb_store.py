@@ -121,18 +121,20 @@ class RocksDbStore:
         with closing:
             self.drop()
             with self._guarded():
-                self._entries.flush_wal(sync=True)
+                # In this order, so that no moment leaves a mark in a file while its entries are in none.
+                self._entries.flush()
+                self._marks.flush()
                 del self._mark_family  # the database stays open as long as anything of it is held
                 self._marks.close()
                 self._entries.close()
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _guarded(self, *, writing: bool = False) -> Iterator[None]:
         """Errors of RocksDB as what they mean for the store."""
         try:
             yield
         except Exception as error:  # rocksdict has no class of its own for them
-            raise meaning(error, self._directory) from error
+            raise meaning(error, self._directory, writing=writing) from error
 
     def _refuse_pending(self) -> None:
         if self._pending:
@@ -158,7 +160,7 @@ class RocksDbStore:
                 put(key, value)
         if mark is not None:
             put(_MARK, marks.to_bytes(mark), self._mark_family)
-        with self._guarded():
+        with self._guarded(writing=True):
             self._entries.write(batch, self._writes)
         if mark is not None:
             self._mark = mark
@@ -200,6 +202,7 @@ def _options(limits: Limits) -> Options:
     options.set_compression_type(DBCompressionType.lz4())
     # The mark's family is tiny and never full; without this its share would keep old logs for ever.
     options.set_max_total_wal_size(4 * limits.write_buffer_bytes)
+    options.set_atomic_flush(True)  # no mark in a file while its entries are in none
     # After a loss of power everything up to the first torn record is there; the mark says how far that is.
     options.set_wal_recovery_mode(DBRecoveryMode.point_in_time())
     options.set_max_open_files(256)

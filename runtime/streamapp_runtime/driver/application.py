@@ -1,0 +1,78 @@
+"""A run from beginning to end: session, launch, loop, release."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp_runtime.driver.launch import Launch, RefusedError, launch
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.loop import Batch, Loop
+from streamapp_runtime.driver.session import open_session
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How long to run and how."""
+
+    processors: int
+    data: Path | None = None  # in place of the path in the resource
+    until_end: bool = False
+    seconds: float | None = None
+    rows: int = 1_000_000
+
+
+def run(
+    app: StreamApp,
+    wish: Wish,
+    stop: Event,
+    *,
+    launched: Callable[[Launch], None],
+    heard: Callable[[Batch], None],
+) -> None:
+    """Run an app until it is told to stop, until its end, or for a while; RefusedError when it cannot run."""
+    data = wish.data or _folder(app)
+    system = EmbeddedSystem(data)
+    session = open_session(app.application_id, wish.processors)
+    try:
+        ledger = Ledger(system, f"{app.application_id}.checkpoint")
+        ready = launch(app, system, data, ledger, session, wish.processors)
+        launched(ready)
+        loop = Loop(session, system, ledger, ready, wish.rows)
+        loop.start()
+        _serve(loop, wish, stop, heard)
+        loop.release()
+    finally:
+        session.stop()
+        system.close()
+
+
+def _serve(loop: Loop, wish: Wish, stop: Event, heard: Callable[[Batch], None]) -> None:
+    deadline = None if wish.seconds is None else time.monotonic() + wish.seconds
+    while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
+        batch = loop.step()
+        if batch is not None:
+            heard(batch)
+        elif wish.until_end and not loop.behind:
+            return
+        else:
+            stop.wait(POLL_SECONDS)
+
+
+def _folder(app: StreamApp) -> Path:
+    """The one embedded system of the app."""
+    for index, system in enumerate(app.spec.systems):
+        if system.embedded is None:
+            message = "not yet supported: this version runs on an embedded system only"
+            raise RefusedError([Problem(0, 0, f"spec.systems[{index}].{system.kind}", message)])
+    embedded = app.spec.systems[0].embedded
+    if len(app.spec.systems) > 1 or embedded is None:
+        message = "not yet supported: this version runs an app on one system"
+        raise RefusedError([Problem(0, 0, "spec.systems", message)])
+    return Path(embedded.path)

@@ -1,0 +1,1 @@
+"""The values of records as typed columns, and typed columns as values; whole batches at a time."""

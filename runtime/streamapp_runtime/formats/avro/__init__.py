@@ -1,0 +1,1 @@
+"""Avro: the bare binary form of a record, its schema known beforehand."""

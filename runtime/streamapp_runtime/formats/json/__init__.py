@@ -1,0 +1,1 @@
+"""JSON: one object for each record."""

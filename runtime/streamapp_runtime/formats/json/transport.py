@@ -1,0 +1,118 @@
+"""How each column type crosses JSON: the type that Arrow's reader is asked for, and what is made of it then.
+
+The reader knows numbers, texts, lists and objects. Times, dates and binaries are texts; a map is read as a list
+of its entries (see `maps`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.formats.json import base64_text
+
+Convert = Callable[[pa.Array], pa.Array]
+"""An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
+
+MOST_DIGITS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """What the reader is asked for; `convert` is absent where that is the column's type already."""
+
+    read: pa.DataType
+    convert: Convert | None = None
+
+
+def transport(kind: pa.DataType) -> Transport:
+    """The way across for a column type."""
+    if pa.types.is_list(kind):
+        return _list(kind)
+    if pa.types.is_struct(kind):
+        return _struct(kind)
+    if pa.types.is_map(kind):
+        return _map(kind)
+    if pa.types.is_string(kind):
+        return Transport(kind, _checked)
+    if pa.types.is_binary(kind):
+        return Transport(pa.string(), base64_text.from_text)
+    if pa.types.is_timestamp(kind):
+        return Transport(pa.string(), lambda texts: _times(texts, kind))
+    if pa.types.is_date(kind):
+        return Transport(pa.string(), lambda texts: texts.cast(kind))
+    if pa.types.is_decimal(kind):
+        # The reader counts the zeros behind 1.500 as digits; with all digits it takes them, and the cast checks.
+        return Transport(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
+    return Transport(kind)
+
+
+def _checked(texts: pa.StringArray) -> pa.StringArray:
+    """The reader does not look whether bytes are UTF-8."""
+    texts.validate(full=True)
+    return texts
+
+
+def _times(texts: pa.StringArray, kind: pa.TimestampType) -> pa.TimestampArray:
+    """Nearly all texts are what Arrow reads; only where one is not, all are brought into that form."""
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
+
+
+def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
+    """Microseconds instead of nanoseconds; UTC where no zone is named; midnight where only a date is."""
+    texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d{1,3}", r"\1")
+    if not zoned:
+        return texts
+    dates = pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d$")
+    texts = pc.if_else(dates, pc.binary_join_element_wise(texts, "00:00:00", "T"), texts)
+    named = pc.match_substring_regex(texts, r":[0-9:.]+(Z|[+-][0-9:]+)$")
+    return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
+
+
+def _list(kind: pa.ListType) -> Transport:
+    inner = transport(kind.value_type)
+    read = pa.list_(pa.field("element", inner.read))
+    return Transport(read, _converting_entries(inner.convert, kind) if inner.convert else None)
+
+
+def _converting_entries(convert: Convert, kind: pa.ListType) -> Convert:
+    def converted(lists: pa.ListArray) -> pa.ListArray:
+        return pa.ListArray.from_arrays(lists.offsets, convert(lists.values), type=kind, mask=_nulls(lists))
+
+    return converted
+
+
+def _struct(kind: pa.StructType) -> Transport:
+    inner = [transport(field.type) for field in kind]
+    names = [field.name for field in kind]
+    read = pa.struct([(name, each.read) for name, each in zip(names, inner, strict=True)])
+
+    def converted(structs: pa.StructArray) -> pa.StructArray:
+        fields = [_across(each, structs.field(at)) for at, each in enumerate(inner)]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=_nulls(structs))
+
+    return Transport(read, converted if any(each.convert for each in inner) else None)
+
+
+def _map(kind: pa.MapType) -> Transport:
+    keys, values = transport(kind.key_type), transport(kind.item_type)
+    read = pa.list_(pa.struct([("key", keys.read), ("value", values.read)]))
+
+    def converted(lists: pa.ListArray) -> pa.MapArray:
+        entries = lists.values
+        parts = _across(keys, entries.field(0)), _across(values, entries.field(1))
+        return pa.MapArray.from_arrays(lists.offsets, *parts, type=kind, mask=_nulls(lists))
+
+    return Transport(read, converted)
+
+
+def _across(way: Transport, array: pa.Array) -> pa.Array:
+    return way.convert(array) if way.convert else array
+
+
+def _nulls(array: pa.Array) -> pa.BooleanArray | None:
+    return array.is_null() if array.null_count else None
