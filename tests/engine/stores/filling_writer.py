@@ -1,0 +1,45 @@
+"""A process that may write files of a limited size only, and fills a store until there is no room."""
+
+import resource
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store import StoreFullError
+from tests.engine.stores.opened import binary, held, mark, opened, put
+
+BATCH = 500
+
+
+def entries(number: int) -> dict[bytes, bytes | None]:
+    """What a batch writes."""
+    return {b"%d-%d" % (number, key): b"x" * 500 for key in range(BATCH)}
+
+
+def main(kind: str, directory: str, most_bytes: int) -> None:
+    """Say which batch did not fit, and whether what came before is still read."""
+    store = opened(StoreKind(kind), Path(directory))
+    put(store, entries(0))
+    store.apply(mark(0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    number = 0
+    try:
+        while number < 1_000:
+            number += 1
+            put(store, entries(number))
+            store.apply(mark(number))
+    except StoreFullError:
+        whole = store.get(keys_of(number - 1)).null_count == 0
+        sys.stdout.write(f"{number} {whole} {len(held(store)) == number * BATCH}\n")
+        sys.stdout.flush()
+
+
+def keys_of(number: int) -> pa.Array:
+    """The keys of a batch as a column."""
+    return binary(*entries(number))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
