@@ -41,7 +41,9 @@ def models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from models(inner)
 
 
-@pytest.mark.parametrize("model", dict.fromkeys([*models(StreamApp), *models(Status)]), ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model", dict.fromkeys([*models(StreamApp), *models(Status)]), ids=lambda model: model.__name__
+)
 def test_every_field_of_a_part_stands_on_the_page_with_what_the_part_says_of_it(
     model: type[BaseModel],
 ) -> None:
