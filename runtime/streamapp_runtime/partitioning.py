@@ -1,7 +1,7 @@
 """Which partition a key belongs to: where Kafka's Java producers put it, computed for a whole batch.
 
-The hash is murmur2 as those producers have it (a public algorithm of Austin Appleby, with their seed). Here it
-goes over all keys at once, four bytes of each at a time.
+The hash is murmur2 as those producers have it (a public algorithm of Austin Appleby, with their seed). Here
+it goes over all keys at once, four bytes of each at a time.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def murmur2(keys: pa.Array) -> np.ndarray:
 
 
 def _words(data: np.ndarray) -> np.ndarray:
-    """The four bytes from each place on as one number, little end first; a view, over bytes that end in zeros."""
+    """The four bytes from each place on as one number, little end first; behind the end are zeros."""
     padded = np.zeros(len(data) + 4, np.uint8)
     padded[: len(data)] = data
     return np.ndarray((len(data) + 1,), "<u4", padded, strides=(1,))

@@ -27,7 +27,7 @@ class Bad:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A row for every value, in their order. A bad record has null in every column, and so has a null value."""
+    """A row for every value, in their order; null in every column for a bad record and for a null value."""
 
     columns: pa.RecordBatch
     bad: tuple[Bad, ...] = ()

@@ -1,7 +1,7 @@
 """Decoding a batch around its bad records, so that these cost the others as little as can be.
 
-A batch is decoded whole. Where that fails, what is said to be bad is left out and the rest is tried again; where
-nothing is said, the batch is cut into pieces, until each bad record is named or alone.
+A batch is decoded whole. Where that fails, what is said to be bad is left out and the rest is tried again;
+where nothing is said, the batch is cut into pieces, until each bad record is named or alone.
 """
 
 from collections.abc import Callable

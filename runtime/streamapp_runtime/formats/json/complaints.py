@@ -15,8 +15,8 @@ def complaint(message: str, column: str = "") -> str:
     """What Arrow's message says."""
     about = f"{column}: " if column else ""
     if found := _changed.search(message):
-        where, wanted, given = found.groups()
-        return f"{where.replace('/', '.') or 'record'}: found {article(given)} where {article(wanted)} has to stand"
+        where = found[1].replace("/", ".") or "record"
+        return f"{where}: found {article(found[3])} where {article(found[2])} has to stand"
     if found := _twice.search(message):
         return f"{found[1].replace('/', '.')}: stands twice"
     if found := _no_scalar.search(message):

@@ -1,4 +1,4 @@
-"""Texts as they may stand between quotes in JSON. Nearly no text needs a change; those that do are found at once."""
+"""Texts as they may stand between quotes in JSON: few need a change, and those are found at once."""
 
 import numpy as np
 import pyarrow as pa

@@ -9,14 +9,14 @@
 | STRING | a text of valid UTF-8 | the same |
 | BINARY | base64 | the same |
 | DATE | `2026-01-31` | the same |
-| TIMESTAMP | ISO 8601; without a zone it is UTC; digits below microseconds are cut off | `2026-01-31T12:00:00.000000Z` |
+| TIMESTAMP | ISO 8601, UTC where no zone is named, cut to microseconds | `2026-01-31T12:00:00.000000Z` |
 | TIMESTAMP_NTZ | the same without a zone | the same without Z |
 | ARRAY, STRUCT | a list, an object | the same |
 | MAP | an object; numbers, times and the like as names are read as such | the same |
 
-Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL column
-that makes the record bad. So does anything else than one object, a text where a number has to stand or the
-other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
+Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
+column that makes the record bad. So does anything else than one object, a text where a number has to stand or
+the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
 milliseconds look alike: declare it BIGINT and say `timestamp_millis(ts)`.
 """
 

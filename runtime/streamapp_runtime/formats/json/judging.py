@@ -1,8 +1,8 @@
 """Judges records one by one, for a batch that could not be read as a whole.
 
-Arrow's reader names at most one bad record, and starting it takes as long as judging dozens here. Only what that
-reader is certain to refuse is refused here, so that a record fares the same whatever stands beside it; where
-both may disagree, nothing is said and the reader is asked about smaller and smaller pieces.
+Arrow's reader names at most one bad record, and starting it takes as long as judging dozens here. Only what
+that reader is certain to refuse is refused here, so that a record fares the same whatever stands beside it;
+where both may disagree, nothing is said and the reader is asked about smaller and smaller pieces.
 """
 
 import json
@@ -49,14 +49,14 @@ def _fault(item: object, kind: pa.DataType) -> str | None:
     given, wanted = _sort_of_value(item), _sort_of_type(kind)
     if given != wanted:
         return f"found {article(given)} where {article(wanted)} has to stand"
-    if pa.types.is_integer(kind):
-        if not _whole.fullmatch(str(item)) or not _fits(int(str(item)), kind.bit_width):
-            return f"{item} is no {kind}"
+    if pa.types.is_integer(kind) and not _fits(str(item), kind.bit_width):
+        return f"{item} is no {kind}"
     return None
 
 
-def _fits(number: int, bits: int) -> bool:
-    return -(1 << (bits - 1)) <= number < 1 << (bits - 1)
+def _fits(number: str, bits: int) -> bool:
+    most = 1 << (bits - 1)
+    return _whole.fullmatch(number) is not None and -most <= int(number) < most
 
 
 def _sort_of_value(item: object) -> str:

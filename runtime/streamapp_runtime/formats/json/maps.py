@@ -1,7 +1,7 @@
 """Respells JSON objects that stand for maps as lists of entries, which is how they can be read.
 
-Arrow's reader takes the names in an object for columns, known beforehand; those of a map are data. This is done
-record by record, and only for streams that have a MAP column. Numbers keep their spelling.
+Arrow's reader takes the names in an object for columns, known beforehand; those of a map are data. This is
+done record by record, and only for streams that have a MAP column. Numbers keep their spelling.
 """
 
 import json
@@ -73,7 +73,7 @@ def _spelt_map(value: object, kind: pa.MapType) -> str:
 
 
 def _key(name: str, kind: pa.DataType) -> str:
-    """Names are always texts; where keys are numbers they are spelt as such, so that they are read as such."""
+    """Names are always texts; where keys are numbers they are spelt, and so read, as such."""
     texts = pa.types.is_string, pa.types.is_binary, pa.types.is_temporal
     if any(test(kind) for test in texts) or not _bare.fullmatch(name):
         return json.dumps(name)

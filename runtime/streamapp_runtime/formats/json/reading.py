@@ -21,6 +21,7 @@ from streamapp_runtime.formats.json.complaints import complaint
 from streamapp_runtime.formats.json.judging import judged
 from streamapp_runtime.formats.json.maps import has_map, respelt
 from streamapp_runtime.formats.json.transport import Convert, Transport, transport
+from streamapp_runtime.formats.required import complete, required
 from streamapp_runtime.formats.salvage import BLOCK
 from streamapp_runtime.formats.types import arrow_schema
 
@@ -34,7 +35,7 @@ class Reader:
 
     def __init__(self, columns: Sequence[Column]) -> None:
         self.schema = arrow_schema(columns)
-        self._needed = [at for at, column in enumerate(columns) if not column.nullable]
+        self._required = required(columns)
         self._ways = [transport(field.type) for field in self.schema]
         self._record = pa.struct(list(self.schema))
         self._maps = has_map(self._record)
@@ -51,9 +52,7 @@ class Reader:
         table = self._rows(respelt(framed, self._record) if self._maps else framed)
         parts = zip(self.schema.names, table.columns, self._ways, strict=True)
         columns = [_converted(name, column.combine_chunks(), way) for name, column, way in parts]
-        for at in self._needed:
-            _require(self.schema.names[at], columns[at])
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return complete(pa.RecordBatch.from_arrays(columns, schema=self.schema), self._required)
 
     def _rows(self, values: pa.BinaryArray) -> pa.Table:
         text = spans(pc.binary_join_element_wise(values, b"\n", b"")).data
@@ -118,12 +117,6 @@ def _fault(name: str, column: pa.Array, row: int, convert: Convert) -> str | Non
     except (pa.ArrowInvalid, UndecodableError) as wrong:
         return complaint(str(wrong), name)
     return None
-
-
-def _require(name: str, column: pa.Array) -> None:
-    if column.null_count:
-        reason = f"{name}: is missing or null and must not be"
-        raise UndecodableError(reason, dict.fromkeys(np.flatnonzero(column.is_null()).tolist(), reason))
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:

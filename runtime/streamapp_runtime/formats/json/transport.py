@@ -1,7 +1,7 @@
 """How each column type crosses JSON: the type that Arrow's reader is asked for, and what is made of it then.
 
-The reader knows numbers, texts, lists and objects. Times, dates and binaries are texts; a map is read as a list
-of its entries (see `maps`).
+The reader knows numbers, texts, lists and objects. Times, dates and binaries are texts; a map is read as a
+list of its entries (see `maps`).
 """
 
 from collections.abc import Callable
@@ -28,24 +28,28 @@ class Transport:
 
 def transport(kind: pa.DataType) -> Transport:
     """The way across for a column type."""
-    if pa.types.is_list(kind):
-        return _list(kind)
-    if pa.types.is_struct(kind):
-        return _struct(kind)
-    if pa.types.is_map(kind):
-        return _map(kind)
-    if pa.types.is_string(kind):
-        return Transport(kind, _checked)
-    if pa.types.is_binary(kind):
-        return Transport(pa.string(), base64_text.from_text)
-    if pa.types.is_timestamp(kind):
-        return Transport(pa.string(), lambda texts: _times(texts, kind))
-    if pa.types.is_date(kind):
-        return Transport(pa.string(), lambda texts: texts.cast(kind))
-    if pa.types.is_decimal(kind):
-        # The reader counts the zeros behind 1.500 as digits; with all digits it takes them, and the cast checks.
-        return Transport(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
-    return Transport(kind)
+    return next((way(kind) for fits, way in _WAYS if fits(kind)), Transport(kind))
+
+
+def _text(kind: pa.DataType) -> Transport:
+    return Transport(kind, _checked)
+
+
+def _binary(_: pa.DataType) -> Transport:
+    return Transport(pa.string(), base64_text.from_text)
+
+
+def _timestamp(kind: pa.TimestampType) -> Transport:
+    return Transport(pa.string(), lambda texts: _times(texts, kind))
+
+
+def _date(kind: pa.DataType) -> Transport:
+    return Transport(pa.string(), lambda texts: texts.cast(kind))
+
+
+def _decimal(kind: pa.Decimal128Type) -> Transport:
+    """The reader counts the zeros behind 1.500 as digits; given room it takes them, and the cast checks."""
+    return Transport(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
 
 
 def _checked(texts: pa.StringArray) -> pa.StringArray:
@@ -116,3 +120,15 @@ def _across(way: Transport, array: pa.Array) -> pa.Array:
 
 def _nulls(array: pa.Array) -> pa.BooleanArray | None:
     return array.is_null() if array.null_count else None
+
+
+_WAYS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], Transport]], ...] = (
+    (pa.types.is_string, _text),
+    (pa.types.is_binary, _binary),
+    (pa.types.is_timestamp, _timestamp),
+    (pa.types.is_date, _date),
+    (pa.types.is_decimal, _decimal),
+    (pa.types.is_list, _list),
+    (pa.types.is_struct, _struct),
+    (pa.types.is_map, _map),
+)

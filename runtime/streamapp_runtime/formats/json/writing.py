@@ -5,6 +5,7 @@ has the same form.
 """
 
 import json
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,23 +37,9 @@ def _objects(names: list[str], columns: list[pa.Array]) -> pa.StringArray:
 
 def _bare(column: pa.Array) -> tuple[pa.Array, str]:
     """Each entry's text, null where it is null, and the quote that has to stand around it."""
-    kind = column.type
-    if pa.types.is_string(kind):
-        return escaped(column), '"'
-    if pa.types.is_binary(kind):
-        return base64_text.to_text(column), '"'
-    if pa.types.is_timestamp(kind):
-        return _times(column), '"'
-    if pa.types.is_date(kind):
-        return column.cast(pa.string()), '"'
-    if pa.types.is_floating(kind):
-        return _floats(column), ""
-    if pa.types.is_list(kind):
-        return _lists(column), ""
-    if pa.types.is_map(kind):
-        return _maps(column), ""
-    if pa.types.is_struct(kind):
-        return _structs(column), ""
+    for fits, texts, quote in _TEXTS:
+        if fits(column.type):
+            return texts(column), quote
     return column.cast(pa.string()), ""
 
 
@@ -66,14 +53,18 @@ def _quoted(texts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', texts, '"', "")
 
 
+def _dates(column: pa.Array) -> pa.StringArray:
+    return column.cast(pa.string())
+
+
 def _times(column: pa.TimestampArray) -> pa.StringArray:
-    """ISO 8601. Arrow is thirty times slower where a type names a zone; the zone is always UTC, so it is told later."""
+    """ISO 8601. Arrow is thirty times slower where a type names a zone; that is always UTC and told later."""
     texts = pc.replace_substring(column.view(_NAIVE).cast(pa.string()), " ", "T", max_replacements=1)
     return pc.binary_join_element_wise(texts, "Z", "") if column.type.tz else texts
 
 
 def _floats(column: pa.Array) -> pa.StringArray:
-    """The shortest digits that give the same number. JSON has no infinities; most readers know these names."""
+    """The shortest digits that give the same number. JSON has no infinities; many readers know the names."""
     texts = column.cast(pa.string())
     finite = pc.is_finite(column)
     if pc.all(finite).as_py() in {True, None}:
@@ -104,3 +95,15 @@ def _structs(column: pa.StructArray) -> pa.StringArray:
     names = [field.name for field in column.type]
     texts = _objects(names, column.flatten())
     return pc.if_else(column.is_valid(), texts, None) if column.null_count else texts
+
+
+_TEXTS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], pa.Array], str], ...] = (
+    (pa.types.is_string, escaped, '"'),
+    (pa.types.is_binary, base64_text.to_text, '"'),
+    (pa.types.is_timestamp, _times, '"'),
+    (pa.types.is_date, _dates, '"'),
+    (pa.types.is_floating, _floats, ""),
+    (pa.types.is_list, _lists, ""),
+    (pa.types.is_map, _maps, ""),
+    (pa.types.is_struct, _structs, ""),
+)
