@@ -35,8 +35,8 @@ def decode(values: pa.BinaryArray, schema: pa.Schema) -> pa.RecordBatch:
         raise RowFormError("a key is never null, only its columns are")
     content, bounds = spans(values)
     # What comes after the last byte ends a text as what comes after another key's does.
-    content = np.append(content[: bounds[-1]], np.zeros(16, np.uint8))
-    at, ends = bounds[:-1], bounds[1:]
+    content = np.append(content[bounds[0] : bounds[-1]], np.zeros(16, np.uint8))
+    at, ends = bounds[:-1] - bounds[0], bounds[1:] - bounds[0]
     stops = _stops(content)
     columns = []
     for kind in types_of(schema):

@@ -15,18 +15,20 @@ CHUNK = 8192
 _FIRST_CHUNK = 64
 
 
-def looked_up(keys: pa.Array, read: Callable[[list[bytes]], Found]) -> pa.Array:
-    """The values of keys, each distinct key read once."""
-    encoded = keys.dictionary_encode()
-    values = pa.array(read(encoded.dictionary.to_pylist()), pa.binary())
-    return values.take(encoded.indices)
-
-
 def last_of_each(keys: pa.Array, values: pa.Array) -> dict[bytes, bytes | None]:
     """What is left of writes in order: the last one of each key, None where it deletes."""
     if keys.null_count:
         raise ValueError("a store has no entry for a null key")
     return dict(zip(keys.to_pylist(), values.to_pylist(), strict=True))
+
+
+def distinct(
+    keys: pa.Array, values: pa.Array, written: dict[bytes, bytes | None]
+) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+    """Writes of which only the last of each key is left, as columns again."""
+    if len(written) == len(keys):
+        return keys.cast(pa.binary()), values.cast(pa.binary())
+    return pa.array(list(written), pa.binary()), pa.array(list(written.values()), pa.binary())
 
 
 def after(key: bytes) -> bytes:

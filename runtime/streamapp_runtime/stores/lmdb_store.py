@@ -20,9 +20,9 @@ from streamapp_runtime.stores.entries import (
     Entry,
     Found,
     as_columns,
+    distinct,
     in_chunks,
     last_of_each,
-    looked_up,
     overlaid,
 )
 from streamapp_runtime.stores.read_cache import ReadCache
@@ -45,7 +45,6 @@ class LmdbStore:
         self._closing: AbstractContextManager[None] | None = closing
         self._file = directory / "data.mdb"
         self._pending: lmdb.Transaction[bytes] | None = None
-        self._touched: list[dict[bytes, bytes | None]] = []
         self._cache = ReadCache(limits.cached_bytes)
         self._cramped = False
         with self._guarded():
@@ -63,15 +62,14 @@ class LmdbStore:
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
         with self._guarded():
-            return looked_up(keys, lambda distinct: self._cache.read(distinct, self._read))
+            return self._cache.get(keys, self._read)
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
         written = last_of_each(keys, values)
-        self._touched.append(written)
         with self._guarded(writing=True):
             self._write(written)
-        self._cache.learn(written)
+        self._cache.write(*distinct(keys, values, written))
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
@@ -92,9 +90,8 @@ class LmdbStore:
         """Forget the pending writes."""
         if self._pending is not None:
             self._pending.abort()
-        for written in self._touched:
-            self._cache.forget(written)
-        self._pending, self._touched = None, []
+            self._pending = None
+            self._cache.clear()
 
     def load(self, keys: pa.Array, values: pa.Array) -> None:
         """Write many entries at once, for restoring; refused while writes are pending."""
@@ -157,7 +154,7 @@ class LmdbStore:
 
     def _commit(self) -> None:
         self._begun().commit()
-        self._pending, self._touched = None, []
+        self._pending = None
         # Pages that were taken and given back at the very end are counted, but were never written.
         if self._file.stat().st_size < _used(self._env):
             os.truncate(self._file, _used(self._env))

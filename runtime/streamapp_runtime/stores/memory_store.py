@@ -6,14 +6,16 @@ from itertools import chain
 
 import pyarrow as pa
 
-from streamapp_runtime.stores.entries import CHUNK, Entry, as_columns, last_of_each
-from streamapp_runtime.stores.store import Mark, PendingWritesError
+from streamapp_runtime.stores.entries import CHUNK, Entry, as_columns, distinct, last_of_each
+from streamapp_runtime.stores.read_cache import ReadCache
+from streamapp_runtime.stores.store import Limits, Mark, PendingWritesError
 
 
 class MemoryStore:
     """A dictionary. Pending writes are made at once, and what they wrote over is remembered."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits) -> None:
+        self._cache = ReadCache(limits.cached_bytes)
         self._entries: dict[bytes, bytes] = {}
         self._before: dict[bytes, bytes | None] = {}
         self._mark: Mark | None = None
@@ -27,7 +29,7 @@ class MemoryStore:
 
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
-        return pa.array(list(map(self._entries.get, keys.to_pylist())), pa.binary())
+        return self._cache.get(keys, lambda asked: list(map(self._entries.get, asked)))
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
@@ -35,6 +37,7 @@ class MemoryStore:
         before = dict(zip(written, map(self._entries.get, written), strict=True))
         self._before = before | self._before
         self._write(written)
+        self._cache.write(*distinct(keys, values, written))
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
@@ -52,11 +55,14 @@ class MemoryStore:
     def drop(self) -> None:
         """Put back what the pending writes wrote over."""
         before, self._before = self._before, {}
-        self._write(before)
+        if before:
+            self._write(before)
+            self._cache.clear()
 
     def load(self, keys: pa.Array, values: pa.Array) -> None:
         """Write many entries at once, for restoring; refused while writes are pending."""
         self._refuse_pending()
+        self._cache.clear()
         self._write(last_of_each(keys, values))
 
     def set_mark(self, mark: Mark) -> None:
@@ -76,6 +82,7 @@ class MemoryStore:
         """Forget everything."""
         for held in (self._entries, self._before, self._order, self._unordered):
             held.clear()
+        self._cache.clear()
 
     def _refuse_pending(self) -> None:
         if self._before:

@@ -36,9 +36,9 @@ def open_store(
 
     StoreBusyError while another process has it, StoreDamagedError when it has to be rebuilt.
     """
-    if kind is StoreKind.MEMORY:
-        return MemoryStore()
     limits = limits or Limits()
+    if kind is StoreKind.MEMORY:
+        return MemoryStore(limits)
     hold = take(directory, owner, wait_seconds)
     try:
         store = _opened(kind, directory, limits, hold)

@@ -1,56 +1,67 @@
-"""Entries that were read or written lately, in front of a store on disk."""
+"""Entries that were read or written lately, in columns, in front of where a store keeps them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp_runtime.stores.entries import Found
+from streamapp_runtime.stores.key_index import KeyIndex, Places
 
-_OVERHEAD = 130
-"""Bytes that an entry takes beside its key and value: two objects and their place in the dictionary."""
+_OVERHEAD = 40
+"""Bytes of the index for each key: its hash, two slots of eight bytes or more, the place of its value."""
 
 
 class ReadCache:
-    """Knows the values of some keys, None of those that have none. Starts anew when it has no room left."""
+    """Knows the values of some keys, null for those that have none. Starts anew when it has no room left."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._held = 0
-        self._known: dict[bytes, bytes | None] = {}
-
-    def read(self, keys: list[bytes], read: Callable[[list[bytes]], Found]) -> Found:
-        """The value of each distinct key; those that are not known are read, in order of the key."""
-        known = self._known
-        missing = [key for key in keys if key not in known]
-        if not missing:
-            return [known[key] for key in keys]
-        missing.sort()
-        found = dict(zip(missing, read(missing), strict=True))
-        if len(found) == len(keys):
-            values = [found[key] for key in keys]
-        else:
-            values = [found[key] if key in found else known[key] for key in keys]
-        self.learn(found)
-        return values
-
-    def learn(self, entries: Mapping[bytes, bytes | None]) -> None:
-        """Take over what was read or written."""
-        self._held += _bytes(entries)
-        self._known.update(entries)
-        if self._held > self._limit:
-            self._held = _bytes(self._known)  # what was written over had been counted too
-            if 2 * self._held > self._limit:
-                self.clear()
-
-    def forget(self, keys: Iterable[bytes]) -> None:
-        """Know nothing of these any more."""
-        for key in keys:
-            self._known.pop(key, None)
+        self.clear()
 
     def clear(self) -> None:
         """Know nothing any more."""
-        self._held = 0
-        self._known.clear()
+        self._index = KeyIndex()
+        self._values: pa.BinaryArray = pa.array([], pa.binary())
+        self._at: Places = np.empty(0, np.int64)  # where in the values the one of each key is
 
+    def get(self, keys: pa.Array, read: Callable[[list[bytes]], Found]) -> pa.BinaryArray:
+        """The value of each key, null for a null key. What is not known is read, in order of the key."""
+        keys = keys.cast(pa.binary())
+        if keys.null_count:
+            values = self.get(keys.drop_null(), read)
+            places = np.cumsum(keys.is_valid().to_numpy(zero_copy_only=False)) - 1
+            return values.take(pa.array(places, mask=keys.is_null().to_numpy(zero_copy_only=False)))
+        places = self._index.find(keys)
+        unknown = places < 0
+        if unknown.any():
+            if self._bytes() > self._limit:
+                self.clear()
+                unknown[:] = True
+            self._learn(pc.unique(keys.filter(pa.array(unknown))), read)
+            places = self._index.find(keys)
+        return self._values.take(pa.array(self._at[places]))
 
-def _bytes(entries: Mapping[bytes, bytes | None]) -> int:
-    values = filter(None, entries.values())
-    return sum(map(len, entries)) + sum(map(len, values)) + _OVERHEAD * len(entries)
+    def write(self, keys: pa.BinaryArray, values: pa.BinaryArray) -> None:
+        """Take over what was written; the keys are distinct."""
+        if self._bytes() > self._limit:
+            self.clear()
+        places = self._index.find(keys)
+        unknown = places < 0
+        if unknown.any():
+            places[unknown] = len(self._index) + np.arange(np.count_nonzero(unknown))
+            self._index.add(keys.filter(pa.array(unknown)))
+            self._at = np.append(self._at, places[unknown])
+        self._at[places] = len(self._values) + np.arange(len(values))
+        self._values = pa.concat_arrays([self._values, values])
+        if len(self._values) > 2 * len(self._index):
+            self._values = self._values.take(pa.array(self._at))
+            self._at = np.arange(len(self._index))
+
+    def _learn(self, keys: pa.BinaryArray, read: Callable[[list[bytes]], Found]) -> None:
+        ordered = keys.take(pc.array_sort_indices(keys))
+        self.write(ordered, pa.array(read(ordered.to_pylist()), pa.binary()))
+
+    def _bytes(self) -> int:
+        return int(self._index.keys.nbytes + self._values.nbytes) + _OVERHEAD * len(self._index)

@@ -26,9 +26,9 @@ from streamapp_runtime.stores.entries import (
     Entry,
     Found,
     as_columns,
+    distinct,
     in_chunks,
     last_of_each,
-    looked_up,
     overlaid,
 )
 from streamapp_runtime.stores.read_cache import ReadCache
@@ -69,12 +69,14 @@ class RocksDbStore:
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
         with self._guarded():
-            return looked_up(keys, self._read)
+            return self._cache.get(keys, self._read)
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
-        self._pending |= last_of_each(keys, values)
+        written = last_of_each(keys, values)
+        self._pending |= written
         self._order = None
+        self._cache.write(*distinct(keys, values, written))
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
@@ -86,13 +88,18 @@ class RocksDbStore:
 
     def apply(self, mark: Mark) -> None:
         """Write the pending writes together with the mark, or neither of them."""
-        written, self._pending, self._order = self._pending, {}, []
-        self._write(written, mark)
-        self._cache.learn(written)
+        try:
+            self._write(self._pending, mark)
+        except BaseException:
+            self.drop()
+            raise
+        self._pending, self._order = {}, []
 
     def drop(self) -> None:
         """Forget the pending writes."""
-        self._pending, self._order = {}, []
+        if self._pending:
+            self._pending, self._order = {}, []
+            self._cache.clear()
 
     def load(self, keys: pa.Array, values: pa.Array) -> None:
         """Write many entries at once, for restoring; refused while writes are pending."""
@@ -143,9 +150,9 @@ class RocksDbStore:
     def _read(self, keys: list[bytes]) -> Found:
         pending = self._pending
         if not pending:
-            return self._cache.read(keys, self._applied)
-        below = iter(self._cache.read([key for key in keys if key not in pending], self._applied))
-        return [pending[key] if key in pending else next(below) for key in keys]
+            return self._applied(keys)
+        applied = iter(self._applied([key for key in keys if key not in pending]))
+        return [pending[key] if key in pending else next(applied) for key in keys]
 
     def _applied(self, keys: list[bytes]) -> Found:
         return cast("Found", self._entries.get(list[_Key](keys)))
