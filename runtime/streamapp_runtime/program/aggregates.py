@@ -62,7 +62,7 @@ def _group(body: Aggregate, flow: Flow, world: World) -> tuple[Selection, Key, b
             return Selection((), ()), flow.key.renamed({}), False
         return Selection((flow.columns[known],), (column(known),)), flow.key, False
     grouped = select(world.spark, body.key, Scope((Side("", flow.columns),)))
-    kept = grouped.kept(Scope((Side("", flow.columns),)))
+    kept = grouped.kept(flow.columns)
     placed_by = flow.key.renamed(kept).placed_by
     if placed_by is None:
         by = f'"{flow.key.placed_by}"' if flow.key.placed_by else "no known column"

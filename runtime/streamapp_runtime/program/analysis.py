@@ -7,13 +7,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_type
 
-from streamapp.spec.columns import Column, quote
+from streamapp.spec.columns import Column
 from streamapp.spec.problem import short
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope
-from streamapp_runtime.program.sql_types import columns_of, ddl, read_ddl
+from streamapp_runtime.program.sql_types import columns_of, ddl, quoted, read_ddl
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def analyse(
 
 def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """Declared columns with their types as Spark names them."""
-    written = ", ".join(f"{_quoted(column.name)} {column.type}" for column in columns)
+    written = ", ".join(f"{quoted(column.name)} {column.type}" for column in columns)
     return _checked(read_ddl(written))
 
 
@@ -77,14 +77,10 @@ def _nothing(scope: Scope) -> str:
     """A row of nulls with all names of the scope; a side is a struct too, so that `side.column` works."""
     columns = scope.columns
     nulls = [
-        f"CAST(NULL AS {columns[p].type}) AS {_quoted(columns[p].name)}" for p in scope.by_name().values()
+        f"CAST(NULL AS {columns[p].type}) AS {quoted(columns[p].name)}" for p in scope.by_name().values()
     ]
     for side in scope.sides:
         if side.name and side.columns and scope.side(side.name) is not None:
-            fields = ", ".join(f"{quote(c.name)}: {c.type}" for c in side.columns)
-            nulls.append(f"CAST(NULL AS STRUCT<{fields}>) AS {_quoted(side.name)}")
+            fields = ", ".join(f"{quoted(c.name)}: {c.type}" for c in side.columns)
+            nulls.append(f"CAST(NULL AS STRUCT<{fields}>) AS {quoted(side.name)}")
     return ", ".join(nulls) or "1 AS `a row without columns`"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 
+from streamapp_runtime.program.fusion import fused
 from streamapp_runtime.program.levels import levels
 from streamapp_runtime.program.piece import Piece, SqlPart
 from streamapp_runtime.program.program import Edge, Layer, Program, PythonLayer, SqlLayer, TableRows, Task
@@ -12,7 +13,7 @@ from streamapp_runtime.program.steps import Placed, steps
 
 def assemble(pieces: tuple[Piece, ...], tables: tuple[TableRows, ...]) -> Program:
     """The program of pieces that have an order of layers."""
-    ordered = _in_order(pieces)
+    ordered = fused(_in_order(pieces))
     level = levels(ordered)
     edges, placed = _connect(ordered)
     layers = tuple(

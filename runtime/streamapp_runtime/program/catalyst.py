@@ -15,6 +15,7 @@ from sqlglot.errors import TokenError
 
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.sql_types import quoted
 
 SUBQUERIES = frozenset({"ScalarSubquery", "ListQuery", "InSubquery", "Exists", "LateralSubquery"})
 _LEAD = "SELECT "
@@ -52,7 +53,7 @@ class Item:
     @property
     def whole(self) -> str:
         """The entry with its alias."""
-        names = ", ".join("`" + name.replace("`", "``") + "`" for name in self.alias)
+        names = ", ".join(quoted(name) for name in self.alias)
         return f"{self.text} AS {f'({names})' if len(self.alias) > 1 else names}" if self.alias else self.text
 
 

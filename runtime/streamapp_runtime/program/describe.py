@@ -44,7 +44,7 @@ def _task(task: Task) -> str:
 
 def _steps(layer: SqlLayer) -> Iterator[str]:
     for number, step in enumerate(layer.steps):
-        yield f"step {number}"
+        yield f"step {number}: {', '.join(step.pieces)}"
         if step.where:
             yield f"  where {step.where}"
         for generator, place, element in step.explode:

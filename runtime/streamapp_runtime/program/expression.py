@@ -6,6 +6,7 @@ from streamapp_runtime.program.analysis import analyse
 from streamapp_runtime.program.catalyst import Call, Item, Word, read_items
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope
+from streamapp_runtime.program.sql_types import quoted
 from streamapp_runtime.program.template import BATCH_TIME, Template
 
 Pieces = tuple[str | int, ...]
@@ -65,7 +66,7 @@ def _column(word: Word, scope: Scope) -> Pieces:
     found = scope.find(word.parts)
     if found is not None:
         position, fields = found
-        path = "".join(".`" + field.replace("`", "``") + "`" for field in fields)
+        path = "".join(f".{quoted(field)}" for field in fields)
         return (position, path) if path else (position,)
     name = word.parts[0].lower()
     if len(word.parts) == 1 and name in _WITHOUT_BRACKETS:

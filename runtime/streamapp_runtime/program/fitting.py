@@ -2,11 +2,12 @@
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import Column, quote
+from streamapp.spec.columns import Column
 from streamapp.spec.problem import nearest, short
 from streamapp_runtime.program.analysis import analyse
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope, Side
+from streamapp_runtime.program.sql_types import quoted
 from streamapp_runtime.program.template import Template, column
 
 
@@ -35,7 +36,7 @@ def _cast(
     if found.type == wanted.type:
         return column(position)
     try:
-        analyse(spark, [f"CAST({quote(found.name)} AS {wanted.type})"], Scope((Side("", given),)))
+        analyse(spark, [f"CAST({quoted(found.name)} AS {wanted.type})"], Scope((Side("", given),)))
     except RefusedError:
         raise RefusedError(
             f'column "{short(found.name)}" is {found.type}, and {wanted.type} in {what}; no cast leads there'

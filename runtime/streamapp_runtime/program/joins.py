@@ -11,6 +11,7 @@ from streamapp_runtime.program.piece import Chain, Compiled, Flow, Piece, SqlPar
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope, Side
 from streamapp_runtime.program.selection import Selection, condition, select
+from streamapp_runtime.program.sql_types import quoted
 from streamapp_runtime.program.template import columns
 from streamapp_runtime.program.within import within
 from streamapp_runtime.program.world import World
@@ -61,9 +62,9 @@ def _everything(body: Join, left: Flow, right: Flow) -> str:
     lefts = {column.name.lower() for column in left.columns}
     shared_key = left.key.column is not None and right.key.is_column(left.key.column)
     entries = [
-        f"coalesce(left.{_quoted(c.name)}, right.{_quoted(c.name)}) AS {_quoted(c.name)}"
+        f"coalesce(left.{quoted(c.name)}, right.{quoted(c.name)}) AS {quoted(c.name)}"
         if shared_key and left.key.is_column(c.name) and body.type in {"right", "full"}
-        else f"left.{_quoted(c.name)}"
+        else f"left.{quoted(c.name)}"
         for c in left.columns
     ]
     for column in right.columns:
@@ -73,7 +74,7 @@ def _everything(body: Join, left: Flow, right: Flow) -> str:
             raise RefusedError(
                 f'both sides have a column "{column.name}"; say what is wanted in a select list'
             )
-        entries.append(f"right.{_quoted(column.name)}")
+        entries.append(f"right.{quoted(column.name)}")
     return ", ".join(entries)
 
 
@@ -95,7 +96,3 @@ def _kept(
             if name is not None and column.name.lower() == name.lower() and start + place in positions:
                 return positions[start + place]
     return None
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

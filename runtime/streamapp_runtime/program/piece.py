@@ -66,6 +66,7 @@ class Piece:
     sources: tuple[str, ...]  # names of pieces, in order
     work: SqlPart | Operation
     columns: tuple[Column, ...]  # of what it puts out
+    filters: tuple[str, ...] = ()  # the pieces that it has become one with
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Step:
     Expressions are over the registers; what a tag has no part in passes as it is.
     """
 
+    pieces: tuple[str, ...]  # the parts of operators that it does, for people
     where: str | None
     explode: tuple[tuple[str, str, str], ...]  # generator, name of the place, name of the element
     project: tuple[tuple[str, str], ...]  # register, expression; other registers stay

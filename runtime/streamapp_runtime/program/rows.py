@@ -40,7 +40,7 @@ def compile_map(body: Map | FlatMap, name: str, flow: Flow, world: World) -> Com
     with within("select"):
         read = select if isinstance(body, Map) else select_with_generator
         chosen = read(world.spark, body.select or "*", scope)
-    known = flow.key.renamed(chosen.kept(scope))
+    known = flow.key.renamed(chosen.kept(flow.columns))
     part = SqlPart(chosen.outputs, generator=chosen.generator)
     if body.key is not None:
         after = Flow("", chosen.columns, known)

@@ -25,9 +25,9 @@ class Selection:
     outputs: tuple[Template, ...]
     generator: Generator | None = None
 
-    def kept(self, scope: Scope) -> dict[str, str]:
-        """The new name of each column that is given on as it is."""
-        names = [c.name for c in scope.columns]
+    def kept(self, given: tuple[Column, ...]) -> dict[str, str]:
+        """The new name of each of the first columns that is given on as it is."""
+        names = [c.name for c in given]
         return {
             names[t.column].lower(): c.name
             for c, t in zip(reversed(self.columns), reversed(self.outputs), strict=True)

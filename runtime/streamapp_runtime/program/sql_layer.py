@@ -6,6 +6,11 @@ from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 from streamapp_runtime.program.program import SqlLayer, Step
 from streamapp_runtime.program.steps import ROW
 
+SETTINGS = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"}
+"""What a session needs. A filter pushed below the steps before it takes their expressions into itself, and
+each register's `CASE ... ELSE register` doubles it: ten maps in a row would make it a thousand times as long.
+"""
+
 
 def apply(rows: DataFrame, layer: SqlLayer) -> DataFrame:
     """The rows after all steps of a layer; their columns stay the wide row's."""

@@ -2,7 +2,12 @@
 
 from pyspark.sql import types as t
 
-from streamapp.spec.columns import Column, quote
+from streamapp.spec.columns import Column
+
+
+def quoted(name: str) -> str:
+    """A name that may be any word, even one of the language, or any text."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def ddl(kind: t.DataType) -> str:
@@ -12,7 +17,7 @@ def ddl(kind: t.DataType) -> str:
     if isinstance(kind, t.MapType):
         return f"MAP<{ddl(kind.keyType)}, {ddl(kind.valueType)}>"
     if isinstance(kind, t.StructType):
-        return f"STRUCT<{', '.join(f'{quote(f.name)}: {ddl(f.dataType)}' for f in kind.fields)}>"
+        return f"STRUCT<{', '.join(f'{quoted(f.name)}: {ddl(f.dataType)}' for f in kind.fields)}>"
     if isinstance(kind, (t.CharType, t.VarcharType, t.StringType)):
         return "STRING"
     return kind.simpleString().upper()
@@ -33,4 +38,4 @@ def columns_of(schema: t.StructType) -> tuple[Column, ...]:
 
 def listed(columns: tuple[Column, ...]) -> str:
     """The columns as a Spark SQL column list."""
-    return ", ".join(f"`{column.name.replace('`', '``')}` {column.type}" for column in columns)
+    return ", ".join(f"{quoted(column.name)} {column.type}" for column in columns)

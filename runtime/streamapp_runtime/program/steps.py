@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from streamapp_runtime.program.piece import Piece, SqlPart
 from streamapp_runtime.program.program import Edge, Step
+from streamapp_runtime.program.sql_types import quoted
 from streamapp_runtime.program.template import Template
 
 ROW = "`the row`"
@@ -53,6 +54,7 @@ def steps(layer: Sequence[Placed]) -> tuple[Step, ...]:
 def _step(layer: Sequence[Placed]) -> Step:
     parts = [_part(placed, number) for number, placed in enumerate(layer)]
     return Step(
+        pieces=tuple(name for placed in layer for name in (*placed.piece.filters, placed.piece.name)),
         where=_where(parts),
         explode=tuple(_explosion(part, number) for number, part in enumerate(parts) if part.work.generator),
         project=tuple(_project(parts)),
@@ -72,7 +74,7 @@ def _part(placed: Placed, number: int) -> _Part:
     if (generator := work.generator) is not None:
         names += [f"{ROW}.`place {number}`"] * generator.places
         element = f"{ROW}.`element {number}`"
-        names += [f"{element}.`{f.replace('`', '``')}`" for f in generator.fields] or [element]
+        names += [f"{element}.{quoted(f)}" for f in generator.fields] or [element]
     return _Part(placed, work, tuple(names))
 
 

@@ -28,6 +28,7 @@ def compile_join_table(body: JoinTable, name: str, flow: Flow, world: World) -> 
         chosen = select(world.spark, body.select or "*", scope)
     with within("key"):
         look_up = _key_to_look_up(body, table, flow, world)
+    key = flow.key.renamed(chosen.kept(flow.columns))
     chain = Chain(name, flow)
     outputs = chosen.outputs
     if look_up.computed is not None:
@@ -44,7 +45,6 @@ def compile_join_table(body: JoinTable, name: str, flow: Flow, world: World) -> 
         place = len(flow.columns) if look_up.computed is not None else None
         return ops.LookUp(table.name, keeps, place, positions)
 
-    key = flow.key.renamed(chosen.kept(scope))
     return finish(chain, operation, scope.columns, chosen.columns, outputs, key).done()
 
 

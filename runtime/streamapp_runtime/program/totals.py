@@ -16,6 +16,7 @@ from streamapp_runtime.program.operations import Partial
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope, Side
 from streamapp_runtime.program.selection import condition, unique
+from streamapp_runtime.program.sql_types import quoted
 from streamapp_runtime.program.template import Template
 
 FUNCTIONS = ("count", "sum", "min", "max", "avg", "mean")
@@ -156,4 +157,4 @@ def _grouped(rows: Scope, before: tuple[Column, ...]) -> Scope:
 
 
 def _by(before: tuple[Column, ...]) -> str:
-    return ", ".join("`" + column.name.replace("`", "``") + "`" for column in before)
+    return ", ".join(quoted(column.name) for column in before)

@@ -1,6 +1,7 @@
 """Which operation runs in which layer, what layers look like to Spark, and where rows wait for a batch."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -39,6 +40,26 @@ def test_layers_are_one_narrow_line_for_spark(spark: SparkSession) -> None:
         node = node.children().apply(0)
     assert names.count("MapInArrow") == 3
     assert not [name for name in names if "Exchange" in name]
+
+
+def test_a_long_chain_of_filters_and_maps_stays_short_for_spark(spark: SparkSession) -> None:
+    def plan_of(length: int) -> int:
+        operators: list[dict[str, Any]] = []
+        source = "views"
+        for number in range(length):
+            select = "concat(user, page) AS user, page, n + 1 AS n, ts"
+            operators.append({"name": f"m{number}", "map": {"from": source, "select": select}})
+            where = {"from": f"m{number}", "where": "user > 'a' AND n > 0"}
+            operators.append({"name": f"f{number}", "filter": where})
+            source = f"f{number}"
+        program = program_of(
+            spark, app(*operators, {"name": "o", "sendTo": {"from": source, "stream": "out"}})
+        )
+        (layer,) = (layer for layer in program.layers if isinstance(layer, SqlLayer))
+        rows = apply(spark.createDataFrame([], program.schema), layer)
+        return len(rows._jdf.queryExecution().executedPlan().toString())
+
+    assert plan_of(12) < 3 * plan_of(6)
 
 
 def same(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -136,6 +136,49 @@ def test_select_lists_give_what_spark_gives_for_the_stream_alone(spark: SparkSes
     assert plain(rows) == alone(spark, select)
 
 
+def test_merged_rows_keep_their_columns_whatever_their_order(spark: SparkSession) -> None:
+    rows = sent(
+        spark,
+        {"name": "a", "map": {"from": "views", "select": "user, page, n"}},
+        {"name": "b", "map": {"from": "views", "select": "n, upper(page) AS page, user"}},
+        {"name": "m", "merge": {"from": ["a", "b", "a"]}},
+    )
+    first = [(row["user"], row["page"], row["n"]) for row in VIEWS]
+    upper = [(user, page and page.upper(), n) for user, page, n in first]
+    found = [(row["user"], row["page"], row["n"]) for row in rows]
+    assert sorted(map(str, found)) == sorted(map(str, [*first, *upper, *first]))
+
+
+def test_columns_may_be_called_like_words_of_the_language(spark: SparkSession) -> None:
+    declared = (
+        "`select` INT, `order by` STRING, `a-b` STRING, `Tag` INT, `s0` STRING, `in``s` STRING, interval INT"
+    )
+    program = program_of(
+        spark,
+        app(
+            {
+                "name": "f",
+                "filter": {"from": "in", "where": "`select` > 0 AND tag = 5 AND `order by` <> 's0'"},
+            },
+            {
+                "name": "m",
+                "map": {"from": "f", "select": "*, concat(`a-b`, S0, `in``s`) AS `from`, interval + 1 AS i"},
+            },
+            {"name": "o", "sendTo": {"from": "m", "stream": "out"}},
+            streams=[
+                {"name": "in", "columns": declared},
+                {
+                    "name": "out",
+                    "columns": declared.replace("`select` INT", "`select` BIGINT") + ", `from` STRING, i INT",
+                },
+            ],
+        ),
+    )
+    row = {"select": 1, "order by": "x", "a-b": "a", "Tag": 5, "s0": "b", "in`s": "c", "interval": 6}
+    written = run(spark, program, {"in": [row, row | {"Tag": 4}]})
+    assert plain(written["o"]) == [row | {"from": "abc", "i": 7}]
+
+
 def alone(spark: SparkSession, select: str) -> list[Row]:
     rows = [tuple(row.values()) for row in VIEWS]
     spark.createDataFrame(rows, VIEW_COLUMNS).createOrReplaceTempView("views")

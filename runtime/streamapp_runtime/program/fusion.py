@@ -1,0 +1,44 @@
+"""Filters that become one with what reads them: a step less for every row of the layer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from streamapp_runtime.program.piece import Piece, SqlPart
+from streamapp_runtime.program.template import Template
+
+
+def fused(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces, which come after their sources, without filters that only one SQL piece reads."""
+    readers = Counter(source for piece in pieces for source in piece.sources)
+    kept: dict[str, Piece] = {}
+    for piece in pieces:
+        source = kept.get(piece.sources[0]) if len(piece.sources) == 1 else None
+        if source is None or readers[source.name] != 1 or not _filters(source):
+            kept[piece.name] = piece
+        elif isinstance(piece.work, SqlPart) and isinstance(source.work, SqlPart):
+            where = _both(source.work.where, piece.work.where)
+            del kept[source.name]
+            work = replace(piece.work, where=where)
+            filters = (*source.filters, source.name)
+            kept[piece.name] = replace(piece, sources=source.sources, work=work, filters=filters)
+        else:
+            kept[piece.name] = piece
+    return tuple(kept.values())
+
+
+def _filters(piece: Piece) -> bool:
+    """Whether it reads one source, keeps rows or drops them, and changes nothing."""
+    work = piece.work
+    if not isinstance(work, SqlPart) or len(piece.sources) != 1:
+        return False
+    changes = work.key or work.delete or work.generator
+    return not changes and [output.column for output in work.outputs] == list(range(len(work.outputs)))
+
+
+def _both(first: Template | None, second: Template | None) -> Template | None:
+    """Both conditions, the first one asked first: the second may rely on it."""
+    if first is None or second is None:
+        return first or second
+    pieces = ("CASE WHEN (", *first.pieces, ") THEN (", *second.pieces, ") ELSE false END")
+    return Template(pieces)
