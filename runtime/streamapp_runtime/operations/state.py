@@ -1,7 +1,7 @@
 """What operations see of one lane: its stores, what they write to them, and what they count."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -20,7 +20,7 @@ class State:
     ) -> None:
         self._open = open_store
         self.schemas = schemas  # of tables, by name
-        self.tasks = range(tasks)
+        self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
         self.time_ms = time_ms  # what the batch takes for now
         self.changes = Changes()
         self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator

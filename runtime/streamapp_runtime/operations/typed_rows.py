@@ -44,22 +44,20 @@ class TypedRows:
         there = np.asarray(values.is_valid())
         return Found(found, pa.array(np.cumsum(there) - 1, mask=~there))
 
-    def put(self, keys: pa.Array, rows: pa.RecordBatch, *, logged: bool = True) -> None:
-        """Write a row under each key; logged, unless the table can be filled anew without a changelog."""
-        self._write(keys, encode(rows, self.schema), logged=logged)
+    def put(self, keys: pa.Array, rows: pa.RecordBatch) -> None:
+        """Write a row under each key."""
+        self._write(keys, encode(rows, self.schema))
 
-    def put_or_delete(
-        self, keys: pa.Array, rows: pa.RecordBatch, deleted: pa.Array, *, logged: bool = True
-    ) -> None:
+    def put_or_delete(self, keys: pa.Array, rows: pa.RecordBatch, deleted: pa.Array) -> None:
         """Write a row under each key, or delete the key."""
         values = encode(rows, self.schema)
         if deleted.true_count:
             values = pc.if_else(deleted, pa.scalar(None, pa.binary()), values)
-        self._write(keys, values, logged=logged)
+        self._write(keys, values)
 
     def delete(self, keys: pa.Array) -> None:
         """Delete keys, whether they are there or not."""
-        self._write(keys, pa.nulls(len(keys), pa.binary()), logged=True)
+        self._write(keys, pa.nulls(len(keys), pa.binary()))
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.RecordBatch]]:
         """Keys and rows with start <= key < end, in order of the key."""
@@ -70,8 +68,5 @@ class TypedRows:
     def _store(self) -> Store:
         return self.state.store(self.task, self.name)
 
-    def _write(self, keys: pa.Array, values: pa.Array, *, logged: bool) -> None:
-        if logged:
-            self.state.write(self.task, self.name, keys, values)
-        elif len(keys):
-            self._store.put(keys, values)
+    def _write(self, keys: pa.Array, values: pa.Array) -> None:
+        self.state.write(self.task, self.name, keys, values)

@@ -4,10 +4,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from types import TracebackType
 from typing import Any, cast
 
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.stores.store import StoreError
+
+_OURS = __name__.partition(".")[0]
 
 
 class UserCodeError(Exception):
@@ -40,7 +43,12 @@ def guarded(python: str, message: str, hint: str = "mend it and start the app ag
     except (UserCodeError, StoreError):
         raise
     except Exception as error:
-        # The first frame is the call from here, of which nobody learns anything.
-        trace = error.__traceback__
-        lines = traceback.format_exception(type(error), error, trace.tb_next if trace else None)
+        lines = traceback.format_exception(type(error), error, _of_the_app(error.__traceback__))
         raise UserCodeError(python, f"{message}: {error!r}", hint, "".join(lines)) from error
+
+
+def _of_the_app(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback from where the app's own code begins: nobody learns anything of the call from here."""
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith(_OURS):
+        trace = trace.tb_next
+    return trace
