@@ -121,11 +121,12 @@ class LmdbStore:
         closing, self._closing = self._closing, None
         if closing is None:
             return
-        with closing:
+        with closing, self._guarded(writing=True):
             self.drop()
-            with self._guarded(writing=True):
+            try:
                 self._env.sync(True)
-            self._env.close()
+            finally:
+                self._env.close()
 
     @contextmanager
     def _guarded(self, *, writing: bool = False) -> Iterator[None]:

@@ -68,8 +68,7 @@ class RocksDbStore:
 
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
-        with self._guarded():
-            return self._cache.get(keys, self._read)
+        return self._cache.get(keys, self._read)
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
@@ -125,15 +124,15 @@ class RocksDbStore:
         closing, self._closing = self._closing, None
         if closing is None:
             return
-        with closing:
+        with closing, self._guarded(writing=True):
             self.drop()
-            with self._guarded():
+            try:
                 # In this order, so that no moment leaves a mark in a file while its entries are in none.
                 self._entries.flush()
                 self._marks.flush()
-                del self._mark_family  # the database stays open as long as anything of it is held
-                self._marks.close()
-                self._entries.close()
+            finally:
+                # Open as long as anything of it is held; its own close would keep it open when a flush fails.
+                del self._mark_family, self._marks, self._entries
 
     @contextmanager
     def _guarded(self, *, writing: bool = False) -> Iterator[None]:
@@ -155,7 +154,8 @@ class RocksDbStore:
         return [pending[key] if key in pending else next(applied) for key in keys]
 
     def _applied(self, keys: list[bytes]) -> Found:
-        return cast("Found", self._entries.get(list[_Key](keys)))
+        with self._guarded():
+            return cast("Found", self._entries.get(list[_Key](keys)))
 
     def _write(self, written: dict[bytes, bytes | None], mark: Mark | None) -> None:
         batch = WriteBatch(raw_mode=True)

@@ -2,6 +2,7 @@
 
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,11 +20,11 @@ def entries(number: int) -> dict[bytes, bytes | None]:
 
 
 def main(kind: str, directory: str, most_bytes: int) -> None:
-    """Say which batch did not fit, and whether what came before is still read."""
+    """Say which batch did not fit and whether the others were still read; make room and repeat it."""
     store = opened(StoreKind(kind), Path(directory))
     put(store, entries(0))
     store.apply(mark(0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, -1))
     number = 0
     try:
         while number < 1_000:
@@ -32,7 +33,15 @@ def main(kind: str, directory: str, most_bytes: int) -> None:
             store.apply(mark(number))
     except StoreFullError:
         whole = store.get(keys_of(number - 1)).null_count == 0
-        sys.stdout.write(f"{number} {whole} {len(held(store)) == number * BATCH}\n")
+        read = len(held(store)) == number * BATCH
+        resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))
+        with suppress(StoreFullError):
+            store.close()
+        again = opened(StoreKind(kind), Path(directory))
+        put(again, entries(number))
+        again.apply(mark(number))
+        again.close()
+        sys.stdout.write(f"{number} {whole} {read}\n")
         sys.stdout.flush()
 
 

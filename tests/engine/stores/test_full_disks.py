@@ -16,7 +16,7 @@ from tests.engine.stores.test_killed_writers import ROOT
 
 
 @pytest.mark.parametrize("kind", ON_DISK)
-def test_a_batch_for_which_there_is_no_room_is_refused_and_the_others_stay(
+def test_a_batch_without_room_is_refused_the_others_stay_and_it_can_be_repeated(
     kind: StoreKind, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", filling_writer.__name__, kind, str(tmp_path), str(200_000)]
@@ -27,10 +27,10 @@ def test_a_batch_for_which_there_is_no_room_is_refused_and_the_others_stay(
     assert fine == ["True", "True"]
     store = opened(kind, tmp_path)
     expected: dict[bytes, bytes | None] = {}
-    for number in range(int(refused)):
+    for number in range(int(refused) + 1):
         expected |= filling_writer.entries(number)
     assert held(store) == expected
-    assert store.mark == mark(int(refused) - 1)
+    assert store.mark == mark(int(refused))
     store.close()
 
 

@@ -15,11 +15,6 @@ KEYS = st.one_of(
     st.binary(min_size=250, max_size=300),
     st.integers(0, 3_000).map(lambda n: b"user-%d" % n),
 )
-    st.binary(max_size=3)
-    | st.binary(max_size=40)
-    | st.binary(min_size=250, max_size=300)
-    | st.integers(0, 3_000).map(lambda n: b"user-%d" % n)
-)
 
 
 @settings(deadline=None)
