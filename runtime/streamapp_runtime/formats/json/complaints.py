@@ -8,6 +8,7 @@ _changed = re.compile(r"Column\(/?(.*)\) changed from (\w+) to (\w+)")
 _twice = re.compile(r"Column\(/?(.*)\) was specified twice")
 _no_scalar = re.compile(r"Failed to parse string: '(.*)' as a scalar of type (\w+)", re.S)
 _unparsed = re.compile(r"Failed to convert JSON to (.*), couldn't parse:(.*)", re.S)
+_no_decimal = re.compile(r"(\S+) requires (?:scale|precision) \d+")
 MOST = 200
 
 
@@ -20,7 +21,9 @@ def complaint(message: str, column: str = "") -> str:
     if found := _twice.search(message):
         return f"{found[1].replace('/', '.')}: stands twice"
     if found := _no_scalar.search(message):
-        return f'{about}"{short(found[1])}" is no {found[2]}'
+        return f'{about}"{short(found[1])}" is no {found[2].removesuffix("32")}'
+    if found := _no_decimal.search(message):
+        return f"{about}{short(found[1])} has more digits than the DECIMAL"
     if found := _unparsed.search(message):
         return f"{about}{short(found[2])} is no {found[1]}"
     plain = re.sub(r"^JSON parse error: | in row \d+$", "", message.splitlines()[0] if message else "")

@@ -13,7 +13,7 @@ import pyarrow as pa
 from streamapp_runtime.formats.format import UndecodableError
 from streamapp_runtime.formats.json.parsed import Number, Object, parsed
 
-_bare = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false")
+_bare = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|-?Infinity|NaN|true|false")
 
 
 class _NoMapError(Exception):

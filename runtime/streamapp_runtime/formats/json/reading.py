@@ -68,8 +68,8 @@ class Reader:
         return table
 
     def _undecodable(self, values: pa.BinaryArray, reason: str) -> UndecodableError:
-        few = 1 < len(values) <= BLOCK
-        return UndecodableError(reason, judged(values, self._read) if few else None)
+        named = judged(values, self._read) if len(values) <= BLOCK else {}
+        return UndecodableError(next(iter(named.values()), reason), named)
 
 
 def _framed(values: pa.BinaryArray) -> pa.BinaryArray:

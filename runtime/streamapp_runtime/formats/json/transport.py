@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.formats.json import base64_text
+from streamapp_runtime.formats.types import UnknownTypeError
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -62,8 +63,11 @@ def _times(texts: pa.StringArray, kind: pa.TimestampType) -> pa.TimestampArray:
     """Nearly all texts are what Arrow reads; only where one is not, all are brought into that form."""
     try:
         return texts.cast(kind)
-    except pa.ArrowInvalid:
-        return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
+    except pa.ArrowInvalid as unusual:
+        try:
+            return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
+        except pa.ArrowInvalid:
+            raise unusual from None  # it tells the text as it was
 
 
 def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
@@ -103,6 +107,10 @@ def _struct(kind: pa.StructType) -> Transport:
 
 
 def _map(kind: pa.MapType) -> Transport:
+    if pa.types.is_nested(kind.key_type):
+        raise UnknownTypeError(
+            f"a map's keys cannot be of type {kind.key_type} in JSON, where they are names"
+        )
     keys, values = transport(kind.key_type), transport(kind.item_type)
     read = pa.list_(pa.struct([("key", keys.read), ("value", values.read)]))
 

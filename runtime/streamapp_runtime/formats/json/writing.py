@@ -75,25 +75,34 @@ def _floats(column: pa.Array) -> pa.StringArray:
 
 
 def _lists(column: pa.ListArray) -> pa.StringArray:
-    return _enclosed("[", column, _text(column.values).fill_null("null"), "]")
+    return _enclosed("[", column, _text(_used(column, column.values)).fill_null("null"), "]")
 
 
 def _maps(column: pa.MapArray) -> pa.StringArray:
-    names = _quoted(_bare(column.keys)[0])
-    values = _text(column.items).fill_null("null")
+    names = _quoted(_bare(_used(column, column.keys))[0])
+    values = _text(_used(column, column.items)).fill_null("null")
     return _enclosed("{", column, pc.binary_join_element_wise(names, values, ":"), "}")
+
+
+def _used(column: pa.Array, entries: pa.Array) -> pa.Array:
+    """The entries of a column that may be part of a longer one."""
+    offsets = column.offsets
+    return entries.slice(offsets[0].as_py(), offsets[-1].as_py() - offsets[0].as_py())
 
 
 def _enclosed(opening: str, column: pa.Array, entries: pa.StringArray, closing: str) -> pa.StringArray:
     """The entries of each list or map with commas between them; null where the column is null."""
-    nulls = column.is_null() if column.null_count else None
-    joined = pc.binary_join(pa.ListArray.from_arrays(column.offsets, entries, mask=nulls), ",")
-    return pc.binary_join_element_wise(opening, joined, closing, "")
+    offsets = pc.subtract(column.offsets, column.offsets[0])
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, entries), ",")
+    return _null_like(column, pc.binary_join_element_wise(opening, joined, closing, ""))
 
 
 def _structs(column: pa.StructArray) -> pa.StringArray:
     names = [field.name for field in column.type]
-    texts = _objects(names, column.flatten())
+    return _null_like(column, _objects(names, column.flatten()))
+
+
+def _null_like(column: pa.Array, texts: pa.StringArray) -> pa.StringArray:
     return pc.if_else(column.is_valid(), texts, None) if column.null_count else texts
 
 

@@ -1,0 +1,85 @@
+"""Formats: million rows for each CPU second, read and written, and what partitioning and bad records cost."""
+
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bench.row import Aim, Row
+from streamapp.spec.columns import parse_columns
+from streamapp_runtime.formats.envelope import enclose, open_all
+from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.partitioning import partition_of
+
+ROWS = 1_000_000
+VIEWS = "user STRING, page STRING, ts TIMESTAMP"
+NUMBERS = VIEWS + ", n BIGINT, x DOUBLE"
+AIMS = {"json": Aim(least=1), "columns": Aim(least=2), "avro": None}
+
+T = TypeVar("T")
+
+
+def rows() -> Iterator[Row]:
+    """Each format both ways, then the envelope, partitioning, and JSON among which some is bad."""
+    for name, aim in AIMS.items():
+        for columns in (VIEWS, NUMBERS):
+            count = ROWS if name != "avro" else ROWS // 20
+            form = open_format(name, parse_columns(columns))
+            batch = _views(count).select(form.schema.names)
+            wrote, values = _rate(count, lambda form=form, batch=batch: form.encode(batch))
+            read, found = _rate(count, lambda form=form, values=values: form.decode(values))
+            beside = f"{len(form.schema)} columns, {values.nbytes / count:.0f} bytes a row"
+            if found.bad or not found.columns.equals(batch):
+                raise AssertionError(f"{name} does not give back what it wrote")
+            yield Row(f"{name}: written", wrote, "M rows/s", aim, beside)
+            yield Row(f"{name}: read", read, "M rows/s", aim, beside)
+    yield from _around(_views(ROWS))
+
+
+def _around(batch: pa.RecordBatch) -> Iterator[Row]:
+    form = open_format("json", parse_columns(VIEWS))
+    values = form.encode(batch.select(form.schema.names))
+    rate, enclosed = _rate(ROWS, lambda: enclose(values))
+    yield Row("envelope: put on", rate, "M rows/s", Aim(least=10))
+    yield Row("envelope: taken off", _rate(ROWS, lambda: open_all(enclosed))[0], "M rows/s", Aim(least=10))
+    users = batch.column("user")
+    yield Row("partition of a key", _rate(ROWS, lambda: partition_of(users, 64))[0], "M rows/s", Aim(least=5))
+    for share in (1_000_000, 1_000, 10, 1):
+        mixed = _with_bad(values, share)
+        rate, _ = _rate(ROWS, lambda mixed=mixed: form.decode(mixed), times=1)
+        yield Row(f"json: read, one of {share:,} bad", rate, "M rows/s")
+
+
+def _views(count: int) -> pa.RecordBatch:
+    made = np.random.default_rng(7)
+    users = pa.array(made.integers(0, 100_000, count)).cast(pa.string())
+    pages = pa.array(made.integers(0, 1_000, count)).cast(pa.string())
+    return pa.record_batch(
+        {
+            "user": pc.binary_join_element_wise("user-", users, ""),
+            "page": pc.binary_join_element_wise("/pages/", pages, ""),
+            "ts": pa.array(made.integers(1_700_000_000_000_000, 1_800_000_000_000_000, count)).cast(
+                pa.timestamp("us", "UTC")
+            ),
+            "n": made.integers(0, 1_000_000, count),
+            "x": made.integers(0, 1_000_000, count) / 100,
+        }
+    )
+
+
+def _with_bad(values: pa.BinaryArray, share: int) -> pa.BinaryArray:
+    bad = pa.array(np.arange(len(values)) % share == 0)
+    return pc.if_else(bad, pa.scalar(b'{"user":5}'), values)
+
+
+def _rate(count: int, run: Callable[[], T], times: int = 3) -> tuple[float, T]:
+    """Million rows for each second of this process, the best of a few runs: others run beside it."""
+    taken = []
+    for _ in range(times):
+        start = process_time()
+        found = run()
+        taken.append(process_time() - start)
+    return count / min(taken) / 1e6, found
