@@ -23,7 +23,14 @@ null [] [{}] 7 "x" true nul { } }{ {}} {}{} {}x x{} {a:1} {'a':1} [{"a":1}]
 {"a":1},{"a":2} {"a":1}null{} {"a":1,} {"a":01} {"a":1}// /**/{"a":1} {"b":1e999} {"b":nan} {"b":[}
 """.split()
 DIRTY = [b"", b" ", b" null ", b"{} {}", b"{}\n{}", b"{}\0", b'{"a":1\0}', b'{"s":"x\ny"}', b'{"s":"\0"}']
-NOT_UTF8 = [b"\xff", b'{"s":"\xff"}', b"\xef\xbb\xbf{}"]
+NOT_UTF8 = [
+    b"\xff",
+    b'{"s":"\xff"}',
+    b'{"t":"\xff"}',
+    b'{"l":[{"x":"\xff"}]}',
+    b'{"a":"\xff"}',
+    b"\xef\xbb\xbf{}",
+]
 
 
 @pytest.mark.parametrize("value", [*NO_OBJECTS, *DIRTY, *NOT_UTF8])

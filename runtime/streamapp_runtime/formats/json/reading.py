@@ -88,9 +88,7 @@ def _framed(values: pa.BinaryArray) -> pa.BinaryArray:
 
 
 def _no_object(value: bytes) -> str:
-    return (
-        f"no JSON object: {short(value[:40].decode(errors='replace'))}" if value else "no JSON object: empty"
-    )
+    return f"no JSON object: {short(value[:40].decode(errors='replace')) if value else 'empty'}"
 
 
 def _in_braces(bounds: np.ndarray, data: np.ndarray) -> np.ndarray:
