@@ -22,8 +22,13 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,runtime,dev]'
 	@touch $(READY)
 
+.PHONY: java
+java:
+	@java -version 2>&1 | awk -F'"' '/version/ { split($$2, v, "."); fit = v[1] >= 17 } END { exit !fit }' || { \
+		echo "Running apps needs Java 17 or newer, and found none (Debian: apt-get install openjdk-17-jre-headless)." >&2; exit 1; }
+
 .PHONY: demo
-demo: $(READY) ## Run the main job: plan the page-views example and its rejected twin
+demo: java $(READY) ## Run the main job: plan the page-views example and its rejected twin
 	@$(BIN)/python -m examples.demo
 
 .PHONY: check
@@ -42,11 +47,15 @@ format: $(READY) ## Put the code into its one form
 	@$(BIN)/ruff format .
 
 .PHONY: test
-test: $(READY) ## Run the tests
-	@$(BIN)/pytest -q
+test: java $(READY) ## Run the tests
+	@$(BIN)/pytest -q -n 2 --dist loadscope
+
+.PHONY: crash-test
+crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1)
+	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
 
 .PHONY: bench
-bench: $(READY) ## Measure, each figure beside what it is compared with
+bench: java $(READY) ## Measure, each figure beside what it is compared with
 	@$(BIN)/python -m bench
 
 .PHONY: generate

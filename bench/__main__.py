@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bench.row import Row
 
-MEASURED = ("command", "planning", "expansion", "placement")
+MEASURED = ("command", "planning", "expansion", "placement", "log", "stores", "formats", "operations")
 
 
 def main(chosen: Sequence[str]) -> int:
