@@ -1,0 +1,115 @@
+"""What a task's checkpoint holds of control messages: all that was heard, told and sent, or what changed.
+
+Taken with the outputs of a batch, restored before the next: nothing is told or written twice, and no word
+that was read is missing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from streamapp.control.reader import Reader
+from streamapp.control.sender import Sent
+from streamapp.control.upstream import Upstream
+from streamapp.tasks.partition import Partition
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Bookkeeping:
+    """One task's books. What its partitions have heard goes with them to whichever task reads them next."""
+
+    at: int  # when it was taken
+    partitions: Mapping[Partition, Upstream] = field(default_factory=dict)
+    emitted: Mapping[str, int] = field(default_factory=dict)  # stream -> watermark that the task was told
+    sent: Mapping[str, Sent] = field(default_factory=dict)  # intermediate stream -> what it wrote last
+    whole: bool = True  # False: only what differs from the books before
+
+
+def taken(reader: Reader, sent: Mapping[str, Sent], now: int) -> Bookkeeping:
+    """The books as they stand, apart from what changes from here on."""
+    partitions = {
+        Partition(name, index): upstream.copy()
+        for name, stream in reader.streams.items()
+        for index, upstream in stream.partitions.items()
+    }
+    emitted = {name: told for name, told in reader.watermarks().items() if told is not None}
+    return Bookkeeping(now, partitions, emitted, dict(sent))
+
+
+def changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
+    """What differs, or all of it where something is gone: that is so only after a new model."""
+    gone = (
+        before.partitions.keys() - after.partitions.keys()
+        or before.emitted.keys() - after.emitted.keys()
+        or before.sent.keys() - after.sent.keys()
+    )
+    if gone:
+        return after
+    partitions = {
+        partition: _newly_heard(before.partitions.get(partition), upstream)
+        for partition, upstream in after.partitions.items()
+        if upstream != before.partitions.get(partition)
+    }
+    emitted, sent = _differing(before.emitted, after.emitted), _differing(before.sent, after.sent)
+    return Bookkeeping(after.at, partitions, emitted, sent, whole=False)
+
+
+def merged(before: Bookkeeping, later: Bookkeeping) -> Bookkeeping:
+    """The books after changes to them."""
+    if later.whole:
+        return later
+    partitions = {
+        partition: _heard_in_all(before.partitions.get(partition), upstream)
+        for partition, upstream in later.partitions.items()
+    }
+    return replace(
+        before,
+        at=later.at,
+        partitions={**before.partitions, **partitions},
+        emitted={**before.emitted, **later.emitted},
+        sent={**before.sent, **later.sent},
+    )
+
+
+def resumed(books: Bookkeeping, now: int) -> Bookkeeping:
+    """The books after a pause in which nobody listened: it makes nobody idle."""
+    pause = now - books.at
+    partitions = {
+        partition: replace(
+            upstream,
+            since=upstream.since + pause,
+            spoken=None if upstream.spoken is None else upstream.spoken + pause,
+            heard={task: at + pause for task, at in upstream.heard.items()},
+        )
+        for partition, upstream in books.partitions.items()
+    }
+    return replace(books, at=now, partitions=partitions)
+
+
+def _same_model(one: Upstream, other: Upstream) -> bool:
+    return (one.run, one.model) == (other.run, other.model)
+
+
+def _newly_heard(before: Upstream | None, after: Upstream) -> Upstream:
+    """Within one model tasks only come; those that said nothing new are left out."""
+    if before is None or not _same_model(before, after):
+        return after
+    new = _differing(before.reached, after.reached).keys() | _differing(before.heard, after.heard).keys()
+    return replace(
+        after,
+        reached={task: after.reached[task] for task in new},
+        heard={task: after.heard[task] for task in new},
+    )
+
+
+def _heard_in_all(before: Upstream | None, later: Upstream) -> Upstream:
+    if before is None or not _same_model(before, later):
+        return later
+    return replace(later, reached=before.reached | later.reached, heard=before.heard | later.heard)
+
+
+def _differing(before: Mapping[K, V], after: Mapping[K, V]) -> dict[K, V]:
+    return {key: value for key, value in after.items() if key not in before or before[key] != value}

@@ -1,0 +1,61 @@
+"""A task's books as text, small enough to be part of every checkpoint.
+
+What a thousand upstream tasks said differs little from task to task, and even less from partition to
+partition: names stand there once, times as distances, and zlib takes away the repetition that is left.
+"""
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+
+from pydantic import ValidationError
+
+from streamapp.control.bookkeeping import Bookkeeping
+from streamapp.control.bookkeeping_form import WrittenBooks, read, written
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.refusal import Refusal
+
+FORMAT = 1
+# What a reader unpacks at most, so that a few damaged bytes cannot fill the memory.
+_UNPACKED_LIMIT = 256 * 1024 * 1024
+
+
+def encode(books: Bookkeeping) -> str:
+    """The books, or changes to them, as ASCII text."""
+    document = {"format": FORMAT, "books": written(books).model_dump(mode="json")}
+    return b64encode(zlib.compress(json.dumps(document, separators=(",", ":")).encode(), 6)).decode()
+
+
+def decode(text: str) -> Bookkeeping | Refusal:
+    """The books in a text that `encode` wrote, or a refusal: books are never guessed."""
+    try:
+        unpack = zlib.decompressobj()
+        body = unpack.decompress(b64decode(text, validate=True), _UNPACKED_LIMIT)
+        if not unpack.eof or unpack.unused_data:
+            return _damaged("it does not end where it should")
+        document = json.loads(body)
+        if document["format"] != FORMAT:
+            return Refusal(
+                Reason.NEWER_FORMAT,
+                _PATH,
+                f"it is written in format {document['format']}, and this program reads format {FORMAT}",
+                "use the version of streamapp that wrote it, or a later one",
+            )
+        return read(WrittenBooks.model_validate(document["books"]))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        return _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    except (ValueError, TypeError, LookupError, RecursionError, zlib.error) as error:
+        return _damaged(f"{type(error).__name__}: {error}")
+
+
+_PATH = "control bookkeeping"
+
+
+def _damaged(what: str) -> Refusal:
+    return Refusal(
+        Reason.DAMAGED_DATA,
+        _PATH,
+        f"it cannot be read: {what}",
+        "restore the checkpoint stream; only raise resetNonce if the state may be given up",
+    )

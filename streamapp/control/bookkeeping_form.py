@@ -1,0 +1,139 @@
+"""The written form of a task's books: fields, types, bounds. Tasks and runs are named once and numbered."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamapp.control.bookkeeping import Bookkeeping
+from streamapp.control.message import EARLIEST, ENDED
+from streamapp.control.sender import Sent
+from streamapp.control.upstream import Upstream
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.runs import name_runs, names, number_runs, numbers
+
+# More tasks than any model has, so that a few bytes cannot ask for all memory.
+_MANY = 10_000_000
+
+Count = Annotated[int, Field(ge=0, le=_MANY)]
+Number = Annotated[int, Field(ge=0)]
+Time = Annotated[int, Field(ge=EARLIEST, le=ENDED)]
+
+
+class _Written(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WrittenUpstream(_Written):
+    """One partition. Distances stand for times: `reached` after `base`, None an end; `ago` before `at`."""
+
+    stream: str
+    index: Number
+    watermark: Time | None
+    since: int
+    spoken: int | None
+    run: Count | None
+    left: Count | None
+    model: Number
+    tasks: Count
+    who: list[tuple[Count, Count, Annotated[int, Field(ge=0, le=1)]]]  # runs of numbers of tasks
+    base: Time
+    reached: list[Number | None]
+    ago: list[int]
+
+
+class WrittenBooks(_Written):
+    """A task's books as they are written."""
+
+    at: int
+    whole: bool
+    tasks: list[tuple[str, Number, Count, str]]
+    runs: list[str]
+    partitions: list[WrittenUpstream]
+    emitted: dict[str, Time]
+    sent: dict[str, tuple[Number, Time, int]]
+
+
+def written(books: Bookkeeping) -> WrittenBooks:
+    """The books in the form in which they are written."""
+    upstreams = books.partitions.values()
+    tasks = name_runs(task for upstream in upstreams for task in upstream.reached)
+    runs = sorted({run for upstream in upstreams for run in (upstream.run, upstream.left) if run is not None})
+    number_of = {task: number for number, task in enumerate(names(tasks))}
+    run_of = {run: number for number, run in enumerate(runs)}
+    return WrittenBooks(
+        at=books.at,
+        whole=books.whole,
+        tasks=tasks,
+        runs=runs,
+        partitions=[
+            _written(partition, upstream, books.at, number_of, run_of)
+            for partition, upstream in sorted(books.partitions.items())
+        ],
+        emitted=dict(sorted(books.emitted.items())),
+        sent={name: (sent.model, sent.watermark, sent.at) for name, sent in sorted(books.sent.items())},
+    )
+
+
+def read(form: WrittenBooks) -> Bookkeeping:
+    """The books of which this is the written form; what does not agree with itself is a ValueError."""
+    if sum(count for _, _, count, _ in form.tasks) > _MANY:
+        raise ValueError("it names more tasks than any model has")
+    tasks = names(form.tasks)
+    return Bookkeeping(
+        at=form.at,
+        partitions={
+            Partition(one.stream, one.index): _read(one, form.at, tasks, form.runs) for one in form.partitions
+        },
+        emitted=form.emitted,
+        sent={name: Sent(model, watermark, at) for name, (model, watermark, at) in form.sent.items()},
+        whole=form.whole,
+    )
+
+
+def _written(
+    partition: Partition,
+    upstream: Upstream,
+    at: int,
+    number_of: Mapping[str, int],
+    run_of: Mapping[str, int],
+) -> WrittenUpstream:
+    heard = sorted(
+        (number_of[task], reached, upstream.heard[task]) for task, reached in upstream.reached.items()
+    )
+    base = min((reached for _, reached, _ in heard), default=0)
+    return WrittenUpstream(
+        stream=partition.stream,
+        index=partition.index,
+        watermark=upstream.watermark,
+        since=upstream.since,
+        spoken=upstream.spoken,
+        run=None if upstream.run is None else run_of[upstream.run],
+        left=None if upstream.left is None else run_of[upstream.left],
+        model=upstream.model,
+        tasks=upstream.tasks,
+        who=number_runs(number for number, _, _ in heard),
+        base=base,
+        reached=[None if reached == ENDED else reached - base for _, reached, _ in heard],
+        ago=[at - when for _, _, when in heard],
+    )
+
+
+def _read(form: WrittenUpstream, at: int, tasks: Sequence[str], runs: Sequence[str]) -> Upstream:
+    if sum(count for _, count, _ in form.who) != len(form.reached):
+        raise ValueError("it names other tasks than those that have spoken")
+    who = [tasks[number] for number in numbers(form.who)]
+    reached = [ENDED if distance is None else form.base + distance for distance in form.reached]
+    if any(watermark > ENDED for watermark in reached):
+        raise ValueError("a task is past the end of its stream")
+    return Upstream(
+        since=form.since,
+        watermark=form.watermark,
+        spoken=form.spoken,
+        run=None if form.run is None else runs[form.run],
+        left=None if form.left is None else runs[form.left],
+        model=form.model,
+        tasks=form.tasks,
+        reached=dict(zip(who, reached, strict=True)),
+        heard=dict(zip(who, (at - distance for distance in form.ago), strict=True)),
+    )

@@ -1,0 +1,32 @@
+"""What has ended. An end is the last watermark: reconciled, told once and remembered like any other."""
+
+from collections.abc import Collection, Mapping
+
+from streamapp.control.message import ENDED
+from streamapp.control.upstream import Upstream
+from streamapp.control.watermark import StreamWatermark
+
+
+def tasks_ended(upstream: Upstream) -> frozenset[str]:
+    """The upstream tasks of the newest model that have ended, as this partition has heard."""
+    return frozenset(task for task, reached in upstream.reached.items() if reached == ENDED)
+
+
+def partition_ended(upstream: Upstream) -> bool:
+    """Whether all upstream tasks have ended, so that the partition holds nothing more."""
+    return upstream.watermark == ENDED
+
+
+def stream_ended(stream: StreamWatermark) -> bool:
+    """Whether the task was told that the stream has ended."""
+    return stream.emitted == ENDED
+
+
+def ends_among(moved: Mapping[str, int]) -> tuple[str, ...]:
+    """The streams that end by these watermarks, each told once."""
+    return tuple(stream for stream, watermark in moved.items() if watermark == ENDED)
+
+
+def all_ended(streams: Collection[StreamWatermark]) -> bool:
+    """Whether a task has nothing more to wait for. A task without a stream has ended."""
+    return all(stream_ended(stream) for stream in streams)

@@ -1,0 +1,90 @@
+"""What one partition has heard of its upstream tasks, and the watermark that follows from it."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from streamapp.control.idle import IdleRule
+from streamapp.control.message import ENDED, Control, Speaker
+
+
+@dataclass(slots=True)
+class Upstream:
+    """The words of the newest model's tasks, and the watermark reached, which never goes back.
+
+    A source partition has no upstream tasks; what it reaches is told directly. Every field is part of the
+    checkpoint: the value restored from it goes on exactly as this one would have.
+    """
+
+    since: int  # when the partition, or the model that it listens to, was new
+    watermark: int | None = None
+    spoken: int | None = None  # when anything was heard last
+    run: str | None = None
+    left: str | None = None  # the run before: a late word of it does not bring it back
+    model: int = 0
+    tasks: int = 0
+    reached: dict[str, int] = field(default_factory=dict)  # task -> the watermark it said last
+    heard: dict[str, int] = field(default_factory=dict)  # task -> when it said so
+
+    def accept(self, message: Control, now: int, run: str | None = None) -> bool:
+        """Hear a message; whether it counted. Only those of `run` do or, without it, of the newest run."""
+        speaker = message.speaker
+        if not self._listens(speaker, now, run):
+            return False
+        if speaker.task is None:
+            return self.reach(message.reached, now)
+        # A task that began anew from a checkpoint may repeat itself, but what it has said stands.
+        if message.reached < self.reached.get(speaker.task, message.reached):
+            return False
+        self.reached[speaker.task] = message.reached
+        self.heard[speaker.task] = self.spoken = now
+        return True
+
+    def reach(self, watermark: int, now: int) -> bool:
+        """Take a watermark for the whole partition; whether it was at least the one there is."""
+        if self.watermark is not None and watermark < self.watermark:
+            return False
+        self.watermark = watermark
+        self.spoken = now
+        return True
+
+    def advance(self, now: int, idle: IdleRule | None = None) -> int | None:
+        """The watermark, after everything that was heard."""
+        if self._advances(self._lowest()) or idle is None or self.watermark == ENDED:
+            return self.watermark
+        if self.tasks:
+            self._advances(idle.lowest_active(self.reached, self.heard, self.tasks, self.since, now))
+        return self.watermark
+
+    def copy(self) -> Self:
+        """The same, apart from this one."""
+        return replace(self, reached=dict(self.reached), heard=dict(self.heard))
+
+    def _listens(self, speaker: Speaker, now: int, run: str | None) -> bool:
+        if speaker.run != self.run:
+            if speaker.run != run if run is not None else speaker.run == self.left:
+                return False
+            self._begin(speaker, now)
+        elif speaker.model > self.model:
+            self._begin(speaker, now)
+        elif speaker.model < self.model:
+            return False
+        self.tasks = speaker.tasks
+        return True
+
+    def _begin(self, speaker: Speaker, now: int) -> None:
+        """Wait for all tasks of a new model. What those of the last one had reached together stays."""
+        self._advances(self._lowest())
+        if speaker.run != self.run:
+            self.left, self.run = self.run, speaker.run
+        self.model, self.since = speaker.model, now
+        self.reached, self.heard = {}, {}
+
+    def _lowest(self) -> int | None:
+        """The lowest word once all have spoken."""
+        return min(self.reached.values()) if 0 < self.tasks <= len(self.reached) else None
+
+    def _advances(self, watermark: int | None) -> bool:
+        if watermark is None or (self.watermark is not None and watermark <= self.watermark):
+            return False
+        self.watermark = watermark
+        return True

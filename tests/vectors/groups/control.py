@@ -1,0 +1,302 @@
+"""Judges control.json: lets a task hear what a vector says, event by event, and compares what it was told."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from streamapp.control.bookkeeping import Bookkeeping, taken
+from streamapp.control.bookkeeping_codec import decode as decode_books
+from streamapp.control.bookkeeping_codec import encode as encode_books
+from streamapp.control.codec import decode, encode
+from streamapp.control.end_of_stream import all_ended, ends_among, partition_ended, stream_ended, tasks_ended
+from streamapp.control.idle import IdleRule
+from streamapp.control.message import ENDED, Control, EndOfStream, Message, Speaker, User, Watermark
+from streamapp.control.reader import Reader
+from streamapp.control.sender import Sender, Sent, output_watermark
+from streamapp.control.upstream import Upstream
+from streamapp.control.upstream_tasks import upstream_tasks
+from streamapp.control.watermark import Reading, lowest
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+
+RECIPES = "tests/control/test_any_interleaving.py, test_restarts.py and test_idle_tasks.py"
+
+_INFINITY = re.compile(r"\+?(inf|infinity|max|max_value|ended|end)", re.IGNORECASE)
+_NEW = {"type": "watermark", "timestamp": 0, "task": "task 0", "task_count": 1}
+
+
+def run(vector: dict[str, Any]) -> list[str]:
+    kinds = {
+        "watermark": _heard,
+        "end_of_stream": _heard,
+        "checkpoint": _heard,
+        "sender": _sent,
+        "serde": _written,
+        "producer_count": _counted,
+        "pipeline": _piped,
+    }
+    if vector["kind"] not in kinds:
+        return [f"no vectors of kind {vector['kind']} are known"]
+    return list(kinds[vector["kind"]](vector))
+
+
+class _Task:
+    """The task that hears, its clock, and the checkpoint from which it begins again."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.partitions = [Partition.parse(text) for text in given["ssps"]]
+        self.counts: Mapping[str, int] = given.get("producer_counts") or {}
+        timeout = given.get("idle_timeout_ms") or -1
+        idle = IdleRule(timeout, given.get("quorum_fraction", 0.5)) if timeout > 0 else None
+        self.readings = {partition.stream: Reading("run", idle_tasks=idle) for partition in self.partitions}
+        self.now = 0
+        self.checkpoint = ""
+        self.reader = self.restored()
+
+    def restored(self) -> Reader:
+        books = decode_books(self.checkpoint) if self.checkpoint else Bookkeeping(self.now)
+        assert isinstance(books, Bookkeeping), books
+        return Reader.of(self.partitions, self.now, self.readings, books.partitions, books.emitted)
+
+    def hear(self, event: Mapping[str, Any]) -> bool:
+        partition = Partition.parse(event["ssp"])
+        count = event.get("task_count", self.counts.get(partition.stream, 0))
+        reached = event["timestamp"] if event["type"] == "watermark" else ENDED
+        if not count:
+            return self.reader.reach(partition, reached, self.now)
+        speaker = Speaker(
+            event.get("task"), count, str(event.get("run_id", "run")), event.get("model_version", 1)
+        )
+        message = (
+            Watermark(speaker, reached)
+            if event["type"] == "watermark"
+            else EndOfStream(speaker, partition.stream)
+        )
+        return self.reader.accept(partition, _through_bytes(message), self.now)
+
+
+def _through_bytes(message: Control) -> Control:
+    read = decode(encode(message))
+    assert isinstance(read, Watermark | EndOfStream), read
+    return read
+
+
+def _heard(vector: dict[str, Any]) -> Iterator[str]:
+    task = _Task(vector["input"])
+    for number, event in enumerate(vector["events"]):
+        task.now += event.get("advance_ms", 0)
+        moved: dict[str, int] = {}
+        counted: bool | None = None
+        if event.get("type") in {"watermark", "end_of_stream"}:
+            counted = task.hear(event)
+            moved = task.reader.advance(task.now)
+        elif event.get("type") == "tick":
+            moved = task.reader.advance(task.now)
+        elif event.get("type") == "checkpoint":
+            task.checkpoint = encode_books(taken(task.reader, {}, task.now))
+        elif event.get("type") == "crash_and_restore":
+            task.reader = task.restored()
+        elif "advance_ms" not in event:
+            yield f"event {number}: nothing is known of {event}"
+        where = Partition.parse(event["ssp"]) if "ssp" in event else task.partitions[0]
+        for difference in _told(task.reader, where, moved, counted, event.get("expect") or {}):
+            yield f"event {number}: {difference}"
+        yield from _remembered(task, event.get("expect_state") or {})
+
+
+def _remembered(task: _Task, expect: Mapping[str, Any]) -> Iterator[str]:
+    """The books are by partition; the seed's, by stream, are those of a task with one partition of it."""
+    books = [
+        _in_words(Partition(name, index), upstream, task.counts)
+        for name, stream in task.reader.streams.items()
+        for index, upstream in stream.partitions.items()
+    ]
+    expected = {name: sorted(value) if name == "tasks" else value for name, value in expect.items()}
+    if not any(expected == {name: one.get(name) for name in expected} for one in books):
+        yield f"no partition has the books {expect}: {books}"
+
+
+def _in_words(partition: Partition, upstream: Upstream, counts: Mapping[str, int]) -> dict[str, Any]:
+    """The books of one partition in the words of the seed's two checkpoints."""
+    ended = tasks_ended(upstream)
+    return {
+        "streamId": partition.stream,
+        "totalTasks": upstream.tasks or counts.get(partition.stream, 0),
+        "tasks": sorted(ended),
+        "tasksToEventTime": {task: at for task, at in upstream.reached.items() if task not in ended},
+        "timestampOfLastEmission": upstream.watermark,
+    }
+
+
+def _told(
+    reader: Reader,
+    where: Partition,
+    moved: Mapping[str, int],
+    counted: bool | None,
+    expect: Mapping[str, Any],
+) -> Iterator[str]:
+    upstream, stream = reader.upstream(where), reader.streams.get(where.stream)
+    found: dict[str, Any] = {
+        "partition_watermark": upstream.watermark if upstream else None,
+        "partition_eos": upstream is not None and partition_ended(upstream),
+        "stream_watermark": stream.emitted if stream else None,
+        "stream_eos": stream is not None and stream_ended(stream),
+        "all_eos": all_ended(reader.streams.values()),
+        "task_watermark": lowest(reader.watermarks().values()),
+        "accepted": counted,
+        "ignored": counted is False,
+        "emitted": moved.get(where.stream),
+    }
+    if isinstance(expect.get("emitted"), bool):
+        found["emitted"] = where.stream in ends_among(moved)
+    for name, expected in expect.items():
+        if name not in found:
+            yield f"nothing is known of {name}"
+        elif found[name] != _number(expected):
+            yield f"{name} is {found[name]}, not {expected}"
+
+
+def _number(expected: Any) -> Any:
+    """What a vector expects, with the end of time as the product writes it."""
+    if isinstance(expected, str) and _INFINITY.fullmatch(expected):
+        return ENDED
+    return expected
+
+
+def _sent(vector: dict[str, Any]) -> Iterator[str]:
+    given, expect = vector["input"], vector["expect"]
+    if given.get("design") == "aggregate":
+        yield "upstream tasks write to every partition themselves; no task aggregates for others"
+        return
+    names = given.get("tasks") or re.findall(r"'([^']+)'", given.get("call", "")) or ["task 0"]
+    tasks = [f"task {number}" for number in range(names)] if isinstance(names, int) else names
+    records = [
+        record
+        for task in tasks
+        for sender in [Sender("int", given["partitions"], Speaker(task, len(tasks), "run", 1), 1_000)]
+        for record in sender.records(sender.due(5, None, 0) or EndOfStream(sender.speaker, "int"))
+    ]
+    partitions = [partition.index for partition, _ in records]
+    found = {
+        "messages": len(records),
+        "distinct_partitions": len(set(partitions)),
+        "messages_per_partition": len(records) // given["partitions"],
+        "partitions": sorted(set(partitions)),
+    }
+    for name, expected in expect.items():
+        if found.get(name) != expected:
+            yield f"{name} is {found.get(name)}, not {expected}"
+
+
+def _written(vector: dict[str, Any]) -> Iterator[str]:
+    given, expect = vector["input"], vector["expect"]
+    if "bytes" in given or "bytes_hex" in given:
+        value = bytes(given["bytes"]) if "bytes" in given else bytes.fromhex(given["bytes_hex"])
+        read = decode(value)
+        found: dict[str, Any] = {"round_trip": not isinstance(read, Refusal) and encode(read) == value}
+    else:
+        message = _message(_NEW | given)
+        value = encode(message) or b""
+        read = decode(value)
+        found = {"round_trip": read == message}
+    found |= {
+        "first_byte": value[0] if value else None,
+        "outcome": "rejected" if isinstance(read, Refusal) else "accepted",
+        "error": isinstance(read, Refusal),
+        "rejected": isinstance(read, Refusal),
+    }
+    for name, expected in expect.items():
+        met = bool(expected) == found[name] if name == "error" else found.get(name) == expected
+        if not met:
+            yield f"{name} is {found.get(name)}, not {expected}: {read}"
+
+
+def _message(given: Mapping[str, Any]) -> Message:
+    if given["type"] == "user":
+        payload = given["payload"]
+        if payload is None:
+            return User(None)
+        return User(payload.encode() if isinstance(payload, str) else json.dumps(payload).encode())
+    speaker = Speaker(given["task"], given["task_count"], "run", 1)
+    if given["type"] == "watermark":
+        return Watermark(speaker, given["timestamp"])
+    return EndOfStream(speaker, given.get("stream") or "int")
+
+
+def _counted(vector: dict[str, Any]) -> Iterator[str]:
+    given = vector["input"]
+    tasks = upstream_tasks(given["intermediate_to_inputs"], given["stream_to_tasks"])
+    for stream, count in vector["expect"].items():
+        if len(tasks[stream]) != count:
+            yield f"{stream} has the upstream tasks {tasks[stream]}, not {count}"
+
+
+class _Pipeline:
+    """Tasks that read partition n of a source and of the intermediate stream that they write together."""
+
+    def __init__(self, sources: int, intermediate: int) -> None:
+        self.partitions = {"source": sources, "int": intermediate}
+        read = {
+            f"task {index}": [
+                Partition(name, index) for name, count in self.partitions.items() if index < count
+            ]
+            for index in range(max(sources, intermediate))
+        }
+        self.tasks = {task: Reader.of(partitions, 0) for task, partitions in read.items()}
+        self.sent: dict[str, Sent] = {}
+
+    def step(self, index: int, reached: int, now: int) -> None:
+        """A source partition reaches a watermark; its task writes, and everyone hears."""
+        writer = f"task {index}"
+        self.tasks[writer].reach(Partition("source", index), reached, now)
+        self.tasks[writer].advance(now)
+        sender = Sender(
+            "int", self.partitions["int"], Speaker(writer, self.partitions["source"], "run", 1), interval=0
+        )
+        watermark = output_watermark(["source"], self.tasks[writer].watermarks())
+        message = sender.due(watermark, self.sent.get(writer), now)
+        if message is None:
+            return
+        self.sent[writer] = sender.sent(message, now)
+        for partition, value in sender.records(message):
+            heard = decode(value)
+            assert isinstance(heard, Watermark | EndOfStream), heard
+            for task in self.tasks.values():
+                task.accept(partition, heard, now)
+        for task in self.tasks.values():
+            task.advance(now)
+
+    def watermarks(self) -> dict[str, dict[str, dict[str, int | None]]]:
+        """What each task's operators have; none of them keeps a watermark back."""
+        found: dict[str, dict[str, dict[str, int | None]]] = {}
+        for name, task in self.tasks.items():
+            told = task.watermarks()
+            found[name] = {
+                operator: {"input_watermark": told[stream], "output_watermark": told[stream]}
+                for operator, stream in (("partition_by", "source"), ("sink", "int"))
+                if stream in told
+            }
+        return found
+
+
+def _piped(vector: dict[str, Any]) -> Iterator[str]:
+    given, expect = vector["input"], dict(vector["expect"])
+    pipeline = _Pipeline(given["source_partitions"], given["intermediate_partitions"])
+    before_the_end: dict[str, dict[str, dict[str, int | None]]] | None = None
+    for now, (source, kind, *rest) in enumerate(given["events"]):
+        if kind == "eos" and before_the_end is None:
+            before_the_end = pipeline.watermarks()
+        if kind in {"wm", "eos"}:
+            pipeline.step(int(re.sub(r"\D", "", source)), rest[0] if kind == "wm" else ENDED, now)
+    terminates = all(all_ended(task.streams.values()) for task in pipeline.tasks.values())
+    if expect.pop("job_terminates", terminates) != terminates:
+        yield f"the job terminates: {terminates}"
+    after, before = pipeline.watermarks(), before_the_end or pipeline.watermarks()
+    for task, operators in expect.items():
+        for operator, sides in operators.items():
+            for side, expected in sides.items():
+                number = _number(expected)
+                found = (after if number == ENDED else before)[task][operator][side]
+                if found != number:
+                    yield f"{task}: {side} of {operator} is {found}, not {expected}"
