@@ -25,7 +25,7 @@ class Changes:
         self._written: dict[tuple[int, str], list[tuple[pa.Array, pa.Array]]] = {}
 
     def add(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
-        """Note writes of one task, in the order in which they were made."""
+        """Note writes of one task, no two of one key; those of later calls count more."""
         if len(keys):
             self._written.setdefault((task, name), []).append((keys, values))
 

@@ -20,7 +20,10 @@ from streamapp_runtime.program.operations import Totals
 
 @dataclass(frozen=True, slots=True)
 class KeepingSessions(Stateless):
-    """Runs Totals with session windows. A key's sessions are one entry of its store.
+    """Runs Totals with session windows.
+
+    A key's sessions are one entry of its store, read and written whole: they should be few. As long as
+    no watermark says that a session is over, each stays.
 
     A session goes out each time it gets rows, from its first row to a gap after its last one. Where a row
     joins two sessions they go out as one; what went out of each before is not taken back.

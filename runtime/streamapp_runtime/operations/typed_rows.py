@@ -20,10 +20,6 @@ class Found:
     rows: pa.RecordBatch
     places: pa.Array
 
-    def spread(self) -> pa.RecordBatch:
-        """A row for every key asked for, of nulls where there was none."""
-        return self.rows.take(self.places)
-
 
 @dataclass(frozen=True, slots=True)
 class TypedRows:

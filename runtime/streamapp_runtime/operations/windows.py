@@ -24,14 +24,22 @@ def sessions_of(groups: Numbers, starts: Numbers, ends: Numbers, gap: int) -> tu
     """
     order = np.lexsort((starts, groups))
     groups, starts, ends = groups[order], starts[order], ends[order]
-    # The latest end so far within the group: groups stand in order, so that ranks by group, then end, reset.
-    ranked = np.lexsort((ends, groups))
-    rank = np.empty(len(order), np.int64)
-    rank[ranked] = np.arange(len(order))
-    latest = ends[ranked[np.maximum.accumulate(rank)]] if len(order) else ends
     opens = np.ones(len(order), bool)
-    opens[1:] = (groups[1:] != groups[:-1]) | (starts[1:] > latest[:-1] + gap)
+    same = groups[1:] == groups[:-1]
+    opens[1:] = ~same | (starts[1:] > _latest(groups, ends, same)[:-1] + gap)
     return order, np.cumsum(opens) - 1
+
+
+def _latest(groups: Numbers, ends: Numbers, same: npt.NDArray[np.bool_]) -> Numbers:
+    """The latest end so far within the group, where groups stand in order."""
+    if not (same & (ends[1:] < ends[:-1])).any():
+        return ends
+    # Ranks by group, then end: those of a later group are all greater, so that the maximum begins anew.
+    ranked = np.lexsort((ends, groups))
+    rank = np.empty(len(ends), np.int64)
+    rank[ranked] = np.arange(len(ends))
+    latest: Numbers = ends[ranked[np.maximum.accumulate(rank)]]
+    return latest
 
 
 def bounds(starts: Numbers, ends: Numbers) -> tuple[pa.Array, pa.Array]:
