@@ -17,6 +17,9 @@ from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.unfit import unfit
+from streamapp_runtime.driver.unready import unready
+from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program import operations
@@ -53,6 +56,8 @@ def launch(
     app: StreamApp, system: System, data: Path, ledger: Ledger, session: SparkSession, processors: int
 ) -> Launch:
     """Plan, form tasks, compile, and make the streams that the app needs; RefusedError when it cannot run."""
+    if problems := unready(app):
+        raise RefusedError(problems)
     topics = {stream.name: stream.topic or stream.name for stream in app.spec.streams}
     counts = {name: system.partitions(topic) for name, topic in topics.items()}
     ledger.open(uuid4().hex)
@@ -70,9 +75,13 @@ def launch(
     if isinstance(program, list):
         raise RefusedError(program, proposal)
     assignment = proposal.assignment
-    kept = shelves(app, program)
     tasks = _tasks(program)
+    avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
+    if problems := unfit(app, tasks, avro):
+        raise RefusedError(problems, proposal)
+    kept = shelves(app, program)
     written = _made(app, proposal, tasks, topics, system)
+    dead_letters = _dead_letters(app, topics, system)
     for shelf in kept.values():
         if shelf.changelog is not None:
             wanted = max(assignment.layout.changelog.values()) + 1
@@ -94,6 +103,10 @@ def launch(
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
+        on_bad_record=app.spec.on_bad_record.action,
+        dead_letters=dead_letters,
+        avro=avro,
+        sync=any(one.embedded is not None and one.embedded.sync for one in app.spec.systems),
     )
     return Launch(
         app=app,
@@ -138,6 +151,17 @@ def _made(
             )
         found[stream] = there or count
     return found
+
+
+def _dead_letters(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    """The stream that takes bad records, made where it is not there."""
+    name = app.spec.on_bad_record.stream
+    if app.spec.on_bad_record.action != "deadLetter" or name is None:
+        return None
+    there = system.partitions(topics[name])
+    if there is None:
+        system.create(topics[name], 1)
+    return DeadLetters(topics[name], there or 1)
 
 
 def _with_hops(

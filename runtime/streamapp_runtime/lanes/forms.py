@@ -1,26 +1,26 @@
 """The format of each stream that a layer reads or writes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from streamapp.spec.columns import Column
 from streamapp_runtime.formats.format import Format
-from streamapp_runtime.formats.json.format import JsonFormat
+from streamapp_runtime.formats.opening import open_format
 from streamapp_runtime.program.operations import Read, Write
-from streamapp_runtime.program.program import PythonLayer
+from streamapp_runtime.program.program import PythonLayer, Task
 
 
-def forms(layer: PythonLayer) -> dict[str, Format]:
-    """Formats by stream."""
-    found: dict[str, Format] = {}
-    for task in layer.tasks:
-        match task.operation:
-            case Read(stream=stream, format=name, columns=columns):
-                found[stream] = form_of(name, columns)
-            case Write(stream=stream, format=name):
-                found[stream] = form_of(name, task.sources[0].columns)
-    return found
+def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, Format]:
+    """Formats by stream; `schemas` are the Avro schemas that streams bring."""
+    return {
+        task.operation.stream: form(task, schemas)
+        for task in layer.tasks
+        if isinstance(task.operation, Read | Write)
+    }
 
 
-def form_of(name: str, columns: Sequence[Column]) -> Format:
-    """The format of that name for those columns."""
-    return JsonFormat(columns)
+def form(task: Task, schemas: Mapping[str, str]) -> Format:
+    """The format of the stream that a task reads or writes; UnfitFormatError where rows do not fit it."""
+    operation = task.operation
+    if not isinstance(operation, Read | Write):
+        raise TypeError(f"{task.name} is neither read nor written")
+    columns = operation.columns if isinstance(operation, Read) else task.sources[0].columns
+    return open_format(operation.format, columns, schemas.get(operation.stream))

@@ -1,6 +1,6 @@
 """Reading: records of a stream's ranges as slices, decoded, with what could not be decoded set apart."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.envelope import Message, open_all
 from streamapp_runtime.formats.format import Format
+from streamapp_runtime.lanes.dead_letters import BadRecord
 from streamapp_runtime.lanes.orders import ReadRange
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.program.operations import Read, Role
@@ -20,35 +21,43 @@ ENVELOPED = frozenset({Role.INTERMEDIATE, Role.BROADCAST})
 
 
 @dataclass(frozen=True, slots=True)
-class BadRecord:
-    """A record that could not be decoded."""
-
-    stream: str
-    partition: int
-    offset: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Taken:
     """The rows of some records, and what was wrong with others."""
 
-    rows: Slice
+    rows: Slice | None
     size: int
     bad: tuple[BadRecord, ...]
 
 
-def take(
-    read: Read, form: Format, asked: ReadRange, task: int, number: int, system: System
-) -> Iterator[Taken]:
-    """The rows of a range, batch by batch; `number` is the range's place in the lane's order."""
-    for records in system.read(Partition(read.topic, asked.partition), asked.start, asked.end):
-        yield _decoded(read, form, records, asked, task, number)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A range in the lane's order: whose it is, where it stands there, and which of its records are bad."""
+
+    range: ReadRange
+    task: int
+    number: int
+    known: Mapping[int, str]  # offset of each record that is known as bad -> why
 
 
-def _decoded(
-    read: Read, form: Format, records: pa.RecordBatch, asked: ReadRange, task: int, number: int
-) -> Taken:
+def take(read: Read, form: Format, asked: Asked, system: System) -> Iterator[Taken]:
+    """The rows of a range, batch by batch."""
+    partition = Partition(read.topic, asked.range.partition)
+    for records in system.read(partition, asked.range.start, asked.range.end):
+        known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
+        if known.true_count:
+            yield _set_aside(records.filter(known), asked)
+        yield _decoded(read, form, records.filter(pc.invert(known)) if known.true_count else records, asked)
+
+
+def _set_aside(records: pa.RecordBatch, asked: Asked) -> Taken:
+    """Nothing of records that are known as bad."""
+    reasons = {
+        place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
+    }
+    return Taken(None, records.column("value").nbytes, _bad(records, asked.range, reasons))
+
+
+def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) -> Taken:
     offsets, values = records.column("offset"), records.column("value")
     size = values.nbytes
     if read.role in ENVELOPED:
@@ -61,21 +70,35 @@ def _decoded(
     decoded = form.decode(values)
     count = len(values)
     rows = Slice(
-        task=pa.array(np.full(count, task, np.int32)),
+        task=pa.array(np.full(count, asked.task, np.int32)),
         key=_keys(read, records.column("key"), decoded.columns),
         time=_times(read, records.column("timestamp"), decoded.columns),
         tombstone=values.is_null(),
-        source=pa.array(np.full(count, number, np.int32)),
+        source=pa.array(np.full(count, asked.number, np.int32)),
         offset=offsets,
         columns=tuple(decoded.columns.columns),
     )
     if not decoded.bad:
         return Taken(rows, size, ())
-    bad = tuple(
-        BadRecord(asked.stream, asked.partition, offsets[each.index].as_py(), each.reason)
-        for each in decoded.bad
+    reasons = {each.index: each.reason for each in decoded.bad}
+    return Taken(rows.filter(decoded.good()), size, _bad(records, asked.range, reasons))
+
+
+def _bad(records: pa.RecordBatch, asked: ReadRange, reasons: Mapping[int, str]) -> tuple[BadRecord, ...]:
+    """The records at these places, as they were read."""
+    chosen = records.take(pa.array(list(reasons), pa.int64())).to_pylist()
+    return tuple(
+        BadRecord(
+            asked.stream,
+            asked.partition,
+            record["offset"],
+            reason,
+            record["key"],
+            record["value"],
+            record["timestamp"],
+        )
+        for record, reason in zip(chosen, reasons.values(), strict=True)
     )
-    return Taken(rows.filter(decoded.good()), size, bad)
 
 
 def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.lanes.commit import Committed, Ledger
-from streamapp_runtime.lanes.intake import BadRecord, take
+from streamapp_runtime.lanes.dead_letters import BadRecord, letters
+from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.orders import LaneOrder, Orders
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.lanes.wide import NAME, VALUE
+from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.program.operations import Read, Write
@@ -23,10 +24,6 @@ from streamapp_runtime.stores.store import Store
 
 if TYPE_CHECKING:
     from streamapp_runtime.lanes.stage import Stage
-
-
-class BadRecordsError(Exception):
-    """A record cannot be decoded, and the app is to end then."""
 
 
 class LayerBatch:
@@ -39,25 +36,30 @@ class LayerBatch:
         self.rows_in: Counter[int] = Counter()
         self.bytes_in: Counter[int] = Counter()
         self.bad: Counter[int] = Counter()
+        self.restored: Counter[int] = Counter()
         self.changes = Changes()
-        self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms)
+        self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
         self.state = State(self._store, stage.schemas, tasks=len(lane.tasks), time_ms=orders.time_ms)
         self._touched: set[tuple[int, str]] = set()
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """The first layer: the records of all ranges, through the operations, out as wide rows."""
-        number = 0
-        for index, task in enumerate(self.lane.tasks):
-            for asked in () if index in self.failed else task.ranges:
-                read, outputs = self.stage.reads[asked.stream]
-                form = self.stage.forms[asked.stream]
-                for taken in take(read, form, asked, index, number, self.stage.system):
-                    self.rows_in[index] += len(taken.rows) + len(taken.bad)
-                    self.bytes_in[index] += taken.size
-                    self._set_aside(index, taken.bad)
-                    if index not in self.failed and len(taken.rows):
-                        yield from self._run({edge.tag: taken.rows for edge in outputs})
-                number += 1
+        asked = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
+        for number, (index, found) in enumerate(asked):
+            read, outputs = self.stage.reads[found.stream]
+            known = {o: why for s, p, o, why in self.orders.skip if (s, p) == (found.stream, found.partition)}
+            chunks = take(
+                read, self.stage.forms[found.stream], Asked(found, index, number, known), self.stage.system
+            )
+            for taken in () if index in self.failed else chunks:
+                count = len(taken.rows) if taken.rows else 0
+                self.rows_in[index] += count + len(taken.bad)
+                self.bytes_in[index] += taken.size
+                yield from self._set_aside(index, taken.bad)
+                if index in self.failed:
+                    break
+                if taken.rows and count:
+                    yield from self._run({edge.tag: taken.rows for edge in outputs})
 
     def pass_on(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """A later layer: rows on its edges are taken up, others go by."""
@@ -75,7 +77,8 @@ class LayerBatch:
     def finish(self) -> Iterator[pa.RecordBatch]:
         """When all rows have come: what operations do once a batch, then the changes that they leave."""
         rows: dict[int, Slice] = {}
-        for task in self.stage.layer.tasks:
+        self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failed]
+        for task in () if self.orders.release else self.stage.layer.tasks:
             if task.name in self.stage.executors:
                 self._hand_on(task, self.stage.executors[task.name].settle(self.state), rows)
         if rows:
@@ -105,7 +108,7 @@ class LayerBatch:
         """What the last layer has to hear of this one."""
         said = []
         for index in range(len(self.lane.tasks)):
-            counts = [self.rows_in[index], self.bytes_in[index], self.bad[index]]
+            counts = [counter[index] for counter in self._counters()]
             if any(counts) or index in self.told:
                 said.append((index, json.dumps({"counts": counts, "told": self.told.get(index)})))
         return said
@@ -157,12 +160,14 @@ class LayerBatch:
                 rows.column("task").to_pylist(), rows.column(NAME).to_pylist(), strict=True
             ):
                 said = json.loads(text)
-                for counter, number in zip(
-                    (self.rows_in, self.bytes_in, self.bad), said["counts"], strict=True
-                ):
+                for counter, number in zip(self._counters(), said["counts"], strict=True):
                     counter[task] += number
                 if said["told"]:
                     self.tell(task, *said["told"])
+        elif tag == DEAD_LETTER:
+            for task in pc.unique(rows.column("task")).to_pylist():
+                chosen = rows.filter(pc.equal(rows.column("task"), task))
+                self.outbox.put_letters(task, chosen.column("k"), chosen.column(VALUE))
         elif tag == CHANGELOG:
             names = rows.column(NAME).dictionary_encode()
             owners = np.stack([rows.column("task").to_numpy(), names.indices.to_numpy()])
@@ -179,12 +184,21 @@ class LayerBatch:
         lost = pc.is_in(rows.column("task"), pa.array(sorted(self.failed), pa.int32()))
         return rows.filter(pc.or_(pc.invert(lost), pc.equal(rows.column("tag"), REPORT)))
 
-    def _set_aside(self, task: int, bad: tuple[BadRecord, ...]) -> None:
-        if bad and self.stage.setup.on_bad_record == "fail":
-            first = bad[0]
-            place = f"{first.stream}#{first.partition} at offset {first.offset}"
-            self.tell(task, "bad", f"{place}: {first.reason}")
+    def _counters(self) -> tuple[Counter[int], ...]:
+        """What layers count by task, in the order in which they tell it."""
+        return self.rows_in, self.bytes_in, self.bad, self.restored
+
+    def _set_aside(self, task: int, bad: tuple[BadRecord, ...]) -> Iterator[pa.RecordBatch]:
+        """Do with bad records as the app wants."""
         self.bad[task] += len(bad)
+        if bad and self.stage.setup.on_bad_record == "fail":
+            self.tell(task, "bad", f"{bad[0].place}: {bad[0].reason}")
+        elif bad and self.stage.setup.dead_letters:
+            keys, values = letters(bad)
+            if self.stage.last:
+                self.outbox.put_letters(task, keys, values)
+            else:
+                yield self.stage.wide.from_letters(task, keys, values)
 
     def _nothing(self, edge: Edge) -> Slice:
         schema = self.stage.wide.schema

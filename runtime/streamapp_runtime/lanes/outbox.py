@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.envelope import enclose
 from streamapp_runtime.formats.format import Format
+from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.lanes.intake import ENVELOPED
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import together
@@ -26,12 +27,18 @@ class Outbox:
     formats: Mapping[str, Format]  # by stream
     partitions: Mapping[str, int]  # by stream
     time_ms: int
+    dead_letters: DeadLetters | None = None
+    _letters: list[tuple[int, pa.Array, pa.Array]] = field(default_factory=list)
     _rows: dict[Write, list[Slice]] = field(default_factory=lambda: defaultdict(list))
 
     def put(self, write: Write, rows: Slice) -> None:
         """Gather rows for a stream."""
         if len(rows):
             self._rows[write].append(rows)
+
+    def put_letters(self, task: int, keys: pa.Array, values: pa.Array) -> None:
+        """Gather bad records of a task."""
+        self._letters.append((task, keys, values))
 
     def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
         """The records of each partition with the tasks they are of; tasks that failed are left out."""
@@ -40,23 +47,14 @@ class Outbox:
             if rows and left_out:
                 rows = rows.filter(pc.invert(pc.is_in(rows.task, pa.array(sorted(left_out), pa.int32()))))
             if rows:
-                yield from self._spread(write, rows)
-
-    def _spread(self, write: Write, rows: Slice) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
-        records = self._encoded(write, rows)
-        count = self.partitions[write.stream]
-        places = partition_of(rows.key, count)
-        if count == 1:
-            yield Partition(write.topic, 0), records, rows.task
-            return
-        order = np.argsort(places, kind="stable")
-        ends = np.searchsorted(places[order], np.arange(count + 1))
-        records, tasks = records.take(pa.array(order)), rows.task.take(pa.array(order))
-        for index in range(count):
-            length = int(ends[index + 1] - ends[index])
-            if length:
-                at = int(ends[index])
-                yield Partition(write.topic, index), records.slice(at, length), tasks.slice(at, length)
+                records = self._encoded(write, rows)
+                yield from _spread(write.topic, self.partitions[write.stream], records, rows.task)
+        for task, keys, values in self._letters if self.dead_letters else ():
+            if self.dead_letters and task not in left_out:
+                times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
+                records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
+                letters = self.dead_letters
+                yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, write: Write, rows: Slice) -> pa.RecordBatch:
         form = self.formats[write.stream]
@@ -67,3 +65,20 @@ class Outbox:
             values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
         time = pc.fill_null(rows.time, self.time_ms)
         return pa.record_batch([rows.key, values, time], schema=RECORDS)
+
+
+def _spread(
+    topic: str, count: int, records: pa.RecordBatch, tasks: pa.Array
+) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+    """Records by the partitions that their keys belong to."""
+    if count == 1:
+        yield Partition(topic, 0), records, tasks
+        return
+    places = partition_of(records.column("key"), count)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(count + 1))
+    records, tasks = records.take(pa.array(order)), tasks.take(pa.array(order))
+    for index in range(count):
+        at, length = int(ends[index]), int(ends[index + 1] - ends[index])
+        if length:
+            yield Partition(topic, index), records.slice(at, length), tasks.slice(at, length)

@@ -1,9 +1,10 @@
 """What a worker has to know besides the program; the same for all workers of an incarnation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.dead_letters import DeadLetters
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,5 +19,6 @@ class Setup:
     partitions: Mapping[str, int]  # of every stream that is written
     shelves: Mapping[str, Shelf]
     on_bad_record: str = "fail"
-    dead_letters: str | None = None  # the topic that takes bad records
+    dead_letters: DeadLetters | None = None  # what takes bad records
     sync: bool = False
+    avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

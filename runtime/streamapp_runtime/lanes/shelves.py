@@ -3,6 +3,7 @@
 from streamapp.spec.app import StreamApp
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.operations.own_state import schema_of
 from streamapp_runtime.program.operations import (
     JoinStreams,
     LookUp,
@@ -12,7 +13,7 @@ from streamapp_runtime.program.operations import (
     SideInput,
     Totals,
 )
-from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.program.program import Program, PythonLayer, Task
 from streamapp_runtime.rows.form import schema_hash
 from streamapp_runtime.stores.opening import StoreKind
 
@@ -22,33 +23,49 @@ OWN_KIND = StoreKind.LMDB
 
 def shelves_of(layer: PythonLayer) -> tuple[str, ...]:
     """The names of the tables, and of operators with state of their own, that a layer touches."""
-    return tuple(sorted({name for task in layer.tasks for name in _touched(task.operation)}))
+    tables = {name for task in layer.tasks for name in _tables(task.operation)}
+    return tuple(sorted({*tables, *_own(layer)}))
 
 
 def shelves(app: StreamApp, program: Program) -> dict[str, Shelf]:
     """How everything that the program touches is kept."""
-    tables = {table.name: table for table in app.spec.tables}
+    declared = {table.name: table for table in app.spec.tables}
     columns = {table.name: table.columns for table in program.tables}
-    names = {name for layer in program.layers if isinstance(layer, PythonLayer) for name in shelves_of(layer)}
     found = {}
-    for name in sorted(names):
-        if name in tables:
+    for layer in program.layers:
+        if not isinstance(layer, PythonLayer):
+            continue
+        for name in {name for task in layer.tasks for name in _tables(task.operation)}:
+            table = declared[name]
             schema = schema_hash(arrow_schema(columns[name]))
-            logged = tables[name].changelog
-            kind = StoreKind(tables[name].store)
-        else:
-            schema, logged, kind = "own", True, OWN_KIND
-        stream = f"{app.application_id}.{name}.changelog" if logged else None
-        found[name] = Shelf(name, kind, schema, stream)
+            found[name] = Shelf(name, StoreKind(table.store), schema, _changelog(app, name, table.changelog))
+        for name, schema in _own(layer).items():
+            found[name] = Shelf(name, OWN_KIND, schema, _changelog(app, name, kept=True))
+    return dict(sorted(found.items()))
+
+
+def _own(layer: PythonLayer) -> dict[str, str]:
+    """The operators of a layer that keep something of their own, and the hash of what that means."""
+    found = {}
+    for task in layer.tasks:
+        operation = task.operation
+        if isinstance(operation, Totals | JoinStreams | Process) and (schema := _meaning(task)) is not None:
+            found[operation.state] = schema
     return found
 
 
-def _touched(operation: Operation) -> tuple[str, ...]:
+def _meaning(task: Task) -> str | None:
+    return schema_of(task.operation, [arrow_schema(edge.columns) for edge in task.sources])
+
+
+def _changelog(app: StreamApp, name: str, kept: bool) -> str | None:
+    return f"{app.application_id}.{name}.changelog" if kept else None
+
+
+def _tables(operation: Operation) -> tuple[str, ...]:
     match operation:
         case LookUp() | SendToTable() | SideInput():
             return (operation.table,)
-        case Totals() | JoinStreams():
-            return (operation.state,)
         case Process():
             return operation.tables
         case _:

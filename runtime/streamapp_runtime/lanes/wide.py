@@ -1,6 +1,7 @@
 """Between slices of one edge and the wide rows that Spark carries."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,8 @@ from streamapp_runtime.program.registers import BATCH_TIME
 
 CARRIED = ("task", "k", "t", "z", "src", "off")
 """The fixed columns of a row that a slice has too."""
+DEAD_LETTER = -3
+"""The tag of bad records on their way to the write layer."""
 VALUE, NAME = "y0", "s0"
 """Where a changelog entry has its value and its table, and a report its text."""
 
@@ -35,6 +38,10 @@ class WideRows:
         rows = Slice(nothing.task, keys, nothing.time, values.is_null(), nothing.source, nothing.offset, ())
         names = pa.array([table] * len(keys), pa.string())
         return self._batch(CHANGELOG, rows, {VALUE: values, NAME: names}, 0)
+
+    def from_letters(self, task: int, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
+        """A task's bad records, as they are to be written."""
+        return self._batch(DEAD_LETTER, replace(blank(len(keys), task), key=keys), {VALUE: values}, 0)
 
     def from_reports(self, reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
         """What a worker says of tasks."""

@@ -1,0 +1,44 @@
+"""What the operations and formats of a compiled app cannot do, told before anything is started."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.formats.opening import UnfitFormatError
+from streamapp_runtime.lanes.executors import executor
+from streamapp_runtime.lanes.forms import form
+from streamapp_runtime.operations.executor import UnsupportedOperationError
+from streamapp_runtime.operations.user_code import UserCodeError
+from streamapp_runtime.program.operations import Read, Write
+from streamapp_runtime.program.program import Task
+
+
+def unfit(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) -> list[Problem]:
+    """Every operator and stream of which it is known now that no row will pass, with its path."""
+    return sorted(set(_problems(app, tasks, avro)))
+
+
+def _problems(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) -> Iterator[Problem]:
+    for task in tasks:
+        operation = task.operation
+        try:
+            if isinstance(operation, Read | Write):
+                form(task, avro)
+            else:
+                executor(task).close()
+        except UnfitFormatError as error:
+            path = path_of(app, operation.stream if isinstance(operation, Read | Write) else task.name)
+            yield Problem(0, 0, path, f"{error.message}; {error.hint}", Reason.INVALID_SPEC)
+        except (UnsupportedOperationError, UserCodeError) as error:
+            yield Problem(0, 0, path_of(app, task.name), f"{error.message}; {error.hint}", error.reason)
+
+
+def path_of(app: StreamApp, name: str) -> str:
+    """Where a part of the program comes from: an operator or a stream."""
+    whole = name.partition("/")[0]
+    for index, operator in enumerate(app.spec.operators):
+        if whole in {operator.name, app.intermediate_stream(operator.name)}:
+            return f"spec.operators[{index}].{operator.kind}"
+    names = [stream.name for stream in app.spec.streams]
+    return f"spec.streams[{names.index(whole)}]" if whole in names else "spec"

@@ -1,0 +1,107 @@
+"""What an app may say and this version cannot run yet: one list, looked through before anything is started.
+
+The planner takes all of it, so that plans can be made for what comes. What only single operations cannot do
+is told by the operations themselves.
+"""
+
+from collections.abc import Callable, Iterator
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.config_keys import ALGORITHM
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+
+BUILT_GROUPERS = frozenset({"partition", "streamPartition", "single"})
+CHECKPOINTS = "checkpoint"
+
+Told = tuple[str, str]
+"""The path of a field, and what is not there yet or cannot be."""
+
+
+def unready(app: StreamApp) -> list[Problem]:
+    """Every field that says what this version cannot do, each with its path."""
+    told = [entry for rule in RULES for entry in rule(app)]
+    return [Problem(0, 0, path, message, Reason.NOT_YET_SUPPORTED) for path, message in told]
+
+
+def _systems(app: StreamApp) -> Iterator[Told]:
+    for index, system in enumerate(app.spec.systems):
+        if system.embedded is None:
+            yield f"spec.systems[{index}].{system.kind}", _not_yet("this version runs on an embedded system")
+    if len(app.spec.systems) > 1:
+        yield "spec.systems", _not_yet("this version runs an app on one system")
+
+
+def _whole_app(app: StreamApp) -> Iterator[Told]:
+    if app.spec.mode == "batch":
+        yield "spec.mode", _not_yet("an app does not end by itself; run it with --until-end")
+    if app.spec.grouper not in BUILT_GROUPERS:
+        yield "spec.grouper", _not_yet("a grouper of one's own; use partition, streamPartition or single")
+    if ALGORITHM in app.spec.config:
+        yield f"spec.config.{ALGORITHM}", _not_yet("an expansion algorithm of one's own; leave it out")
+
+
+def _tables(app: StreamApp) -> Iterator[Told]:
+    for index, table in enumerate(app.spec.tables):
+        if table.remote is not None:
+            yield f"spec.tables[{index}].remote", _not_yet("tables are kept by the app's own tasks")
+        if table.broadcast:
+            yield f"spec.tables[{index}].broadcast", _not_yet("each task keeps its part of a table")
+
+
+def _event_time(app: StreamApp) -> Iterator[Told]:
+    """A delay of event time alone changes nothing: what would wait for a watermark is refused."""
+    for index, operator in enumerate(app.spec.operators):
+        if operator.aggregate is not None and operator.aggregate.allowed_lateness != "0s":
+            path = f"spec.operators[{index}].aggregate.allowedLateness"
+            yield path, _not_yet("there are no watermarks, so that no row is late; leave it out")
+
+
+def _names(app: StreamApp) -> Iterator[Told]:
+    """Names that two things would be kept under."""
+    tables = {table.name for table in app.spec.tables}
+    for index, operator in enumerate(app.spec.operators):
+        keeps = operator.kind in {"aggregate", "join", "process"}
+        if keeps and operator.name in tables:
+            message = f'a table is called "{operator.name}" too, and both keep state under their name'
+            yield f"spec.operators[{index}].name", message
+        if operator.kind in {"partitionBy", "broadcast"} and operator.name == CHECKPOINTS:
+            message = "the stream of that name holds the app's checkpoints; give the operator another"
+            yield f"spec.operators[{index}].name", message
+
+
+def _dead_letters(app: StreamApp) -> Iterator[Told]:
+    bad = app.spec.on_bad_record
+    if bad.action == "deadLetter" and bad.stream is None:
+        yield "spec.onBadRecord.stream", "missing; name the stream that takes bad records"
+    if bad.stream is None:
+        return
+    stream = next(stream for stream in app.spec.streams if stream.name == bad.stream)
+    read = {source for operator in app.spec.operators for source in _sources(operator.body)}
+    read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
+    if stream.format != "json":
+        yield (
+            "spec.onBadRecord.stream",
+            f'bad records are written as json; "{stream.name}" is {stream.format}',
+        )
+    if stream.name in read:
+        yield "spec.onBadRecord.stream", f'the app reads "{stream.name}", and would read its own bad records'
+
+
+def _sources(body: object) -> tuple[str, ...]:
+    source = getattr(body, "source", ())
+    return (source,) if isinstance(source, str) else source
+
+
+def _not_yet(what: str) -> str:
+    return f"not yet supported: {what}"
+
+
+RULES: tuple[Callable[[StreamApp], Iterator[Told]], ...] = (
+    _systems,
+    _whole_app,
+    _tables,
+    _event_time,
+    _names,
+    _dead_letters,
+)

@@ -1,0 +1,171 @@
+"""Apps run to their end on one Spark session: records in, the records of every stream out."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.parse import from_data
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.launch import Launch, launch
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.loop import Batch, Loop
+from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import RECORDS
+
+Row = dict[str, Any]
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a stream, as it lies there."""
+
+    key: str | None
+    value: Any  # of JSON; bytes where it is none; None for a tombstone
+    partition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a record of an input is: bytes are taken as they are, all else becomes JSON."""
+
+    key: str | None
+    value: Any
+    timestamp: int = 0
+
+
+@dataclass(slots=True)
+class House:
+    """An embedded log in a folder, a session, and the apps that are run there."""
+
+    session: SparkSession
+    data: Path
+    system: EmbeddedSystem
+    batches: list[Batch] = field(default_factory=list)
+
+    def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
+        """Append records where their keys belong."""
+        self.system.create(stream, partitions)
+        keys = pa.array([None if r.key is None else r.key.encode() for r in records], pa.binary())
+        values = pa.array([_value(r.value) for r in records], pa.binary())
+        times = pa.array([r.timestamp for r in records], pa.int64())
+        transaction = self.system.begin("tests", 0)
+        for index, place in enumerate(partition_of(keys, partitions).tolist()):
+            one = pa.record_batch(
+                [keys[index : index + 1], values[index : index + 1], times[index : index + 1]], schema=RECORDS
+            )
+            transaction.append(Partition(stream, int(place)), one)
+        transaction.commit()
+
+    def launched(self, app: StreamApp, processors: int = 1) -> tuple[Ledger, Launch]:
+        """The app, ready to run."""
+        ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
+        return ledger, launch(app, self.system, self.data, ledger, self.session, processors)
+
+    def run(self, app: StreamApp, *, rows: int | None = None, processors: int = 1) -> list[Batch]:
+        """Run an app until it has read all that there is."""
+        ledger, ready = self.launched(app, processors)
+        loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
+        loop.start()
+        batches = []
+        for _ in range(MOST_STEPS):
+            batch = loop.step()
+            if batch is not None:
+                batches.append(batch)
+            elif not loop.behind:
+                break
+        else:
+            raise AssertionError("the app does not come to its end")
+        loop.release()
+        self.batches += batches
+        return batches
+
+    def records(self, stream: str) -> list[Record]:
+        """All records of a stream, partition by partition."""
+        count = self.system.partitions(stream)
+        assert count is not None, f"there is no stream {stream}"
+        found = []
+        for index in range(count):
+            partition = Partition(stream, index)
+            span = self.system.spans([partition])[partition]
+            for batch in self.system.read(partition, span.oldest, span.end):
+                for record in batch.to_pylist():
+                    key = None if record["key"] is None else record["key"].decode()
+                    found.append(Record(key, _read(record["value"]), index))
+        return found
+
+    def rows(self, stream: str) -> list[Row]:
+        """The values of a stream, in an order of their own."""
+        return in_order([record.value for record in self.records(stream)])
+
+
+@contextmanager
+def house(session: SparkSession, folder: Path) -> Iterator[House]:
+    system = EmbeddedSystem(folder)
+    try:
+        yield House(session, folder, system)
+    finally:
+        system.close()
+
+
+def app(
+    *operators: Row,
+    streams: Sequence[Row] = (),
+    tables: Sequence[Row] = (),
+    name: str = "app",
+    **spec: Any,
+) -> StreamApp:
+    """An app of these parts on the embedded system."""
+    found = from_data(
+        {
+            "apiVersion": "streamapp.dev/v1alpha1",
+            "kind": "StreamApp",
+            "metadata": {"name": name, "namespace": "test"},
+            "spec": {
+                "systems": [{"name": "main", "embedded": {"path": "data"}}],
+                "streams": [{"system": "main", **stream} for stream in streams],
+                "tables": list(tables),
+                "operators": list(operators),
+                **spec,
+            },
+        }
+    )
+    assert not found.problems, [str(problem) for problem in found.problems]
+    return found.apps[0]
+
+
+def told(rows: Sequence[Row], key: str | None = None) -> list[Told]:
+    """Rows as records under a column of theirs."""
+    return [Told(None if key is None or row[key] is None else str(row[key]), row) for row in rows]
+
+
+def in_order(rows: Sequence[Any]) -> list[Any]:
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True, default=str))
+
+
+def last_by_key(records: Sequence[Record]) -> Mapping[str | None, Any]:
+    return {record.key: record.value for record in records}
+
+
+def _value(value: Any) -> bytes | None:
+    return value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def _read(value: bytes | None) -> Any:
+    try:
+        return None if value is None else json.loads(value)
+    except ValueError:
+        return value
+
+
+def _no_pause(_: float) -> None:
+    time.sleep(0)
