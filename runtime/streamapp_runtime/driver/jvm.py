@@ -1,0 +1,67 @@
+"""Spark's JVM: started apart from the terminal, and quiet on it.
+
+It gets a session of its own, so that an interrupt at the terminal reaches this process alone, which ends its
+batch first. The JVM ends when this process does, however that happens: it reads a pipe that closes then.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Thread
+from typing import IO, Final
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+
+LOGGING: Final = Path(__file__).with_name("log4j2.properties")
+CHATTER: Final = (b"WARNING: Using incubator modules",)
+"""What the JVM says before any setting is read."""
+NEEDED: Final = "Spark needs Java 17 or newer"
+
+
+class JavaMissingError(Exception):
+    """There is no Java that Spark could run on; the message says what there is."""
+
+
+def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
+    """Start the JVM of this process, unless it has one; JavaMissingError when it cannot be."""
+    if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
+        return
+    java = _java()
+    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
+    conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
+    apart = {"stderr": subprocess.PIPE, "start_new_session": True}
+    try:
+        gateway = launch_gateway(conf, apart)
+    except PySparkRuntimeError as error:
+        raise JavaMissingError(f"{NEEDED}, and could not be started with {java}: {_version(java)}") from error
+    Thread(target=_pass_on, args=(gateway.proc.stderr,), daemon=True).start()
+    SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
+
+
+def _java() -> str:
+    """The Java that Spark's own scripts would take."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=str(Path(home, "bin")) if home else None)
+    if found is None:
+        where = f"in JAVA_HOME, which is {home}" if home else "on the PATH"
+        raise JavaMissingError(f"{NEEDED}, and there is no java {where}: install it, or set JAVA_HOME")
+    return found
+
+
+def _version(java: str) -> str:
+    asked = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    lines = (asked.stderr or asked.stdout).splitlines()
+    return lines[0] if lines else "it says nothing of its version"
+
+
+def _pass_on(said: IO[bytes]) -> None:
+    """What the JVM and its workers say, but for what means nothing to anybody."""
+    for line in said:
+        if line.strip() and not line.startswith(CHATTER):
+            sys.stderr.write(line.decode(errors="replace"))
+            sys.stderr.flush()

@@ -1,0 +1,35 @@
+"""The wish to end, made by a signal and looked for between batches."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(slots=True)
+class Stop:
+    """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
+
+    wanted: bool = False
+
+    def on_signals(self) -> None:
+        """Be set by the first signal; the second ends the process where it stands.
+
+        Nothing is lost then: what was not committed is as if it had not been begun. Spark's JVM reads a pipe
+        of this process and ends with it.
+        """
+
+        def heard(number: int, _: FrameType | None) -> None:
+            if self.wanted:
+                os._exit(128 + number)
+            self.wanted = True
+
+        for number in SIGNALS:
+            signal.signal(number, heard)
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)
