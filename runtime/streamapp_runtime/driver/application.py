@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
+from pyspark.sql import SparkSession
+
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp_runtime.driver.launch import Launch, RefusedError, launch
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import Batch, Loop
-from streamapp_runtime.driver.session import open_session
+from streamapp_runtime.driver.loop import TROUBLE, Batch, FailedError, Loop
+from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import FencedError, System
 
 POLL_SECONDS = 0.05
 
@@ -36,21 +39,33 @@ def run(
     launched: Callable[[Launch], None],
     heard: Callable[[Batch], None],
 ) -> None:
-    """Run an app until it is told to stop, until its end, or for a while; RefusedError when it cannot run."""
-    data = wish.data or _folder(app)
+    """Run an app until it is told to stop, until its end, or for a while.
+
+    RefusedError when it cannot run as it is, FailedError when it may be tried again.
+    """
+    data = (wish.data or _folder(app)).resolve()  # executors have working directories of their own
     system = EmbeddedSystem(data)
     session = open_session(app.application_id, wish.processors)
     try:
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
-        ready = launch(app, system, data, ledger, session, wish.processors)
+        ready = _launched(app, system, data, ledger, session, wish.processors)
         launched(ready)
         loop = Loop(session, system, ledger, ready, wish.rows)
         loop.start()
         _serve(loop, wish, stop, heard)
         loop.release()
     finally:
-        session.stop()
+        close_session(session)
         system.close()
+
+
+def _launched(
+    app: StreamApp, system: System, data: Path, ledger: Ledger, session: SparkSession, processors: int
+) -> Launch:
+    try:
+        return launch(app, system, data, ledger, session, processors)
+    except (FencedError, *TROUBLE) as error:
+        raise FailedError(f"the start failed: {error}") from error
 
 
 def _serve(loop: Loop, wish: Wish, stop: Event, heard: Callable[[Batch], None]) -> None:

@@ -9,10 +9,17 @@ from streamapp.tasks.layout_codec import decode, encode
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import DRIVER, Checkpoint
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.incarnation import Incarnation, check_newest, recorded
 from streamapp_runtime.systems.system import FencedError, StreamOptions, System
 
 LAYOUT = b"\x00layout"
 """The key of the layout: what decides which task holds the state of which keys lies with the checkpoints."""
+MOST_RIVALS = 20
+"""So many drivers may start at the same moment as this one and be ahead of it."""
+
+STARTS = b"\x00starts"
+"""The key of the positions at which streams are begun that are not read from their oldest record."""
 
 
 class LayoutUnreadableError(Exception):
@@ -29,32 +36,64 @@ class Ledger:
     incarnation: int = 0
     layout: Layout | None = None
     checkpoints: dict[str, str] = field(default_factory=dict)  # by task, as they were written
+    starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
+    _record: bytes | None = None  # what this driver wrote of itself
 
     def open(self, new_run: str) -> None:
         """Take over: from here on nothing of an earlier driver commits. What it had committed is read."""
         self.system.create(self.stream, 1, StreamOptions(compacted=True))
-        known = _driver(self.system.latest(self.stream))
-        self.run_id = str(known.get("run") or new_run)
-        self._begin(int(known.get("incarnation", 0)) + 1)
+        for _ in range(MOST_RIVALS):
+            last, self._record = recorded(self.system, self.stream)
+            try:
+                self._begin(Incarnation(last.run_id or new_run, last.number + 1))
+            except FencedError:
+                continue  # another driver started at the same moment, and was first: follow it
+            return
+        raise FencedError(f"{MOST_RIVALS} other drivers started meanwhile")
 
     def raise_incarnation(self) -> None:
-        """Fence everything before, and read what it committed. FencedError when another driver is ahead."""
-        found = int(_driver(self.system.latest(self.stream)).get("incarnation", 0))
-        if found > self.incarnation:
-            raise FencedError(f"another driver has taken over as incarnation {found}")
-        self._begin(self.incarnation + 1)
+        """Fence everything before, and read what it committed. FencedError when another driver took over."""
+        self._begin(Incarnation(self.run_id, self.incarnation + 1))
 
-    def _begin(self, incarnation: int) -> None:
-        self.incarnation = incarnation
+    def check(self) -> None:
+        """FencedError when another driver took over."""
+        check_newest(self.system, self.stream, self.incarnation)
+
+    def _begin(self, incarnation: Incarnation) -> None:
+        """Record, then fence, then read. Two that record the same number are told apart by what was there."""
+        record = incarnation.encode()
+        transaction = self.system.begin(self.stream, incarnation.number, {DRIVER: self._record})
+        transaction.put(self.stream, DRIVER, record)
+        transaction.commit()
+        crash_point("driver.recorded")
+        self._record, self.run_id, self.incarnation = record, incarnation.run_id, incarnation.number
         self.system.fence(self.stream, self.incarnation)
-        self._put({DRIVER: json.dumps({"run": self.run_id, "incarnation": self.incarnation}).encode()})
+        crash_point("driver.fenced")
         self._read()
 
     def remember(self, layout: Layout) -> None:
         """Write the layout, before any state that rests on it."""
         if layout != self.layout:
-            self._put({LAYOUT: encode(layout).encode()})
+            transaction = self.system.begin(self.stream, self.incarnation)
+            transaction.put(self.stream, LAYOUT, encode(layout).encode())
+            transaction.commit()
             self.layout = layout
+
+    def begin_at(self, starts: Mapping[Partition, int]) -> None:
+        """Write where partitions are begun that nobody has read; what was written before stands."""
+        fresh = {str(partition): at for partition, at in starts.items() if partition not in self.starts}
+        if fresh:
+            known = {str(partition): at for partition, at in self.starts.items()} | fresh
+            transaction = self.system.begin(self.stream, self.incarnation)
+            transaction.put(self.stream, STARTS, json.dumps(known).encode())
+            transaction.commit()
+            self.starts = {Partition.parse(name): at for name, at in known.items()}
+
+    def of_tasks(self) -> dict[str, Mapping[Partition, int]]:
+        """The next record of every partition, by the task that read it."""
+        return {
+            task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()
+        }
 
     def positions(self) -> dict[Partition, int]:
         """The next record of every partition, whichever task read it last."""
@@ -64,23 +103,14 @@ class Ledger:
                 found[partition] = max(position, found.get(partition, 0))
         return found
 
-    def _put(self, entries: Mapping[bytes, bytes]) -> None:
-        transaction = self.system.begin(self.stream, self.incarnation)
-        for key, value in entries.items():
-            transaction.put(self.stream, key, value)
-        transaction.commit()
-
     def _read(self) -> None:
-        found = self.system.latest(self.stream)
+        found: Mapping[bytes, bytes] = self.system.latest(self.stream)
         if LAYOUT in found:
             layout = decode(found[LAYOUT].decode())
             if isinstance(layout, Refusal):
                 raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
             self.layout = layout
+        starts: dict[str, int] = json.loads(found.get(STARTS, b"{}"))
+        self.starts = {Partition.parse(name): at for name, at in starts.items()}
         tasks = {key: value for key, value in found.items() if not key.startswith(b"\x00")}
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}
-
-
-def _driver(latest: Mapping[bytes, bytes]) -> dict[str, int | str]:
-    found: dict[str, int | str] = json.loads(latest[DRIVER]) if DRIVER in latest else {}
-    return found

@@ -1,12 +1,19 @@
 """The Spark session that lanes need: one slot per processor, nothing that moves tasks by itself."""
 
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.jvm import start_jvm
+from streamapp_runtime.program import sql_layer
 
 SETTINGS: Final[Mapping[str, str]] = {
     "spark.driver.host": "127.0.0.1",
@@ -26,6 +33,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.task.maxFailures": "1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    **sql_layer.SETTINGS,
 }
 """What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
 
@@ -37,13 +45,31 @@ class ExecutorsMissingError(Exception):
 def open_session(name: str, processors: int, memory: str = "1g") -> SparkSession:
     """A session on this machine: threads of this process for one processor, real executors for several."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    start_jvm(SETTINGS.items())
     master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{_mebibytes(memory)}]"
     builder = SparkSession.builder.master(master).appName(name).config("spark.executor.memory", memory)
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
+    interrupted = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def close_session(session: SparkSession) -> None:
+    """End Spark, if it has not ended by itself."""
+    with suppress(Py4JError, OSError):
+        session.stop()
+
+
+def alive(session: SparkSession) -> bool:
+    """Whether Spark's driver can be spoken to."""
+    try:
+        return not session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - Spark has no other way
+    except (Py4JError, OSError, AttributeError):  # stopped in Python, it has no JVM any more
+        return False
 
 
 def executors(session: SparkSession) -> dict[str, str]:

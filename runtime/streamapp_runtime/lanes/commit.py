@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.outbox import Outbox
@@ -54,20 +55,21 @@ class Ledger:
             written[change.task].append(change)
         checkpoints = {}
         for index, task in going:
-            checkpoint = self._checkpoint(task, written[index], transaction)
-            if checkpoint:
+            # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
+            if task.ranges or written[index] or rows_out[index]:
+                checkpoint = self._checkpoint(task, written[index], transaction)
                 transaction.put(self.owner, task.name.encode(), checkpoint.encode())
                 checkpoints[index] = checkpoint
-        if checkpoints or any(rows_out.values()):
+        if checkpoints:
+            crash_point(f"commit.before.{self.lane.processor}")
             transaction.commit()
+            crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()
         return Committed(checkpoints, rows_out)
 
-    def _checkpoint(
-        self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction
-    ) -> Checkpoint | None:
-        """A task's next checkpoint, once its changelog is written; None where nothing happened."""
+    def _checkpoint(self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction) -> Checkpoint:
+        """A task's next checkpoint, once its changelog is written."""
         before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
         changelogs = dict(before.changelogs)
         for change in changes:
@@ -77,8 +79,6 @@ class Ledger:
                 entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
                 transaction.append(Partition(stream, task.changelog), entries)
                 changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
-        if not task.ranges and changelogs == before.changelogs:
-            return None
         positions = dict(before.positions)
         positions.update({Partition(r.stream, r.partition): r.end for r in task.ranges})
         return Checkpoint(self.run_id, self.attempt, positions, changelogs)

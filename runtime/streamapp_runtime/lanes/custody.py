@@ -6,20 +6,25 @@ its mark; one that is ahead, is another's or cannot be read is emptied and repla
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.orders import TaskOrder
 from streamapp_runtime.stores.directory import state_directory
+from streamapp_runtime.stores.holder import end_holder
 from streamapp_runtime.stores.opening import StoreKind, open_store, rebuild
-from streamapp_runtime.stores.store import Identity, Mark, Store, StoreDamagedError
+from streamapp_runtime.stores.store import Identity, Mark, Store, StoreBusyError, StoreDamagedError
 from streamapp_runtime.systems.system import System
 
 SLICE_SECONDS = 2.0
 """How long one batch restores at most, so that the other tasks of the lane go on."""
+
+GRACE_SECONDS = 2.0
+"""How long an earlier worker is given to go when it is asked."""
 
 TOMBSTONES_KEPT_MS = 20 * 3_600_000
 """A mark older than this may have missed deletions: the changelog keeps them for a day, less a margin."""
@@ -42,6 +47,14 @@ class _Kept:
     pending: str = ""  # the attempt whose writes are pending
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How far a task's stores were brought, in changelog entries."""
+
+    restored: int = 0
+    left: int = 0
+
+
 @dataclass(slots=True)
 class Custody:
     """The stores that this worker holds; one object for as long as the worker serves one driver."""
@@ -52,12 +65,18 @@ class Custody:
     shelves: Mapping[str, Shelf]
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
 
-    def settle(self, order: TaskOrder, system: System, deadline: float) -> int:
-        """Bring a task's stores to its checkpoint; how many entries are still to be restored."""
+    def settle(self, order: TaskOrder, system: System, deadline: float, check: Callable[[], None]) -> Settled:
+        """Bring a task's stores to its checkpoint, until the deadline.
+
+        Another process of the app that keeps a store is ended, once `check` has not said that it is this one
+        whose time is over.
+        """
         checkpoint = Checkpoint.decode(order.committed) if order.committed else Checkpoint(self.run_id)
-        return sum(
-            self._settle(shelf, order, checkpoint, system, deadline) for shelf in self.shelves.values()
-        )
+        settled = []
+        for shelf in self.shelves.values():
+            kept = self._kept.get((order.name, shelf.name)) or self._taken(shelf, order.name, check)
+            settled.append(self._settle(kept, shelf, order, checkpoint, system, deadline))
+        return Settled(sum(each.restored for each in settled), sum(each.left for each in settled))
 
     def store(self, task: str, name: str) -> Store:
         """A store that was settled in this batch."""
@@ -79,26 +98,43 @@ class Custody:
             self._kept.pop((task, name)).store.close()
 
     def _settle(
-        self, shelf: Shelf, order: TaskOrder, checkpoint: Checkpoint, system: System, deadline: float
-    ) -> int:
-        kept = self._kept.get((order.name, shelf.name)) or self._open(shelf, order.name)
+        self,
+        kept: _Kept,
+        shelf: Shelf,
+        order: TaskOrder,
+        checkpoint: Checkpoint,
+        system: System,
+        deadline: float,
+    ) -> Settled:
         wanted = checkpoint.changelogs.get(shelf.name, 0)
         identity = self._identity(shelf, order.name)
         if kept.pending:
             if kept.pending == checkpoint.attempt:
+                crash_point("store.before-apply")
                 kept.store.apply(_mark(identity, checkpoint.attempt, wanted))
             else:
                 kept.store.drop()
             kept.pending = ""
         found = kept.store.mark
         if shelf.changelog is None or (found.changelog if found else 0) == wanted:
-            return 0
+            return Settled()
         too_old = found is not None and found.written_ms < _now() - TOMBSTONES_KEPT_MS
         if found is not None and (found.changelog > wanted or too_old):
             kept = self._rebuilt(shelf, order.name)
             found = None
         source = Partition(shelf.changelog, order.changelog)
         return _restore(kept.store, found or _mark(identity, "", 0), wanted, source, system, deadline)
+
+    def _taken(self, shelf: Shelf, task: str, check: Callable[[], None]) -> _Kept:
+        """A store, from an earlier worker if that still has it."""
+        try:
+            return self._open(shelf, task)
+        except StoreBusyError:
+            check()
+            directory = state_directory(self.root, self.application_id, task, shelf.name)
+            if not end_holder(directory, self.application_id, GRACE_SECONDS):
+                raise
+            return self._open(shelf, task)
 
     def _open(self, shelf: Shelf, task: str) -> _Kept:
         directory = state_directory(self.root, self.application_id, task, shelf.name)
@@ -124,18 +160,21 @@ class Custody:
 
 def _restore(
     store: Store, found: Mark, wanted: int, source: Partition, system: System, deadline: float
-) -> int:
-    """Replay entries until all are there or time is up; how many are left."""
+) -> Settled:
+    """Replay entries until all are there or time is up."""
+    restored = 0
     at = max(found.changelog, system.spans([source])[source].oldest)
     for records in system.read(source, at, wanted):
         store.load(records.column("key"), records.column("value"))
+        restored += records.num_rows
+        crash_point("store.loaded")
         at = records.column("offset")[-1].as_py() + 1
         if time.monotonic() > deadline:
             break
     else:
         at = wanted
     store.set_mark(replace(found, changelog=at, written_ms=_now()))
-    return wanted - at
+    return Settled(restored, wanted - at)
 
 
 def _mark(identity: Identity, attempt: str, changelog: int) -> Mark:

@@ -6,7 +6,7 @@ finds the same orders, and a late one of an earlier batch finds its own.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 PROPERTY = "streamapp.orders"
@@ -43,6 +43,7 @@ class LaneOrder:
 
     processor: str
     tasks: tuple[TaskOrder, ...]
+    seat: str = ""  # the executor that it has to find itself on; empty for any
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,8 @@ class Orders:
     time_ms: int  # what the batch takes for now
     lanes: tuple[LaneOrder, ...]
     release: bool = False  # settle and close the stores, do nothing else
-    skip: tuple[tuple[str, int, int], ...] = field(
-        default=()
-    )  # stream, partition, offset of records set aside
+    skip: tuple[tuple[str, int, int, str], ...] = ()  # stream, partition, offset of bad records, and why
+    trial: bool = False  # do all but commit
 
     def text(self) -> str:
         """As it travels."""
@@ -75,11 +75,13 @@ class Orders:
                     )
                     for t in lane["tasks"]
                 ),
+                lane["seat"],
             )
             for lane in found["lanes"]
         )
-        skip = tuple((str(s), int(p), int(o)) for s, p, o in found["skip"])
-        return cls(found["incarnation"], found["batch"], found["time_ms"], lanes, found["release"], skip)
+        skip = tuple((str(s), int(p), int(o), str(why)) for s, p, o, why in found["skip"])
+        rest = (found["release"], skip, found["trial"])
+        return cls(found["incarnation"], found["batch"], found["time_ms"], lanes, *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class Report:
     """What a lane says of one task after a batch."""
 
     task: str
-    status: str  # committed, fenced, restoring, busy, damaged, unavailable, failed
+    status: str  # committed, restoring, misplaced, fenced, unavailable, busy, store, bad, gone
     checkpoint: str = ""  # the new one, where committed
     rows_in: int = 0
     rows_out: int = 0

@@ -6,6 +6,8 @@ raises, or stops reading, is lost with all that it holds.
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from pyspark import TaskContext
 
 from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.lanes.commit import told
 from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
 from streamapp_runtime.lanes.executors import executor
@@ -22,7 +25,9 @@ from streamapp_runtime.lanes.layer import LayerBatch
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves_of
+from streamapp_runtime.lanes.whereabouts import this_seat
 from streamapp_runtime.lanes.wide import WideRows
+from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
@@ -35,6 +40,7 @@ EXPECTED: Mapping[type[Exception], str] = {
     OutOfRangeError: "gone",
     StoreBusyError: "busy",
     StoreError: "store",
+    UserCodeError: "code",
 }
 """What may happen to a lane without anything being wrong with the program, and what it is called."""
 _EXPECTED: tuple[type[Exception], ...] = tuple(EXPECTED)
@@ -56,15 +62,14 @@ class Stage:
         }
         self.schemas = {table.name: arrow_schema(table.columns) for table in program.tables}
         self.executors = {
-            task.name: executor(task, self.schemas)
-            for task in layer.tasks
-            if not isinstance(task.operation, Read | Write)
+            task.name: executor(task) for task in layer.tasks if not isinstance(task.operation, Read | Write)
         }
         self.wide = WideRows(program)
-        self.forms = forms(layer)
+        self.forms = forms(layer, setup.avro)
         self.system: System = EmbeddedSystem(setup.log, sync=setup.sync)
         mine = {name: setup.shelves[name] for name in shelves_of(layer)}
         self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
+        self.seat = this_seat()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve one batch."""
@@ -72,7 +77,25 @@ class Stage:
         orders = Orders.parse(context.getLocalProperty(PROPERTY))
         lane = orders.lanes[context.partitionId()]
         attempt = attempt_name(orders.incarnation, orders.batch, context.taskAttemptId())
-        yield from self._served(batches, orders, lane, attempt)
+        if lane.seat in {"", self.seat}:
+            yield from self._served(batches, orders, lane, attempt)
+        else:
+            yield from self._misplaced(batches, lane)
+
+    def close(self) -> None:
+        """Let go of everything; what is pending in stores is dropped."""
+        with suppress(StoreError):  # what a store could not write is restored when it is next opened
+            self.custody.release()
+        self.system.close()
+
+    def _misplaced(self, batches: Iterator[pa.RecordBatch], lane: LaneOrder) -> Iterator[pa.RecordBatch]:
+        """Touch nothing: the stores here are another lane's, and those of this lane are elsewhere."""
+        for _ in batches:
+            pass
+        if self.last:
+            message = f"{lane.processor} came to another executor than its own"
+            reports = [Report(task.name, "misplaced", message=message) for task in lane.tasks]
+            yield told([(index, report.text()) for index, report in enumerate(reports)])
 
     def _served(
         self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
@@ -99,15 +122,17 @@ class Stage:
         """The tasks that cannot work in this batch: their stores are not there yet."""
         self.custody.release(keep=[task.name for task in lane.tasks])
         deadline = time.monotonic() + SLICE_SECONDS
+        check = partial(check_newest, self.system, self.setup.checkpoints, batch.orders.incarnation)
         for index, task in enumerate(lane.tasks):
             try:
-                left = self.custody.settle(task, self.system, deadline)
+                settled = self.custody.settle(task, self.system, deadline, check)
             except _EXPECTED as error:
                 batch.tell(index, _kind(error), str(error))
                 yield index
                 continue
-            if left:
-                batch.tell(index, "restoring", f"{left} changelog entries to go")
+            batch.restored[index] += settled.restored
+            if settled.left:
+                batch.tell(index, "restoring", f"{settled.left} changelog entries to go")
                 yield index
 
     def _guarded(self, batch: LayerBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -120,13 +145,13 @@ class Stage:
     def _ended(self, batch: LayerBatch) -> list[tuple[int, str]]:
         """Commit, and say of each task what became of it."""
         try:
-            done = batch.commit()
+            done = None if batch.orders.trial else batch.commit()
         except _EXPECTED as error:
             batch.fail_all(_kind(error), str(error))
             done = None
         reports = []
         for index, task in enumerate(batch.lane.tasks):
-            status, message = batch.told.get(index, ("committed", ""))
+            status, message = batch.told.get(index, ("tried" if batch.orders.trial else "committed", ""))
             checkpoint = done.checkpoints.get(index) if done else None
             report = Report(
                 task=task.name,
@@ -135,6 +160,7 @@ class Stage:
                 rows_in=batch.rows_in.get(index, 0),
                 rows_out=done.rows_out.get(index, 0) if done else 0,
                 bytes_in=batch.bytes_in.get(index, 0),
+                restored=batch.restored.get(index, 0),
                 bad=batch.bad.get(index, 0),
                 message=message,
             )

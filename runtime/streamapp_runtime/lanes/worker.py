@@ -32,8 +32,7 @@ def stage(key: tuple[str, int, int], packed: bytes) -> Stage:
     found = _serving.get(key)
     if found is None:
         for former in _serving.values():
-            former.custody.release()
-            former.system.close()
+            former.close()
         _serving.clear()
         program, number, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
         found = _serving[key] = Stage(program, number, setup)

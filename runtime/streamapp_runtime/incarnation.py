@@ -1,0 +1,38 @@
+"""Which driver an app has: each start, and each recovery, is one incarnation further than all before.
+
+Recorded in the app's checkpoint stream, so that a driver and a worker can tell that they have been replaced.
+"""
+
+import json
+from dataclasses import dataclass
+
+from streamapp_runtime.checkpoint import DRIVER
+from streamapp_runtime.systems.system import FencedError, System
+
+
+@dataclass(frozen=True, slots=True)
+class Incarnation:
+    """The run that is going on, and how often a driver took it up."""
+
+    run_id: str = ""
+    number: int = 0
+
+    def encode(self) -> bytes:
+        """As it is recorded."""
+        return json.dumps({"run": self.run_id, "incarnation": self.number}).encode()
+
+
+def recorded(system: System, stream: str) -> tuple[Incarnation, bytes | None]:
+    """The newest incarnation, and the very bytes that say so; None where no driver has been."""
+    text = system.latest(stream).get(DRIVER)
+    if text is None:
+        return Incarnation(), None
+    found = json.loads(text)
+    return Incarnation(str(found["run"]), int(found["incarnation"])), text
+
+
+def check_newest(system: System, stream: str, number: int) -> None:
+    """FencedError when a later incarnation than this one has been recorded."""
+    newest, _ = recorded(system, stream)
+    if newest.number > number:
+        raise FencedError(f"incarnation {newest.number} has taken over; this is {number}")
