@@ -22,8 +22,8 @@ _UNPACKED_LIMIT = 256 * 1024 * 1024
 
 def encode(books: Bookkeeping) -> str:
     """The books, or changes to them, as ASCII text."""
-    document = {"format": FORMAT, "books": written(books).model_dump(mode="json")}
-    return b64encode(zlib.compress(json.dumps(document, separators=(",", ":")).encode(), 6)).decode()
+    document = f'{{"format":{FORMAT},"books":{written(books).model_dump_json()}}}'
+    return b64encode(zlib.compress(document.encode(), 6)).decode()
 
 
 def decode(text: str) -> Bookkeeping | Refusal:

@@ -57,7 +57,7 @@ class WrittenBooks(_Written):
 def written(books: Bookkeeping) -> WrittenBooks:
     """The books in the form in which they are written."""
     upstreams = books.partitions.values()
-    tasks = name_runs(task for upstream in upstreams for task in upstream.reached)
+    tasks = name_runs({task for upstream in upstreams for task in upstream.reached})
     runs = sorted({run for upstream in upstreams for run in (upstream.run, upstream.left) if run is not None})
     number_of = {task: number for number, task in enumerate(names(tasks))}
     run_of = {run: number for number, run in enumerate(runs)}

@@ -15,7 +15,7 @@ class Upstream:
     checkpoint: the value restored from it goes on exactly as this one would have.
     """
 
-    since: int  # when the partition, or the model that it listens to, was new
+    since: int  # when listening to the partition began or, later, when its model was new
     watermark: int | None = None
     spoken: int | None = None  # when anything was heard last
     run: str | None = None
@@ -74,9 +74,11 @@ class Upstream:
     def _begin(self, speaker: Speaker, now: int) -> None:
         """Wait for all tasks of a new model. What those of the last one had reached together stays."""
         self._advances(self._lowest())
+        if self.run is not None:
+            self.since = now
         if speaker.run != self.run:
             self.left, self.run = self.run, speaker.run
-        self.model, self.since = speaker.model, now
+        self.model = speaker.model
         self.reached, self.heard = {}, {}
 
     def _lowest(self) -> int | None:
