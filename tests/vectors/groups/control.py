@@ -13,12 +13,13 @@ from streamapp.control.end_of_stream import all_ended, ends_among, partition_end
 from streamapp.control.idle import IdleRule
 from streamapp.control.message import ENDED, Control, EndOfStream, Message, Speaker, User, Watermark
 from streamapp.control.reader import Reader
-from streamapp.control.sender import Sender, Sent, output_watermark
+from streamapp.control.sender import Sender
 from streamapp.control.upstream import Upstream
 from streamapp.control.upstream_tasks import upstream_tasks
 from streamapp.control.watermark import Reading, lowest
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
+from tests.control.pipeline import Pipeline, Watermarks
 
 RECIPES = "tests/control/test_any_interleaving.py, test_restarts.py and test_idle_tasks.py"
 
@@ -232,58 +233,10 @@ def _counted(vector: dict[str, Any]) -> Iterator[str]:
             yield f"{stream} has the upstream tasks {tasks[stream]}, not {count}"
 
 
-class _Pipeline:
-    """Tasks that read partition n of a source and of the intermediate stream that they write together."""
-
-    def __init__(self, sources: int, intermediate: int) -> None:
-        self.partitions = {"source": sources, "int": intermediate}
-        read = {
-            f"task {index}": [
-                Partition(name, index) for name, count in self.partitions.items() if index < count
-            ]
-            for index in range(max(sources, intermediate))
-        }
-        self.tasks = {task: Reader.of(partitions, 0) for task, partitions in read.items()}
-        self.sent: dict[str, Sent] = {}
-
-    def step(self, index: int, reached: int, now: int) -> None:
-        """A source partition reaches a watermark; its task writes, and everyone hears."""
-        writer = f"task {index}"
-        self.tasks[writer].reach(Partition("source", index), reached, now)
-        self.tasks[writer].advance(now)
-        sender = Sender(
-            "int", self.partitions["int"], Speaker(writer, self.partitions["source"], "run", 1), interval=0
-        )
-        watermark = output_watermark(["source"], self.tasks[writer].watermarks())
-        message = sender.due(watermark, self.sent.get(writer), now)
-        if message is None:
-            return
-        self.sent[writer] = sender.sent(message, now)
-        for partition, value in sender.records(message):
-            heard = decode(value)
-            assert isinstance(heard, Watermark | EndOfStream), heard
-            for task in self.tasks.values():
-                task.accept(partition, heard, now)
-        for task in self.tasks.values():
-            task.advance(now)
-
-    def watermarks(self) -> dict[str, dict[str, dict[str, int | None]]]:
-        """What each task's operators have; none of them keeps a watermark back."""
-        found: dict[str, dict[str, dict[str, int | None]]] = {}
-        for name, task in self.tasks.items():
-            told = task.watermarks()
-            found[name] = {
-                operator: {"input_watermark": told[stream], "output_watermark": told[stream]}
-                for operator, stream in (("partition_by", "source"), ("sink", "int"))
-                if stream in told
-            }
-        return found
-
-
 def _piped(vector: dict[str, Any]) -> Iterator[str]:
     given, expect = vector["input"], dict(vector["expect"])
-    pipeline = _Pipeline(given["source_partitions"], given["intermediate_partitions"])
-    before_the_end: dict[str, dict[str, dict[str, int | None]]] | None = None
+    pipeline = Pipeline(given["source_partitions"], given["intermediate_partitions"])
+    before_the_end: Watermarks | None = None
     for now, (source, kind, *rest) in enumerate(given["events"]):
         if kind == "eos" and before_the_end is None:
             before_the_end = pipeline.watermarks()
