@@ -45,7 +45,11 @@ def apps(source: str) -> tuple[StreamApp, ...]:
 
 def one_app(source: str, name: str | None) -> StreamApp:
     """The app of that name, or the only one."""
-    found = apps(source)
+    return one_of(apps(source), source, name)
+
+
+def one_of(found: tuple[StreamApp, ...], source: str, name: str | None) -> StreamApp:
+    """The app of that name among those of a source, or the only one."""
     chosen = [app for app in found if name in {None, app.metadata.name}]
     if len(chosen) == 1:
         return chosen[0]

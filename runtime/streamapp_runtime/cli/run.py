@@ -1,13 +1,27 @@
 """`streamapp run`: run an app on Spark, on this machine."""
 
-import signal
 import sys
 import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from threading import Event
-from types import FrameType
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from streamapp.cli.sources import one_of, parsed, tell
+from streamapp.spec.app import StreamApp
+from streamapp.spec.durations import milliseconds
+from streamapp_runtime.cli.outcome import Code, Ended
+
+if TYPE_CHECKING:
+    from streamapp_runtime.driver.application import Wish
+    from streamapp_runtime.driver.measured import Measured
+    from streamapp_runtime.driver.progress import Progress, Word
+
+T = TypeVar("T")
 
 
 @click.command(short_help="Run an app on Spark, on this machine.")
@@ -20,7 +34,12 @@ import click
 )
 @click.option("--until-end", is_flag=True, help="End when everything that is there has been read.")
 @click.option("--for", "duration", metavar="DURATION", help="End after this long, such as 30s.")
-@click.option("--batch-rows", type=click.IntRange(1), default=1_000_000, show_default=True)
+@click.option("--batch-rows", type=click.IntRange(1), help="The app's own number when left out.")
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65_535),
+    help="Serve metrics for Prometheus on this port of 127.0.0.1; 0 takes a free one and says which.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while all goes well.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
@@ -30,72 +49,130 @@ def run(
     data: Path | None,
     until_end: bool,
     duration: str | None,
-    batch_rows: int,
+    batch_rows: int | None,
+    metrics_port: int | None,
     quiet: bool,
     log_format: str,
     name: str | None,
 ) -> None:
     """Run APP: plan it, form its tasks, and process its streams on Spark.
 
-    One processor runs in this process, several in executors of their own. Interrupted once, it finishes its
-    batch and ends with 0; twice, it ends at once, and nothing is lost. Exits with 1 when the app is refused,
-    with 3 when it failed and may be tried again.
+    One processor runs in this process, several in executors of their own. Interrupted once, it
+    finishes its batch and ends with 0; twice, it ends at once, and nothing is lost. What it says of
+    itself goes to standard error; with --log-format json as one object a line, of which the last
+    names the outcome.
+
+    Exits with 0 when it is done, with 1 when the app is refused, with 2 when the command was used wrongly or
+    there is no Java, with 3 when it failed and may be tried again.
 
     \b
-    Example:
+    Examples:
       streamapp run app.yaml --data ./data --until-end
+      streamapp run app.yaml --for 10m --metrics-port 9400
     """
-    from streamapp.cli.sources import one_app, tell
+    if until_end and duration is not None:
+        raise click.UsageError("--until-end and --for say two different ends; leave one out")
+    seconds = _seconds(duration)
+    found = parsed(app)
+    if found.problems:
+        _leave(app, Ended(Code.CONFIG, problems=found.problems), log_format)
+    chosen = one_of(found.apps, app, name)
+
     from streamapp_runtime.driver.application import Wish
-    from streamapp_runtime.driver.application import run as run_app
-    from streamapp_runtime.driver.launch import RefusedError
-    from streamapp_runtime.driver.loop import FailedError
+    from streamapp_runtime.driver.measured import Measured
     from streamapp_runtime.driver.progress import Progress
 
-    found = one_app(app, name)
-    wish = Wish(processors or found.spec.processors, data, until_end, _seconds(duration), batch_rows)
-    progress = Progress(_silent if quiet else _say, time.monotonic, as_json=log_format == "json")
+    rows = batch_rows or chosen.spec.batch.rows
+    wish = Wish(processors or chosen.spec.processors, data, until_end, seconds, rows)
+    say, soon = _voice(quiet, log_format)
+    progress, measured = Progress(say, time.monotonic, *soon), Measured(time.monotonic)
+    with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
+        ended = _ran(chosen, wish, progress, measured)
+    if ended.code is Code.DONE:
+        progress.ended()
+    _leave(app, ended, log_format)
+
+
+def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured") -> Ended:
+    """Run an app to its end, whichever that is."""
+    from streamapp_runtime.driver.application import run as run_app
+    from streamapp_runtime.driver.jvm import JavaMissingError
+    from streamapp_runtime.driver.launch import RefusedError
+    from streamapp_runtime.driver.loop import FailedError
+    from streamapp_runtime.driver.stop import Stop
+
+    stop = Stop()
+    stop.on_signals()
     try:
-        run_app(found, wish, _stopped(), launched=lambda _: None, heard=progress.batch)
-    except RefusedError as refused:
-        tell(app, tuple(refused.problems))
-        sys.exit(1)
-    except FailedError as failed:
-        click.echo(f"{found.metadata.name} failed: {failed}", err=True)
-        sys.exit(3)
-    totals = progress.totals
-    if not quiet:
-        _say(
-            f"{found.metadata.name}: {totals.rows_in:,} rows in, {totals.rows_out:,} out, {totals.batches} batches"
+        run_app(
+            app,
+            wish,
+            stop,
+            launched=_both(progress.launched, measured.launched),
+            heard=_both(progress.batch, measured.batch),
+            trouble=_both(progress.trouble, measured.trouble),
         )
+    except RefusedError as refused:
+        return Ended(Code.CONFIG, problems=tuple(refused.problems))
+    except JavaMissingError as missing:
+        return Ended(Code.MISUSE, str(missing))
+    except FailedError as failed:
+        return Ended(Code.CONFIG if failed.final else Code.RETRY, str(failed))
+    except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same
+        traceback.print_exc()
+        return Ended(Code.RETRY, f"{type(error).__name__}: {error}")
+    return Ended(Code.DONE)
 
 
-def _say(line: str) -> None:
-    click.echo(line, err=True)
+def _leave(source: str, ended: Ended, log_format: str) -> None:
+    """Say how it ended, and end."""
+    if log_format == "json":
+        for line in ended.as_json():
+            click.echo(line, err=True)
+    elif ended.problems:
+        tell(source, ended.problems)
+    elif ended.message:
+        click.echo(f"{source}: {ended.message}", err=True)
+    sys.exit(ended.code)
 
 
-def _silent(_: str) -> None:
-    """Say nothing."""
+def _voice(quiet: bool, log_format: str) -> "tuple[Callable[[Word], None], tuple[float, float]]":
+    """What says words, and how many seconds lie between two, at first and later."""
+    from streamapp_runtime.cli.terminal import REWRITTEN, Terminal, say_json
+    from streamapp_runtime.driver.progress import LATER, SOON
+
+    periods = (SOON, LATER)
+    if quiet:
+        return (lambda _: None), periods
+    if log_format == "json":
+        return partial(say_json, sys.stderr), periods
+    return Terminal(sys.stderr).say, (REWRITTEN, REWRITTEN) if sys.stderr.isatty() else periods
+
+
+@contextmanager
+def _metrics(measured: "Measured", port: int, say: "Callable[[Word], None]") -> Iterator[None]:
+    from streamapp_runtime.driver.progress import Word
+    from streamapp_runtime.driver.scrape import listening, serving
+
+    try:
+        server = listening(measured.text, port)
+    except OSError as error:
+        raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
+    with serving(server) as url:
+        say(Word(f"metrics at {url}", {"event": "metrics", "url": url}))
+        yield
+
+
+def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
+    def heard(told: T) -> None:
+        first(told)
+        second(told)
+
+    return heard
 
 
 def _seconds(duration: str | None) -> float | None:
-    from streamapp.spec.durations import milliseconds
-
     try:
         return milliseconds(duration) / 1000 if duration else None
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--for") from None
-
-
-def _stopped() -> Event:
-    """Set by the first signal; the second one ends the process where it stands."""
-    stop = Event()
-
-    def heard(number: int, _: FrameType | None) -> None:
-        if stop.is_set():
-            sys.exit(128 + number)
-        stop.set()
-
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(wanted, heard)
-    return stop

@@ -4,16 +4,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
 from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, RefusedError, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import TROUBLE, Batch, FailedError, Loop
 from streamapp_runtime.driver.session import close_session, open_session
+from streamapp_runtime.driver.stop import Stopping
+from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import FencedError, System
 
@@ -34,10 +36,11 @@ class Wish:
 def run(
     app: StreamApp,
     wish: Wish,
-    stop: Event,
+    stop: Stopping,
     *,
     launched: Callable[[Launch], None],
     heard: Callable[[Batch], None],
+    trouble: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Run an app until it is told to stop, until its end, or for a while.
 
@@ -50,11 +53,13 @@ def run(
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
         ready = _launched(app, system, data, ledger, session, wish.processors)
         launched(ready)
-        loop = Loop(session, system, ledger, ready, wish.rows)
+        tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
+        loop = Loop(session, system, ledger, ready, wish.rows, trouble=trouble)
         loop.start()
         _serve(loop, wish, stop, heard)
         loop.release()
     finally:
+        hush()
         close_session(session)
         system.close()
 
@@ -68,7 +73,7 @@ def _launched(
         raise FailedError(f"the start failed: {error}") from error
 
 
-def _serve(loop: Loop, wish: Wish, stop: Event, heard: Callable[[Batch], None]) -> None:
+def _serve(loop: Loop, wish: Wish, stop: Stopping, heard: Callable[[Batch], None]) -> None:
     deadline = None if wish.seconds is None else time.monotonic() + wish.seconds
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         batch = loop.step()

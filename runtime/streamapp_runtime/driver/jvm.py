@@ -10,8 +10,8 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from threading import Thread
-from typing import IO, Final
+from threading import Event, Thread
+from typing import IO, Any, Final
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -23,24 +23,34 @@ CHATTER: Final = (b"WARNING: Using incubator modules",)
 NEEDED: Final = "Spark needs Java 17 or newer"
 
 
+_hushed: Final = Event()
+
+
 class JavaMissingError(Exception):
     """There is no Java that Spark could run on; the message says what there is."""
 
 
 def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     """Start the JVM of this process, unless it has one; JavaMissingError when it cannot be."""
+    _hushed.clear()
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
     java = _java()
     options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
     apart = {"stderr": subprocess.PIPE, "start_new_session": True}
+    launch: Any = launch_gateway  # made without types
     try:
-        gateway = launch_gateway(conf, apart)
+        gateway = launch(conf, apart)
     except PySparkRuntimeError as error:
         raise JavaMissingError(f"{NEEDED}, and could not be started with {java}: {_version(java)}") from error
     Thread(target=_pass_on, args=(gateway.proc.stderr,), daemon=True).start()
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
+
+
+def hush() -> None:
+    """From now on nothing is passed on: what is still at work when Spark ends says that it was cut off."""
+    _hushed.set()
 
 
 def _java() -> str:
@@ -62,6 +72,6 @@ def _version(java: str) -> str:
 def _pass_on(said: IO[bytes]) -> None:
     """What the JVM and its workers say, but for what means nothing to anybody."""
     for line in said:
-        if line.strip() and not line.startswith(CHATTER):
+        if line.strip() and not line.startswith(CHATTER) and not _hushed.is_set():
             sys.stderr.write(line.decode(errors="replace"))
             sys.stderr.flush()

@@ -5,8 +5,19 @@ import signal
 import time
 from dataclasses import dataclass
 from types import FrameType
+from typing import Protocol
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopping(Protocol):
+    """What is looked at between batches."""
+
+    def is_set(self) -> bool:
+        """Whether the run is to end."""
+
+    def wait(self, timeout: float, /) -> object:
+        """Let time pass."""
 
 
 @dataclass(slots=True)
@@ -14,6 +25,10 @@ class Stop:
     """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
 
     wanted: bool = False
+
+    def is_set(self) -> bool:
+        """Whether the run is to end."""
+        return self.wanted
 
     def on_signals(self) -> None:
         """Be set by the first signal; the second ends the process where it stands.
@@ -30,6 +45,6 @@ class Stop:
         for number in SIGNALS:
             signal.signal(number, heard)
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, timeout: float, /) -> None:
         """Let time pass."""
-        time.sleep(seconds)
+        time.sleep(timeout)

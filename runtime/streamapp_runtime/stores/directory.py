@@ -25,6 +25,11 @@ def tasks_found(root: Path, application_id: str) -> frozenset[str]:
     return frozenset(map(unquoted, _below(app_directory(root, application_id))))
 
 
+def tables_found(root: Path, application_id: str, task: str) -> frozenset[str]:
+    """The tables of a task that have a directory here."""
+    return frozenset(map(unquoted, _below(app_directory(root, application_id) / quoted(task))))
+
+
 def quoted(name: str) -> str:
     """A name as a relative path, of one component unless it is very long."""
     if not name:

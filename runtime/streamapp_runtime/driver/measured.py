@@ -1,0 +1,130 @@
+"""The values of a run's metrics, and the text of them that Prometheus reads."""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from streamapp_runtime.driver.held_state import HeldState
+from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.driver.loop import WELL, Batch
+from streamapp_runtime.driver.metrics import (
+    BAD,
+    BATCH,
+    BATCHES,
+    BOUNDS,
+    BYTES,
+    BYTES_IN,
+    ENTRIES,
+    FAILED,
+    INCARNATION,
+    LAG,
+    METRICS,
+    RESTORED,
+    RESTORING,
+    ROWS_IN,
+    ROWS_OUT,
+    TASKS,
+    Kind,
+    Metric,
+)
+
+
+@dataclass(slots=True)
+class Histogram:
+    """How often which length was seen."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: float = 0.0
+
+    def see(self, seconds: float) -> None:
+        """Count one."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass(slots=True)
+class Measured:
+    """The values, as far as the driver knows them. Written by the driver, read by whoever scrapes."""
+
+    clock: Callable[[], float]  # seconds
+    _state: HeldState | None = None
+    _values: dict[Metric, dict[str, float]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(float))
+    )
+    _seconds: dict[str, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
+    _lock: Lock = field(default_factory=Lock)
+
+    def launched(self, launch: Launch) -> None:
+        """Note what runs."""
+        self._state = HeldState(Path(launch.setup.state), launch.app.application_id, self.clock)
+        with self._lock:
+            self._values[TASKS] = {name: float(len(tasks)) for name, tasks in launch.lanes.items()}
+            for metric in METRICS:
+                if not metric.label and metric.kind is Kind.COUNTER:
+                    self._values[metric][""] = 0.0
+            streams = {partition.stream for parts in launch.partitions.values() for partition in parts}
+            self._values[ROWS_IN] = dict.fromkeys(streams, 0.0)
+            self._values[LAG] = dict.fromkeys(streams, 0.0)
+
+    def batch(self, batch: Batch) -> None:
+        """Count a batch."""
+        counted = {BATCHES: 1, BYTES_IN: batch.bytes_in, ROWS_OUT: batch.rows_out, BAD: batch.bad}
+        with self._lock:
+            for metric, number in (counted | {RESTORED: batch.restored}).items():
+                self._values[metric][""] += number
+            self._values[RESTORING][""] = batch.restoring
+            self._values[INCARNATION][""] = batch.incarnation
+            for stream in self._values[LAG]:
+                self._values[LAG][stream] = batch.lags.get(stream, 0)
+            if all(report.status in WELL for report in batch.reports):
+                for stream, rows in batch.given.items():
+                    self._values[ROWS_IN][stream] += rows
+            self._seconds[BATCH].see(batch.seconds)
+            for report in batch.reports:
+                for step, seconds in report.steps:
+                    self._seconds[step].see(seconds)
+
+    def trouble(self, _: str) -> None:
+        """Count a batch that failed."""
+        with self._lock:
+            self._values[FAILED][""] += 1
+
+    def text(self) -> str:
+        """What a scrape is given."""
+        state = self._state() if self._state else {}
+        with self._lock:
+            self._values[ENTRIES] = {table: float(entries) for table, (entries, _) in state.items()}
+            self._values[BYTES] = {table: float(size) for table, (_, size) in state.items()}
+            return "".join(f"{line}\n" for metric in METRICS for line in self._lines(metric))
+
+    def _lines(self, metric: Metric) -> Iterator[str]:
+        yield f"# HELP {metric.name} {metric.about}"
+        yield f"# TYPE {metric.name} {metric.kind}"
+        if metric.kind is Kind.HISTOGRAM:
+            for value, seen in sorted(self._seconds.items()):
+                yield from _histogram(metric, value, seen)
+            return
+        for value, number in sorted(self._values[metric].items()):
+            yield f"{metric.name}{_labels(metric, value)} {number:.17g}"
+
+
+def _histogram(metric: Metric, value: str, seen: Histogram) -> Iterator[str]:
+    below = 0
+    for bound, count in zip((*(f"{bound:g}" for bound in BOUNDS), "+Inf"), seen.counts, strict=True):
+        below += count
+        yield f"{metric.name}_bucket{_labels(metric, value, le=bound)} {below}"
+    yield f"{metric.name}_sum{_labels(metric, value)} {seen.total:.17g}"
+    yield f"{metric.name}_count{_labels(metric, value)} {below}"
+
+
+def _labels(metric: Metric, value: str, **more: str) -> str:
+    labels = ({metric.label: value} if metric.label else {}) | more
+    told = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+    return f"{{{told}}}" * bool(told)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -1,0 +1,73 @@
+"""What a run measures of itself, as one table; the reference page is made of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the histograms' buckets, in seconds."""
+BATCH = "batch"
+"""The step that is a whole batch, as the driver sees it."""
+
+
+class Kind(StrEnum):
+    """What may become of a value."""
+
+    COUNTER = "counter"  # only grows, from 0 at each start of the driver
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured thing."""
+
+    name: str
+    kind: Kind
+    about: str
+    label: str = ""  # what its values are told apart by
+
+
+ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were read.", "stream")
+BYTES_IN = Metric("streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.")
+ROWS_OUT = Metric("streamapp_rows_out_total", Kind.COUNTER, "Records that were written, changelogs left out.")
+BAD = Metric("streamapp_bad_records_total", Kind.COUNTER, "Records that could not be processed.")
+LAG = Metric("streamapp_lag_rows", Kind.GAUGE, "Records that are there and not yet read.", "stream")
+BATCHES = Metric("streamapp_batches_total", Kind.COUNTER, "Batches that ended, keep-alive ones among them.")
+FAILED = Metric("streamapp_batches_failed_total", Kind.COUNTER, "Batches that failed and were tried again.")
+SECONDS = Metric(
+    "streamapp_batch_seconds", Kind.HISTOGRAM, "How long batches, or steps of them, took.", "step"
+)
+ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", "table")
+BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", "table")
+RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
+RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
+TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", "processor")
+INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
+
+METRICS = (
+    ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LAG, BATCHES, FAILED, SECONDS,
+    ENTRIES, BYTES, RESTORED, RESTORING, TASKS, INCARNATION,
+)  # fmt: skip
+
+
+def page() -> str:
+    """The reference page."""
+    rows = [
+        f"| `{metric.name}` | {metric.kind} | {f'`{metric.label}`' * bool(metric.label)} | {metric.about} |"
+        for metric in METRICS
+    ]
+    return "\n".join([*_HEAD, *rows, ""])
+
+
+_HEAD = (
+    "# Metrics",
+    "",
+    "`streamapp run --metrics-port 9400` serves these at `http://127.0.0.1:9400/metrics`, in the text",
+    "format that Prometheus reads. Counters begin at 0 with each start of the driver. What stores hold is",
+    "looked up when it is asked for, at most every ten seconds; tables in memory have no entry there.",
+    "",
+    f"`step` is `{BATCH}` for a whole batch as the driver sees it.",
+    "",
+    "| Name | Kind | By | What it tells |",
+    "| --- | --- | --- | --- |",
+)

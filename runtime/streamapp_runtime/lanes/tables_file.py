@@ -1,0 +1,55 @@
+"""What there is to know of an app's tables for looking into them: a file beside their stores."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamapp.spec.columns import Column, parse_columns
+from streamapp_runtime.lanes.setup import Setup
+from streamapp_runtime.program.program import TableRows
+from streamapp_runtime.program.sql_types import listed
+from streamapp_runtime.stores.directory import app_directory, unquoted
+
+NAME = "tables.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table: what its rows are, what keeps them, where its changes are written."""
+
+    name: str
+    store: str
+    columns: tuple[Column, ...]
+    changelog: str | None
+
+
+def write(root: Path, tables: Iterable[TableRows], setup: Setup) -> None:
+    """Note an app's tables."""
+    told = {
+        table.name: {
+            "store": setup.shelves[table.name].kind,
+            "columns": listed(table.columns),
+            "changelog": setup.shelves[table.name].changelog,
+        }
+        for table in tables
+        if table.name in setup.shelves
+    }
+    directory = app_directory(root, setup.application_id)
+    directory.mkdir(parents=True, exist_ok=True)
+    fresh = directory / f"{NAME}.new"
+    fresh.write_text(json.dumps(told, indent=2), "utf-8")
+    fresh.replace(directory / NAME)
+
+
+def read(root: Path) -> Mapping[str, tuple[KnownTable, ...]]:
+    """The tables of every app that has state below a folder, by application id."""
+    found = {}
+    for file in sorted(root.rglob(NAME)):
+        application_id = unquoted(str(file.parent.relative_to(root)))
+        told = json.loads(file.read_text("utf-8"))
+        found[application_id] = tuple(
+            KnownTable(name, one["store"], tuple(parse_columns(one["columns"])), one["changelog"])
+            for name, one in sorted(told.items())
+        )
+    return found
