@@ -91,13 +91,13 @@ class Spec(Part):
         "exactlyOnce"
     )
     """Whether outputs, state and positions are committed as one."""
-    on_bad_record: Annotated[BadRecords, Needs(Capability.ENGINE), Effect.RESTART] = BadRecords()
+    on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""
     on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.ENGINE), Effect.RESTART] = "fail"
     """What to do when records that were not yet read are gone from a stream."""
     late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
     """What becomes of rows that come too late."""
-    batch: Annotated[Batch, Needs(Capability.ENGINE), Effect.LIVE] = Batch()
+    batch: Annotated[Batch, Effect.LIVE] = Batch()
     """The bounds of one micro-batch."""
 
     image: Annotated[Image | None, Needs(Capability.CLUSTER), Effect.RESTART] = None

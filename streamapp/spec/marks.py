@@ -37,14 +37,15 @@ class Capability(StrEnum):
 
     PLANNING = "planning"
     PLACEMENT = "placement"
-    ENGINE = "the engine"
+    RUNNING = "running apps"
+    ENGINE = "all of the engine"
     KAFKA = "the Kafka system"
     EVENT_TIME = "event time"
     ADJUNCT = "adjunct tables"
     CLUSTER = "the operator"
 
 
-BUILT = frozenset({Capability.PLANNING, Capability.PLACEMENT})
+BUILT = frozenset({Capability.PLANNING, Capability.PLACEMENT, Capability.RUNNING})
 """What this version has. A field that needs anything else is refused when set, never ignored."""
 
 

@@ -5,17 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from streamapp.spec.base import Part
+from streamapp.spec.marks import Capability, Needs
 from streamapp.spec.scalars import Name, ShortDuration
 
 
 class Batch(Part):
     """The bounds of one micro-batch."""
 
-    rows: Annotated[int, Field(ge=1, le=1_000_000_000)] = 1_000_000
+    rows: Annotated[int, Field(ge=1, le=1_000_000_000), Needs(Capability.RUNNING)] = 1_000_000
     """Records read in one batch at most, over all tasks."""
-    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776)] = 268_435_456
+    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776), Needs(Capability.ENGINE)] = 268_435_456
     """Bytes read in one batch at most, over all tasks."""
-    interval: ShortDuration = "0s"
+    interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
     """The shortest time from the start of one batch to the start of the next."""
 
 

@@ -37,11 +37,11 @@ class Stream(Part):
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
     key: Annotated[str | None, Field(min_length=1, max_length=255)] = None
     """The column that is the record's key: what producers partition by and tables are keyed by."""
-    avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.ENGINE)] = None
+    avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.RUNNING)] = None
     """The Avro schema as JSON, for `format: avro`."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
-    start: Annotated[Literal["earliest", "latest"], Needs(Capability.ENGINE)] = "earliest"
+    start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"
     """Where an app without a checkpoint begins to read."""
     control: Annotated[bool, Needs(Capability.EVENT_TIME)] = False
     """The stream is another app's intermediate stream and carries its control messages."""

@@ -32,7 +32,7 @@ class Embedded(Part):
 
     path: Annotated[str, Field(min_length=1, max_length=1_024)]
     """The folder, relative to where the app is run from."""
-    sync: Annotated[bool, Needs(Capability.ENGINE)] = False
+    sync: Annotated[bool, Needs(Capability.RUNNING)] = False
     """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""
 
 

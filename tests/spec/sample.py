@@ -85,7 +85,7 @@ def changed(path: str | Path, value: Any, data: Data | None = None) -> Data:
     *way, last = steps(path)
     place: Any = copy
     for step in way:
-        place = place[step]
+        place = place.setdefault(step, {}) if isinstance(place, dict) else place[step]
     if isinstance(last, int) and last == len(place):
         place.append(value)
     else:

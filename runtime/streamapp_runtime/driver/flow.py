@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.positions import Positions
 from streamapp_runtime.systems.system import Span
 
 BOOTSTRAP_SHARE = 4
@@ -40,15 +41,16 @@ class Demand:
 
 def demands(
     tasks: Mapping[str, Collection[Partition]],
-    positions: Mapping[Partition, int],
+    positions: Positions,
     spans: Mapping[Partition, Span],
 ) -> list[Demand]:
     """Everything that could be read now."""
     found = []
+    known = positions.next_of(tasks)
     for task, partitions in tasks.items():
         for partition in partitions:
             span = spans[partition]
-            start = positions.get(partition, span.oldest)
+            start = known.get((task, partition), span.oldest)
             if span.end > start:
                 found.append(Demand(task, partition, start, span.end))
     return found
@@ -56,14 +58,15 @@ def demands(
 
 def gated(
     tasks: Mapping[str, Collection[Partition]],
-    positions: Mapping[Partition, int],
+    positions: Positions,
     gate: Mapping[Partition, int],
 ) -> frozenset[str]:
     """The tasks whose tables do not yet contain what their side inputs held at start."""
+    known = positions.next_of(tasks) if gate else {}
     return frozenset(
         task
         for task, partitions in tasks.items()
-        if any(positions.get(partition, 0) < gate.get(partition, 0) for partition in partitions)
+        if any(known.get((task, partition), 0) < gate.get(partition, 0) for partition in partitions)
     )
 
 

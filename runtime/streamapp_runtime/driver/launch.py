@@ -50,6 +50,7 @@ class Launch:
     partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
     topics: Mapping[str, str]  # stream -> its name in the system
     course: Course
+    shared: frozenset[Partition] = frozenset()  # what every task reads
 
 
 def launch(
@@ -90,6 +91,8 @@ def launch(
                 system.grow(shelf.changelog, wanted)
             else:
                 system.create(shelf.changelog, there or wanted, StreamOptions(compacted=True))
+    if not ledger.checkpoints:
+        ledger.begin_at(_newest(app, assignment, topics, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
     placed = place(assignment.tasks, {}, dict.fromkeys(names), {})
     if isinstance(placed, Refusal):
@@ -118,6 +121,7 @@ def launch(
         partitions=_with_hops(assignment, tasks, reads, written),
         topics=topics | reads,
         course=_course(app, proposal, tasks),
+        shared=frozenset(assignment.broadcast),
     )
 
 
@@ -162,6 +166,16 @@ def _dead_letters(app: StreamApp, topics: Mapping[str, str], system: System) -> 
     if there is None:
         system.create(topics[name], 1)
     return DeadLetters(topics[name], there or 1)
+
+
+def _newest(
+    app: StreamApp, assignment: Assignment, topics: Mapping[str, str], system: System
+) -> dict[Partition, int]:
+    """The ends of the streams of which only what comes from now on is wanted."""
+    names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
+    every = {p for task in assignment.tasks for p in assignment.partitions(task) if p.stream in names}
+    asked = {Partition(topics[p.stream], p.index): p for p in every}
+    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
 
 
 def _with_hops(

@@ -84,6 +84,9 @@ class Stage:
 
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
+        for each in self.executors.values():
+            with suppress(UserCodeError):  # nothing depends on how code of the app's own comes to its end
+                each.close()
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.custody.release()
         self.system.close()

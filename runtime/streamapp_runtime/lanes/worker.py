@@ -18,7 +18,7 @@ def entry(
     program: Program, number: int, setup: Setup, incarnation: int
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` is given for one layer."""
-    key = (setup.application_id, incarnation, number)
+    key = (setup.run_id, incarnation, number)
     packed = pickle.dumps((program, number, setup))
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

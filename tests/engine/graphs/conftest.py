@@ -1,3 +1,5 @@
+"""One session for all apps of these tests, and a folder for each of them."""
+
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,0 +1,30 @@
+"""Code of apps in these tests, as a user would write it."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def shouted(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.record_batch({"user": batch["user"], "loud": pc.utf8_upper(batch["page"])})
+
+
+def picky(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Fails on one of its rows, and does not say on which."""
+    if 13 in batch["n"].to_pylist():
+        raise ValueError("thirteen is bad luck")
+    return pa.record_batch({"user": batch["user"], "n": batch["n"]})
+
+
+class Counting:
+    """How many rows each user has had, kept in a table of its own."""
+
+    state_columns = pa.schema([("seen", pa.int64())])
+
+    def process(self, batch, state, out):  # type: ignore[no-untyped-def]
+        keys = batch["__key"]
+        counted = pc.value_counts(keys)
+        names, counts = counted.field("values"), counted.field("counts")
+        before = pc.fill_null(state.own.get(names)["seen"], 0)
+        seen = pc.add(before, counts)
+        state.own.put(names, pa.record_batch({"seen": seen}))
+        out(pa.record_batch({"user": names.cast(pa.string()), "seen": seen, "__key": names}))
