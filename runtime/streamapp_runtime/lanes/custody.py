@@ -16,7 +16,7 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.orders import TaskOrder
 from streamapp_runtime.stores.directory import state_directory
 from streamapp_runtime.stores.holder import end_holder
-from streamapp_runtime.stores.opening import StoreKind, open_store, rebuild
+from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind, open_store, rebuild
 from streamapp_runtime.stores.store import Identity, Mark, Store, StoreBusyError, StoreDamagedError
 from streamapp_runtime.systems.system import System
 
@@ -63,6 +63,7 @@ class Custody:
     application_id: str
     run_id: str
     shelves: Mapping[str, Shelf]
+    wait_seconds: float = WAIT_SECONDS  # for a store that another process has
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
 
     def settle(self, order: TaskOrder, system: System, deadline: float, check: Callable[[], None]) -> Settled:
@@ -140,12 +141,16 @@ class Custody:
         directory = state_directory(self.root, self.application_id, task, shelf.name)
         identity = self._identity(shelf, task)
         try:
-            store = open_store(shelf.kind, directory, identity, owner=self.application_id)
+            store = self._opened(shelf, directory, identity)
         except StoreDamagedError:
             rebuild(directory, owner=self.application_id)
-            store = open_store(shelf.kind, directory, identity, owner=self.application_id)
+            store = self._opened(shelf, directory, identity)
         self._kept[task, shelf.name] = _Kept(store, directory)
         return self._kept[task, shelf.name]
+
+    def _opened(self, shelf: Shelf, directory: Path, identity: Identity) -> Store:
+        owner, wait = self.application_id, self.wait_seconds
+        return open_store(shelf.kind, directory, identity, owner=owner, wait_seconds=wait)
 
     def _rebuilt(self, shelf: Shelf, task: str) -> _Kept:
         kept = self._kept.pop((task, shelf.name))

@@ -1,0 +1,118 @@
+"""Drivers that follow one another, or start at the same moment: one of them goes on, the others end."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.incarnation import check_newest
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import FencedError
+
+STREAM = "app.checkpoint"
+
+
+class Overtaken(EmbeddedSystem):
+    """A log in which another driver starts between a look at it and what follows."""
+
+    def __init__(self, path: Path, rivals: int) -> None:
+        super().__init__(path)
+        self.rivals = rivals
+
+    def begin(self, *args, **options):  # type: ignore[no-untyped-def]
+        if self.rivals:
+            self.rivals -= 1
+            rival = EmbeddedSystem(self._environment.path)
+            Ledger(rival, STREAM).open("rival")
+            rival.close()
+        return super().begin(*args, **options)
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
+    system = EmbeddedSystem(tmp_path)
+    yield system
+    system.close()
+
+
+def opened(system: EmbeddedSystem, run: str = "run") -> Ledger:
+    ledger = Ledger(system, STREAM)
+    ledger.open(run)
+    return ledger
+
+
+def checkpointed(ledger: Ledger, task: str, text: str) -> None:
+    transaction = ledger.system.begin(STREAM, ledger.incarnation)
+    transaction.put(STREAM, task.encode(), text.encode())
+    transaction.commit()
+
+
+def test_each_start_is_one_incarnation_further_in_the_same_run(system: EmbeddedSystem) -> None:
+    first, second = opened(system, "one"), opened(system, "two")
+    assert (first.incarnation, second.incarnation) == (1, 2)
+    assert second.run_id == "one"
+
+
+def test_what_an_earlier_driver_had_in_hand_is_not_written_after_another_started(
+    system: EmbeddedSystem,
+) -> None:
+    first = opened(system)
+    transaction = system.begin(STREAM, first.incarnation)
+    transaction.put(STREAM, b"task-0", b"{}")
+    second = opened(system)
+    with pytest.raises(FencedError):
+        transaction.commit()
+    assert not second.checkpoints
+
+
+def test_what_an_earlier_driver_had_committed_is_known_to_the_next(system: EmbeddedSystem) -> None:
+    checkpointed(opened(system), "task-0", "{}")
+    assert opened(system).checkpoints == {"task-0": "{}"}
+
+
+def test_a_driver_that_recovers_reads_what_was_committed_behind_its_back(system: EmbeddedSystem) -> None:
+    ledger = opened(system)
+    checkpointed(ledger, "task-0", "{}")
+    assert not ledger.checkpoints
+    ledger.raise_incarnation()
+    assert (ledger.incarnation, ledger.checkpoints) == (2, {"task-0": "{}"})
+
+
+def test_a_driver_that_was_replaced_cannot_recover(system: EmbeddedSystem) -> None:
+    first = opened(system)
+    second = opened(system)
+    with pytest.raises(FencedError):
+        first.raise_incarnation()
+    second.raise_incarnation()  # and does not stand in the way of the one that replaced it
+
+
+def test_a_driver_that_was_replaced_sees_it_when_it_looks(system: EmbeddedSystem) -> None:
+    first = opened(system)
+    first.check()
+    opened(system)
+    with pytest.raises(FencedError, match="incarnation 2 has taken over"):
+        first.check()
+
+
+@pytest.mark.parametrize("rivals", [1, 3])
+def test_drivers_that_start_at_the_same_moment_never_share_an_incarnation(
+    tmp_path: Path, rivals: int
+) -> None:
+    system = Overtaken(tmp_path, rivals)
+    ledger = opened(system)
+    assert ledger.incarnation == rivals + 1
+    ledger.check()
+    system.close()
+
+
+def test_a_driver_that_others_overtake_again_and_again_gives_up(tmp_path: Path) -> None:
+    system = Overtaken(tmp_path, 1000)
+    with pytest.raises(FencedError, match="other drivers started meanwhile"):
+        opened(system)
+    system.close()
+
+
+def test_a_worker_of_the_newest_incarnation_is_not_told_to_end(system: EmbeddedSystem) -> None:
+    ledger = opened(system)
+    check_newest(system, STREAM, ledger.incarnation)
