@@ -66,8 +66,6 @@ def nothing(types: tuple[pa.DataType, ...]) -> bytes:
 
 def width_of(kind: pa.DataType) -> int | None:
     """Bytes that a value takes, None where that varies; RowFormError for a type that has no form."""
-    if pa.types.is_null(kind):
-        return 0
     if pa.types.is_boolean(kind):
         return 1
     if is_bytes(kind) or is_sequence(kind) or pa.types.is_struct(kind):

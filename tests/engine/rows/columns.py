@@ -35,7 +35,6 @@ FLAT: dict[pa.DataType, Values] = {
     pa.duration("us"): st.timedeltas(dt.timedelta(-9_999), dt.timedelta(9_999)),
     pa.decimal128(38, 10): st.decimals(-(10**20), 10**20, places=10),
     pa.decimal128(5, 2): st.decimals(-999, 999, places=2),
-    pa.null(): st.none(),
 }
 
 
