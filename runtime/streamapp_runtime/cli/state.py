@@ -1,0 +1,158 @@
+"""`streamapp state`: look into what apps remember, while they run or after."""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamapp.spec.problem import nearest
+from streamapp_runtime.cli.columns import aligned
+from streamapp_runtime.cli.opened_log import opened, told
+
+if TYPE_CHECKING:
+    from streamapp_runtime.driver.committed_rows import TaskRows
+    from streamapp_runtime.lanes.tables_file import KnownTable
+
+STATE = "state"
+"""The folder of stores within that of the log."""
+
+
+@click.group(short_help="List and read the state of apps.")
+def state() -> None:
+    """List and read the state of apps on an embedded system.
+
+    DATA is the folder that the system's `path` names. An app that runs there is not disturbed.
+
+    \b
+    Examples:
+      streamapp state list ./data
+      streamapp state read ./data users --key u17
+    """
+
+
+@state.command("list", short_help="List the stores.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def list_stores(data: Path, output: str) -> None:
+    """List the stores of DATA: whose they are, what they hold, how much of the changelog is in them.
+
+    Tables that are kept in memory have no store here; `streamapp state read` reads those too. For RocksDB the
+    number of entries is an estimate.
+    """
+    found = list(_stores(data / STATE))
+    if output == "json":
+        click.echo(json.dumps(found, indent=2))
+        return
+    shown = [[str(value) for value in store.values()] for store in found]
+    head = ["APP", "TASK", "TABLE", "STORE", "ENTRIES", "BYTES", "CHANGELOG"]
+    for line in aligned([head, *shown], numbers=(4, 5, 6)):
+        click.echo(line)
+
+
+@state.command(short_help="Print the rows of a table.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("table")
+@click.option("--app", "app", metavar="ID", help="The application id, where several apps have such a table.")
+@click.option("--task", help="Only the rows of this task.")
+@click.option("--key", help="Only the row of this key.")
+@click.option("--limit", type=click.IntRange(0), help="How many rows at most.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def read(
+    data: Path,
+    table: str,
+    app: str | None,
+    task: str | None,
+    key: str | None,
+    limit: int | None,
+    output: str,
+) -> None:
+    """Print the rows of TABLE as of the last checkpoints, task by task in order of the key.
+
+    They are read from the table's changelog, which holds what its stores hold. With -o json each row is an
+    object of task, key and row.
+
+    \b
+    Examples:
+      streamapp state read ./data users --limit 10
+      streamapp state read ./data users --key u17 -o json
+    """
+    from streamapp_runtime.driver.committed_rows import committed_rows
+
+    with told(), opened(data) as system:
+        owner, known = _known(data / STATE, table, app)
+        if known.changelog is None:
+            raise click.ClickException(
+                f'"{table}" has no changelog, so that its rows cannot be read beside the app'
+            )
+        tasks = committed_rows(system, owner, known, None if key is None else key.encode())
+        chosen = (part for part in tasks if task in {None, part.task})
+        shown = islice(_rows(chosen, known), limit)
+        if output == "json":
+            for row in shown:
+                click.echo(json.dumps(row, ensure_ascii=False))
+            return
+        names = [column.name for column in known.columns]
+        cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
+        for line in aligned([["TASK", "KEY", *names], *cells]):
+            click.echo(line)
+
+
+def _stores(root: Path) -> Iterator[dict[str, Any]]:
+    from streamapp_runtime.stores.directory import apps_found
+    from streamapp_runtime.stores.glance import glances
+
+    for application_id in sorted(apps_found(root)):
+        for task, table, seen in glances(root, application_id):
+            yield {
+                "app": application_id,
+                "task": task,
+                "table": table,
+                "store": seen.kind,
+                "entries": seen.entries,
+                "bytes": seen.size,
+                "changelog": seen.mark.changelog if seen.mark else 0,
+            }
+
+
+def _known(root: Path, table: str, app: str | None) -> "tuple[str, KnownTable]":
+    """The table and the app that it is of."""
+    from streamapp_runtime.lanes.tables_file import read as read_tables
+
+    apps = read_tables(root)
+    if app is not None and app not in apps:
+        raise click.BadParameter(f'no state of an app "{app}"{nearest(app, list(apps))}', param_hint="--app")
+    found = [
+        (owner, one)
+        for owner, tables in apps.items()
+        for one in tables
+        if one.name == table and app in {None, owner}
+    ]
+    if len(found) > 1:
+        owners = ", ".join(owner for owner, _ in found)
+        raise click.UsageError(f'the apps {owners} have a table "{table}"; choose one with --app')
+    if not found:
+        names = sorted({one.name for tables in apps.values() for one in tables})
+        raise click.ClickException(f'no table named "{table}"{nearest(table, names)}')
+    return found[0]
+
+
+def _rows(parts: "Iterator[TaskRows]", known: "KnownTable") -> Iterator[dict[str, Any]]:
+    from streamapp_runtime.formats.json.format import JsonFormat
+
+    form = JsonFormat(known.columns)
+    for part in parts:
+        texts = form.encode(part.rows).to_pylist()
+        for key, text in zip(part.keys.to_pylist(), texts, strict=True):
+            yield {
+                "task": part.task,
+                "key": key.decode(errors="backslashreplace"),
+                "row": json.loads(text),
+            }
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
