@@ -17,6 +17,7 @@ from streamapp_runtime.driver.culprit import culprit
 from streamapp_runtime.driver.flow import Demand, demands, gated, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.losses import lost
 from streamapp_runtime.driver.positions import Positions
 from streamapp_runtime.driver.session import ExecutorsMissingError, alive
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, ReadRange, Report, TaskOrder
@@ -54,6 +55,7 @@ class Batch:
     """What one batch did."""
 
     number: int
+    incarnation: int
     seconds: float
     rows_in: int
     rows_out: int
@@ -155,6 +157,7 @@ class Loop:
         self._take(reports, proof=bool(given))
         return Batch(
             number=self.number,
+            incarnation=orders.incarnation,
             seconds=self._last - begun,
             rows_in=sum(report.rows_in for report in reports),
             rows_out=sum(report.rows_out for report in reports),
@@ -169,12 +172,14 @@ class Loop:
 
     def _find_culprit(self) -> None:
         """Find the record on which a batch fails again and again, and do with it as the app wants."""
-        suspects, self._suspects, self.failures = self._suspects, (), 0
-        found = culprit(suspects, self._tried)
-        if found is not None and self.launch.setup.on_bad_record == "fail":
+        found = culprit(self._suspects, self._tried)
+        self._suspects = ()
+        if found is None:
+            return  # no record is to blame; the failures still count
+        if self.launch.setup.on_bad_record == "fail":
             raise HopelessError(f"{FATAL['bad']}: {found}")
-        if found is not None:
-            self.bad[found.stream, found.partition, found.offset] = found.reason
+        self.failures = 0
+        self.bad[found.stream, found.partition, found.offset] = found.reason
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
@@ -185,6 +190,8 @@ class Loop:
         try:
             reports = self._collected(self._frame, orders)
         except PySparkException as error:
+            if lost(error):
+                raise
             self._frame, self._fence = None, True
             return told(error)
         return next((report.message for report in reports if report.status == "code"), None)
