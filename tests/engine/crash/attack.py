@@ -1,0 +1,60 @@
+"""What is done to a besieged app, drawn from a seed: the same seed gives the same attacks in order."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm", "driver", "stop")
+"""Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
+POINTS = (
+    "commit.before.processor-0",
+    "commit.after.processor-0",
+    "commit.before.processor-1",
+    "commit.after.processor-1",
+    "store.before-apply",
+    "store.before-apply",
+    "driver.ordered",
+    "driver.reported",
+)
+"""Where a process is ended by itself."""
+RECOVERY_POINTS = ("store.loaded", "driver.recorded", "driver.fenced")
+"""Where it is ended in the midst of recovering from the loss of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One kill, or two where the first one only brings the app to a point in its recovery."""
+
+    victim: str = ""  # a kind of process, killed at a random moment
+    point: str = ""  # a crash point
+    commits: int = 1  # how many records are written first
+    delay: float = 0.0  # and how many seconds pass then
+    pick: float = 0.0  # which of several
+    processors: int = 2  # with how many it is started again, where it has to be
+
+    @property
+    def kills(self) -> int:
+        return bool(self.victim) + bool(self.point)
+
+    def __str__(self) -> str:
+        return " then ".join(filter(None, (self.victim, self.point)))
+
+
+def attacks(seed: int, kills: int) -> Iterator[Attack]:
+    """So many kills."""
+    chance = random.Random(seed)  # noqa: S311
+    left = kills
+    while left > 0:
+        kind = chance.random()
+        victim = chance.choice(SIGNALS) if kind < 0.5 else "worker" if kind > 0.85 else ""
+        point = "" if kind < 0.5 else chance.choice(RECOVERY_POINTS if kind > 0.85 else POINTS)
+        attack = Attack(
+            victim,
+            point,
+            chance.randrange(1, 2000),
+            chance.uniform(0, 0.5),
+            chance.random(),
+            chance.choice((1, 2, 2)),
+        )
+        left -= attack.kills
+        yield attack

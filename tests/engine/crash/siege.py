@@ -1,0 +1,173 @@
+"""Runs the app under load while its processes are killed, then compares what it wrote with the model."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGTERM
+from threading import Event
+
+from streamapp_runtime.crash_points import VARIABLE
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from tests.engine.crash import model, streams
+from tests.engine.crash.attack import Attack
+from tests.engine.crash.feeder import USERS
+from tests.engine.crash.victims import kill, victims
+
+ROOT = Path(__file__).parents[3]
+APP = Path(__file__).with_name("app.yaml")
+STEP_SECONDS = 0.02
+PATIENCE_SECONDS = 500.0
+MAY_END_WITH = {-9, 0, 3}
+"""Killed, asked to stop, or failed in a way that says: try again."""
+
+
+class SiegeError(Exception):
+    """The app did something that no kill excuses."""
+
+
+class Siege:
+    """One app under attack, in a folder of its own."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self.folder, self.say = folder, say
+        self.points = folder / "points"
+        self.points.mkdir(parents=True)
+        self.data = folder / "data"
+        self.said = (folder / "said.txt").open("ab")
+        self.system = EmbeddedSystem(self.data)
+        for name in ("views", "users"):
+            self.system.create(name, streams.PARTITIONS)
+        chance = random.Random(0)  # noqa: S311
+        known = (f"user-{number}" for number in range(USERS) if number % 10)  # the others meet nobody
+        self.users = [{"user": user, "country": chance.choice(["de", "fr", "us"])} for user in known]
+        streams.append(self.system, "users", self.users)
+        self.killed: Counter[str] = Counter()
+        self.starts = 0
+        self.app: subprocess.Popen[bytes] | None = None
+
+    def run(self, attacks: Iterable[Attack], seed: int) -> list[str]:
+        """All attacks, one after the other; what is wrong with the outputs at the end."""
+        try:
+            with self._feeder(seed):
+                self._start(2)
+                for attack in attacks:
+                    self._attack(attack)
+            self._wait("the outputs to be complete", self._complete)
+            self._stop()
+            views = streams.rows(self.system, "views")
+            if sorted(view["n"] for view in views) != list(range(len(views))):
+                raise SiegeError("the input itself is not whole")
+            return list(model.differences(model.model(self.users, views), *self._outputs()))
+        finally:
+            for pids in victims(self.points).values():
+                for pid in pids:
+                    kill(pid)
+            if self.app is not None:
+                self.app.wait()
+            self.said.close()
+            self.system.close()
+
+    def _attack(self, attack: Attack) -> None:
+        goal = self._written() + attack.commits
+        self._wait(f"{attack.commits} records", lambda: self._written() >= goal, attack)
+        self._pass(attack.delay)
+        if attack.point:
+            (self.points / attack.point).touch()
+        if attack.victim == "stop":
+            self._stop()
+        elif attack.victim:
+            kind = attack.victim
+            found = victims(self.points)
+            if not found[kind]:
+                kind = "driver"
+            if found[kind]:
+                kill(found[kind][int(attack.pick * len(found[kind]))])
+            self.killed[attack.victim] += 1
+        if attack.point:
+            self._reach(attack)
+        self.say(f"{self.killed.total():>4} killed: {attack}; {self._written():,} records written")
+        self._keep_running(attack)
+
+    def _reach(self, attack: Attack) -> None:
+        """Wait until a process has ended at a point; after a while it is not waited for any longer."""
+        point = self.points / attack.point
+        goal = self._written() + 3000
+        self._wait(attack.point, lambda: not point.exists() or self._written() > goal, attack)
+        if point.exists():
+            point.unlink(missing_ok=True)
+        else:
+            self.killed[attack.point] += 1
+
+    def _start(self, processors: int) -> None:
+        command = [str(Path(sys.executable).with_name("streamapp")), "run", str(APP)]
+        options = ["--data", str(self.data), "--processors", str(processors), "--batch-rows", "2000"]
+        environment = os.environ | {VARIABLE: str(self.points)}
+        self.app = subprocess.Popen(
+            [*command, *options],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self.said,
+            stderr=self.said,
+        )
+        self.starts += 1
+
+    def _stop(self) -> None:
+        """Ask the app to finish its batch and end."""
+        assert self.app is not None
+        self.app.send_signal(SIGTERM)
+        self._wait("the app to end", lambda: self.app is not None and self.app.poll() is not None)
+        self.killed["stop"] += 1
+
+    def _keep_running(self, attack: Attack) -> None:
+        """Start the app again if it has ended, at once: what it left may still be running."""
+        assert self.app is not None
+        status = self.app.poll()
+        if status is None:
+            return
+        if status not in MAY_END_WITH:
+            raise SiegeError(f"the app ended with {status} after {attack}: see {self.said.name}")
+        self._start(attack.processors)
+
+    def _wait(self, what: str, done: Callable[[], bool], attack: Attack | None = None) -> None:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not done():
+            if time.monotonic() > until:
+                raise SiegeError(f"waited too long for {what}: see {self.said.name}")
+            if attack is not None:
+                self._keep_running(attack)
+            self._pass(STEP_SECONDS)
+
+    def _written(self) -> int:
+        return streams.size(self.system, "enriched") + streams.size(self.system, "totals")
+
+    def _complete(self) -> bool:
+        self._pass(0.5)
+        self._keep_running(Attack("end"))
+        expected = model.model(self.users, streams.rows(self.system, "views"))
+        return not model.missing(expected, *self._outputs())
+
+    def _outputs(self) -> tuple[list[streams.Row], list[streams.Row]]:
+        enriched, totals = (streams.rows(self.system, name) for name in ("enriched", "totals"))
+        return list(enriched), list(totals)
+
+    @contextmanager
+    def _feeder(self, seed: int) -> Iterator[None]:
+        command = [sys.executable, "-m", "tests.engine.crash.feeder", str(self.data), str(seed)]
+        feeder = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            yield
+            self.say(f"{feeder.communicate('')[0].strip()} views were written")
+        finally:
+            feeder.kill()
+            feeder.wait()
+
+    @staticmethod
+    def _pass(seconds: float) -> None:
+        Event().wait(seconds)

@@ -1,0 +1,27 @@
+"""Whatever is killed while an app runs, each output is written exactly once, and no total loses a row."""
+
+from pathlib import Path
+
+from tests.engine.crash.attack import Attack, attacks
+from tests.engine.crash.siege import Siege
+
+OF_EACH_KIND = (
+    Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
+    Attack(point="commit.after.processor-0", commits=500),
+    Attack(point="store.before-apply", commits=500),
+    Attack(victim="executor", commits=500, delay=0.1),
+    Attack(victim="driver", commits=500, delay=0.3),
+    Attack(point="commit.before.processor-1", commits=500),
+)
+"""Together these reach every path of recovery, and cost only one start of Spark more than none would."""
+
+
+def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(tmp_path: Path) -> None:
+    siege = Siege(tmp_path, print)
+    assert siege.run(OF_EACH_KIND, seed=1) == []
+    assert siege.killed.total() >= 5
+
+
+def test_the_same_seed_makes_the_same_attacks() -> None:
+    assert list(attacks(7, 30)) == list(attacks(7, 30))
+    assert sum(attack.kills for attack in attacks(7, 30)) >= 30
