@@ -83,7 +83,8 @@ def run(
     from streamapp_runtime.driver.progress import Progress
 
     rows = batch_rows or chosen.spec.batch.rows
-    wish = Wish(processors or chosen.spec.processors, data, until_end, seconds, rows)
+    code = None if app == "-" else Path(app).resolve().parent
+    wish = Wish(processors or chosen.spec.processors, data, until_end, seconds, rows, code)
     say, soon = _voice(quiet, log_format)
     progress, measured = Progress(say, time.monotonic, *soon), Measured(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):

@@ -1,5 +1,6 @@
 """A run from beginning to end: session, launch, loop, release."""
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,13 +9,14 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
-from streamapp.spec.problem import Problem
+from streamapp.spec.durations import milliseconds
 from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, RefusedError, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import TROUBLE, Batch, FailedError, Loop
 from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
+from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import FencedError, System
@@ -31,6 +33,7 @@ class Wish:
     until_end: bool = False
     seconds: float | None = None
     rows: int = 1_000_000
+    code: Path | None = None  # where the app's own code is found, beside what is installed
 
 
 def run(
@@ -46,15 +49,20 @@ def run(
 
     RefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
-    data = (wish.data or _folder(app)).resolve()  # executors have working directories of their own
-    system = EmbeddedSystem(data)
+    if problems := unready(app):
+        raise RefusedError(problems)
+    data, system = _system(app, wish.data)
     session = open_session(app.application_id, wish.processors)
+    if wish.code is not None:
+        sys.path.insert(0, str(wish.code))
+        session.sparkContext.environment["PYTHONPATH"] = str(wish.code)
     try:
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
         ready = _launched(app, system, data, ledger, session, wish.processors)
         launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
-        loop = Loop(session, system, ledger, ready, wish.rows, trouble=trouble)
+        interval = milliseconds(app.spec.batch.interval) / 1000
+        loop = Loop(session, system, ledger, ready, wish.rows, interval=interval, trouble=trouble)
         loop.start()
         _serve(loop, wish, stop, heard)
         loop.release()
@@ -85,14 +93,10 @@ def _serve(loop: Loop, wish: Wish, stop: Stopping, heard: Callable[[Batch], None
             stop.wait(POLL_SECONDS)
 
 
-def _folder(app: StreamApp) -> Path:
-    """The one embedded system of the app."""
-    for index, system in enumerate(app.spec.systems):
-        if system.embedded is None:
-            message = "not yet supported: this version runs on an embedded system only"
-            raise RefusedError([Problem(0, 0, f"spec.systems[{index}].{system.kind}", message)])
-    embedded = app.spec.systems[0].embedded
-    if len(app.spec.systems) > 1 or embedded is None:
-        message = "not yet supported: this version runs an app on one system"
-        raise RefusedError([Problem(0, 0, "spec.systems", message)])
-    return Path(embedded.path)
+def _system(app: StreamApp, data: Path | None) -> tuple[Path, EmbeddedSystem]:
+    """The one system of an app that can run."""
+    said = app.spec.systems[0].embedded
+    if said is None:
+        raise TypeError("an app that can run has an embedded system")
+    folder = (data or Path(said.path)).resolve()  # executors have working directories of their own
+    return folder, EmbeddedSystem(folder, sync=said.sync)

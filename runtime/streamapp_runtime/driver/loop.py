@@ -85,6 +85,7 @@ class Loop:
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # hears why a batch failed
+    interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
     number: int = 0
     failures: int = 0  # in a row
     gate: Mapping[Partition, int] = field(default_factory=dict)
@@ -94,7 +95,8 @@ class Loop:
     _frame: DataFrame | None = None  # None while there is something to mend
     _fence: bool = False  # whether what failed may still be writing
     _unready: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
-    _last: float = 0.0
+    _last: float = 0.0  # when a batch ended
+    _begun: float = float("-inf")  # when a batch with records began
 
     def __post_init__(self) -> None:
         program, setup, lanes = self.launch.program, self.launch.setup, len(self.launch.lanes)
@@ -132,7 +134,8 @@ class Loop:
     def _step(self, frame: DataFrame) -> Batch | None:
         found = self._demands()
         waiting = gated(self.launch.partitions, self._positions(), self.gate)
-        able = [demand for demand in found if demand.task not in self._unready]
+        due = time.monotonic() - self._begun >= self.interval
+        able = [demand for demand in found if due and demand.task not in self._unready]
         given = share_out(able, self.rows, self.launch.course, waiting)
         if not given and not self._unready:
             if time.monotonic() - self._last <= KEEP_ALIVE_SECONDS:
@@ -150,6 +153,7 @@ class Loop:
         orders = self._orders(given, release)
         begun = time.monotonic()
         self._suspects = tuple(given) or self._suspects
+        self._begun = begun if given else self._begun
         crash_point("driver.ordered")
         reports = self._collected(frame, orders)
         crash_point("driver.reported")
