@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamapp.spec import crd, reference
+from streamapp_runtime.driver import metrics
 
 REPOSITORY = Path(__file__).parents[2]
 
 GENERATED: Mapping[str, Callable[[], str]] = {
     "crds/streamapps.streamapp.dev.yaml": crd.text,
+    "docs/reference/metrics.md": metrics.page,
     "docs/reference/resource.md": reference.page,
 }
 

@@ -1,0 +1,62 @@
+"""An app that runs as a child of the tests, and what it says of itself."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+COMMAND = Path(sys.executable).with_name("streamapp")
+EXAMPLE = Path(__file__).parents[3] / "examples" / "country-views" / "app.yaml"
+ENDS_SECONDS = 60.0
+
+Said = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Running:
+    """`streamapp run` with --log-format json."""
+
+    data: Path
+    process: subprocess.Popen[str]
+    said: list[Said] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, data: Path, *options: str) -> "Running":
+        command = [COMMAND, "run", EXAMPLE, "--data", data, "--processors", "1", "--log-format", "json"]
+        return cls(data, subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True))
+
+    def until(self, wanted: Callable[[Said], bool]) -> Said:
+        """Hear it until it says something; every line has to be JSON."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.said.append(json.loads(line))
+            if wanted(self.said[-1]):
+                return self.said[-1]
+        raise AssertionError(f"it ended and had only said {self.said}")
+
+    def end(self, *signals: int) -> int:
+        """Send signals, hear the rest, and give the exit code."""
+        for number in signals:
+            self.process.send_signal(number)
+        out, err = self.process.communicate()
+        assert not out
+        self.said += [json.loads(line) for line in err.splitlines()]
+        return self.process.returncode
+
+    def children(self) -> list[int]:
+        """The processes that it started: the JVM is one."""
+        listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [int(pid) for pid in listed.split()]
+
+
+def ends(pidfd: int) -> bool:
+    """Whether a process ends by itself before long."""
+    try:
+        return bool(select.select([pidfd], [], [], ENDS_SECONDS)[0])
+    finally:
+        os.close(pidfd)

@@ -1,0 +1,57 @@
+"""How a run that never comes to run tells why."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.engine.cli.running import COMMAND, EXAMPLE
+
+BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
+
+
+def ran(*arguments: str | Path, java: str | None = None) -> subprocess.CompletedProcess[str]:
+    env = dict(os.environ) | ({"JAVA_HOME": java} if java else {})
+    return subprocess.run([COMMAND, "run", *arguments], capture_output=True, text=True, env=env, check=False)
+
+
+def test_a_resource_that_is_wrong_is_refused_with_the_path(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(BROKEN)
+    done = ran(file, "--data", tmp_path / "data")
+    assert done.returncode == 1
+    assert "spec.operators[2].joinTable.table" in done.stderr
+
+
+def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(BROKEN)
+    done = ran(file, "--data", tmp_path / "data", "--log-format", "json")
+    problem, outcome = map(json.loads, done.stderr.splitlines())
+    assert problem["path"] == outcome["path"] == "spec.operators[2].joinTable.table"
+    assert (outcome["outcome"], outcome["reason"]) == ("config", "InvalidSpec")
+
+
+def test_without_java_one_line_names_the_java_that_is_needed(tmp_path: Path) -> None:
+    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "Spark needs Java 17 or newer" in line
+    assert str(tmp_path) in line
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--until-end", "--for", "3s"], "leave one out"),
+        (["--for", "soon"], "--for"),
+        (["--metrics-port", "99999"], "--metrics-port"),
+    ],
+)
+def test_a_wrong_use_ends_with_2(tmp_path: Path, options: list[str], told: str) -> None:
+    done = ran(EXAMPLE, "--data", tmp_path / "data", *options)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (tmp_path / "data").exists()
