@@ -76,9 +76,13 @@ class Progress:
     _begun: float = 0.0
     _last: float = 0.0
 
+    def begin(self) -> None:
+        """From here on time counts."""
+        self._begun = self._last = self.clock()
+
     def launched(self, launch: Launch) -> None:
         """Say what is about to run."""
-        self._begun = self._last = self.clock()
+        self.begin()
         self.say(plan_word(launch))
 
     def batch(self, batch: Batch) -> None:

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 COMMAND = Path(sys.executable).with_name("streamapp")
 EXAMPLE = Path(__file__).parents[3] / "examples" / "country-views" / "app.yaml"
@@ -52,6 +54,18 @@ class Running:
         """The processes that it started: the JVM is one."""
         listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         return [int(pid) for pid in listed.split()]
+
+
+def got(url: str) -> tuple[int, str, str]:
+    """Status, kind and text of what an address of this machine gives."""
+    where = urlsplit(url)
+    connection = HTTPConnection(where.hostname or "", where.port)
+    try:
+        connection.request("GET", where.path)
+        answer = connection.getresponse()
+        return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    finally:
+        connection.close()
 
 
 def ends(pidfd: int) -> bool:

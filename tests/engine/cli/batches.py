@@ -1,0 +1,34 @@
+"""Batches as the loop tells of them."""
+
+from collections.abc import Mapping
+
+from streamapp_runtime.driver.loop import Batch
+from streamapp_runtime.lanes.orders import Report
+
+
+def batch(
+    number: int = 1,
+    *,
+    seconds: float = 0.25,
+    rows_in: int = 100,
+    rows_out: int = 50,
+    restored: int = 0,
+    bad: int = 0,
+    lags: Mapping[str, int] | None = None,
+    given: Mapping[str, int] | None = None,
+    status: str = "committed",
+) -> Batch:
+    return Batch(
+        number=number,
+        incarnation=1,
+        seconds=seconds,
+        rows_in=rows_in,
+        rows_out=rows_out,
+        bytes_in=10 * rows_in,
+        bad=bad,
+        restoring=0,
+        restored=restored,
+        lags=lags or {},
+        given=given or {},
+        reports=(Report("Partition 0", status),),
+    )

@@ -1,0 +1,75 @@
+"""The text that Prometheus reads, against values that are counted here by other means."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp_runtime.driver.measured import Measured
+from streamapp_runtime.driver.metrics import BOUNDS, METRICS, Kind
+from streamapp_runtime.driver.scrape import listening, serving
+from tests.engine.cli.batches import batch
+from tests.engine.cli.running import got
+
+
+def measured() -> Measured:
+    return Measured(lambda: 0.0)
+
+
+def value(text: str, sample: str) -> float:
+    (line,) = [line for line in text.splitlines() if line.startswith(f"{sample} ")]
+    return float(line.rpartition(" ")[2])
+
+
+@given(st.lists(st.floats(0, 100), max_size=50))
+def test_a_bucket_counts_all_batches_that_were_no_longer(seconds: list[float]) -> None:
+    values = measured()
+    for each in seconds:
+        values.batch(batch(seconds=each))
+    text = values.text()
+    for bound in BOUNDS if seconds else ():
+        sample = f'streamapp_batch_seconds_bucket{{step="batch",le="{bound:g}"}}'
+        assert value(text, sample) == sum(each <= bound for each in seconds)
+    if seconds:
+        assert value(text, 'streamapp_batch_seconds_bucket{step="batch",le="+Inf"}') == len(seconds)
+        assert value(text, 'streamapp_batch_seconds_sum{step="batch"}') == pytest.approx(sum(seconds))
+
+
+def test_rows_of_a_batch_that_was_not_committed_are_not_counted_as_read() -> None:
+    values = measured()
+    for status in ("committed", "unavailable", "committed"):
+        values.batch(batch(status=status, given={"views": 10}))
+    assert value(values.text(), 'streamapp_rows_in_total{stream="views"}') == 20
+
+
+def test_a_failed_batch_is_counted() -> None:
+    values = measured()
+    values.trouble("why")
+    assert value(values.text(), "streamapp_batches_failed_total") == 1
+
+
+def test_names_with_quotes_and_line_ends_are_escaped() -> None:
+    values = measured()
+    values.batch(batch(given={'a"b\\c\nd': 1}))
+    assert r'streamapp_rows_in_total{stream="a\"b\\c\nd"} 1' in values.text()
+
+
+def test_names_are_as_prometheus_wants_them() -> None:
+    for metric in METRICS:
+        assert re.fullmatch(r"streamapp_[a-z_]+", metric.name)
+        assert metric.name.endswith("_total") == (metric.kind is Kind.COUNTER)
+
+
+def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:
+    with serving(listening(lambda: "up 1\n", 0)) as url:
+        assert got(url) == (200, "text/plain; version=0.0.4; charset=utf-8", "up 1\n")
+        assert got(url.replace("/metrics", "/other"))[0] == 404
+    with pytest.raises(ConnectionRefusedError):
+        got(url)
+
+
+def test_a_port_that_is_taken_is_an_error_at_once() -> None:
+    server = listening(str, 0)
+    with serving(server), pytest.raises(OSError, match="in use"):
+        listening(str, server.server_port)

@@ -1,0 +1,101 @@
+"""Words about a run: when they are said, and what stands in them."""
+
+from dataclasses import dataclass
+from io import StringIO
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp_runtime.cli.terminal import CLEARED, Terminal
+from streamapp_runtime.driver.progress import FIRST_LINES, LATER, SOON, Progress, Word
+from tests.engine.cli.batches import batch
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def following(words: list[Word], clock: Clock) -> Progress:
+    progress = Progress(words.append, clock)
+    progress.begin()
+    return progress
+
+
+@given(st.lists(st.tuples(st.floats(0, 4), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=60))
+def test_the_rates_of_all_words_and_what_came_after_them_add_up_to_the_summary(
+    batches: list[tuple[float, int, int]],
+) -> None:
+    words: list[Word] = []
+    clock = Clock()
+    progress = following(words, clock)
+    told = clock.now
+    shown, pending = 0.0, 0
+    for number, (seconds, rows_in, rows_out) in enumerate(batches):
+        clock.now += seconds
+        before = len(words)
+        progress.batch(batch(number, rows_in=rows_in, rows_out=rows_out))
+        pending += rows_in
+        if len(words) > before:
+            rate = words[-1].facts["rowsInPerSecond"]
+            assert isinstance(rate, float)
+            assert abs(rate - pending / (clock.now - told)) <= 0.05 + 1e-6 * rate
+            shown, pending, told = shown + pending, 0, clock.now
+    progress.ended()
+    assert words[-1].facts["rowsIn"] == shown + pending == sum(rows for _, rows, _ in batches)
+    assert words[-1].facts["batches"] == len(batches)
+
+
+def test_words_come_every_second_at_first_and_every_ten_later() -> None:
+    words: list[Word] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for _ in range(200):
+        clock.now += SOON
+        progress.batch(batch())
+    assert len(words) == FIRST_LINES + int((200 * SOON - FIRST_LINES * SOON) / LATER)
+
+
+def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
+    words: list[Word] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for bad, restored in ((0, 0), (2, 7)):
+        clock.now += 1
+        progress.batch(batch(bad=bad, restored=restored))
+    clean, other = words
+    assert "bad" not in clean.text
+    assert "restored" not in clean.text
+    assert "bad 2" in other.text
+    assert "restored 7" in other.text
+
+
+def test_a_failed_batch_is_told_with_its_reason() -> None:
+    words: list[Word] = []
+    following(words, Clock()).trouble("the disk is full")
+    assert "the disk is full" in words[0].text
+    assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
+
+
+def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_other() -> None:
+    screen = Screen()
+    terminal = Terminal(screen)
+    for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
+        terminal.say(Word(text, {}, passing))
+    assert screen.getvalue() == f"begun\na{CLEARED}b{CLEARED}ended\n"
+
+
+def test_elsewhere_every_word_has_its_line() -> None:
+    file = StringIO()
+    terminal = Terminal(file)
+    for text, passing in (("begun", False), ("a", True), ("b", True)):
+        terminal.say(Word(text, {}, passing))
+    assert file.getvalue() == "begun\na\nb\n"
