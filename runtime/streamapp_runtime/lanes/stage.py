@@ -146,12 +146,14 @@ class Stage:
             batch.fail_all(_kind(error), str(error))
 
     def _ended(self, batch: LayerBatch) -> list[tuple[int, str]]:
-        """Commit, and say of each task what became of it."""
+        """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
+        begun = time.monotonic()
         try:
             done = None if batch.orders.trial else batch.commit()
         except _EXPECTED as error:
             batch.fail_all(_kind(error), str(error))
             done = None
+        steps = (("commit", time.monotonic() - begun),)
         reports = []
         for index, task in enumerate(batch.lane.tasks):
             status, message = batch.told.get(index, ("tried" if batch.orders.trial else "committed", ""))
@@ -166,6 +168,7 @@ class Stage:
                 restored=batch.restored.get(index, 0),
                 bad=batch.bad.get(index, 0),
                 message=message,
+                steps=steps if index == 0 else (),
             )
             reports.append((index, report.text()))
         return reports
