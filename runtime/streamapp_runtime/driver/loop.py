@@ -17,7 +17,7 @@ from streamapp_runtime.driver.culprit import culprit
 from streamapp_runtime.driver.flow import Demand, demands, gated, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.losses import lost
+from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.positions import Positions
 from streamapp_runtime.driver.session import ExecutorsMissingError, alive
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, ReadRange, Report, TaskOrder
@@ -117,7 +117,7 @@ class Loop:
         except FencedError as error:
             raise FailedError(f"another driver runs this app: {error}") from error
         except TROUBLE as error:
-            self._failed(_told(error))
+            self._failed(reason(error))
             return None
 
     def release(self) -> None:
@@ -293,13 +293,6 @@ class Loop:
                 if p.stream in own
             }
         )
-
-
-def _told(error: Exception) -> str:
-    """What a failure says in one line: of a traceback, the last one that is not Spark's."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    said = [line.strip() for line in lines if line[0].isalpha()]
-    return said[-1] if said else type(error).__name__
 
 
 def _by_stream(found: Sequence[Demand]) -> Counter[str]:

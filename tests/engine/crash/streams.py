@@ -1,13 +1,13 @@
 """The streams of the besieged app, as plain values."""
 
 import json
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import RECORDS
 
@@ -19,8 +19,10 @@ def append(system: EmbeddedSystem, stream: str, rows: Iterable[Row]) -> None:
     """Write rows, each to the partition of its user, in one transaction."""
     transaction = system.begin(f"{stream}.writer", 0)
     parts: dict[int, list[Row]] = {}
-    for row in rows:
-        parts.setdefault(zlib.crc32(row["user"].encode()) % PARTITIONS, []).append(row)
+    rows = list(rows)
+    places = partition_of(pa.array([row["user"].encode() for row in rows], pa.binary()), PARTITIONS)
+    for index, row in zip(places.tolist(), rows, strict=True):
+        parts.setdefault(index, []).append(row)
     for index, part in parts.items():
         keys = pa.array([row["user"].encode() for row in part], pa.binary())
         values = pa.array([json.dumps(row).encode() for row in part], pa.binary())
