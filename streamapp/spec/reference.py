@@ -32,8 +32,8 @@ _CHANGES = """\
 ## What a change does
 
 The column *A change* says what happens to a running app when the field changes. `—` stands where a change
-makes another app, or means nothing to StreamApp. This version plans apps and does not run them yet: the
-column is what the field will mean to one that runs.
+makes another app, or means nothing to StreamApp. `streamapp run` reads the resource once, at its start: the
+column is what a change will do to an app that runs in a cluster.
 """
 
 _NOT_YET = """\
