@@ -91,9 +91,7 @@ class Ledger:
 
     def of_tasks(self) -> dict[str, Mapping[Partition, int]]:
         """The next record of every partition, by the task that read it."""
-        return {
-            task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()
-        }
+        return {task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()}
 
     def positions(self) -> dict[Partition, int]:
         """The next record of every partition, whichever task read it last."""
