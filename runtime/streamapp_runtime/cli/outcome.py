@@ -32,8 +32,11 @@ class Ended:
         last = (
             _told(self.problems[0]) if self.problems else {"reason": "", "path": "", "message": self.message}
         )
-        yield json.dumps({"outcome": self.code.name.lower()} | last)
+        yield json.dumps({"outcome": _OUTCOMES[self.code]} | last)
 
 
 def _told(problem: Problem) -> dict[str, str]:
     return {"reason": problem.reason, "path": problem.path, "message": problem.message}
+
+
+_OUTCOMES = {Code.DONE: "done", Code.CONFIG: "config", Code.MISUSE: "config", Code.RETRY: "retry"}

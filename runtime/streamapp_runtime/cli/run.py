@@ -19,7 +19,8 @@ from streamapp_runtime.cli.outcome import Code, Ended
 if TYPE_CHECKING:
     from streamapp_runtime.driver.application import Wish
     from streamapp_runtime.driver.measured import Measured
-    from streamapp_runtime.driver.progress import Progress, Word
+    from streamapp_runtime.driver.progress import Progress
+    from streamapp_runtime.driver.words import Word
 
 T = TypeVar("T")
 
@@ -112,6 +113,7 @@ def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured
             launched=_both(progress.launched, measured.launched),
             heard=_both(progress.batch, measured.batch),
             trouble=_both(progress.trouble, measured.trouble),
+            idle=progress.idle,
         )
     except RefusedError as refused:
         return Ended(Code.CONFIG, problems=tuple(refused.problems))
@@ -152,8 +154,8 @@ def _voice(quiet: bool, log_format: str) -> "tuple[Callable[[Word], None], tuple
 
 @contextmanager
 def _metrics(measured: "Measured", port: int, say: "Callable[[Word], None]") -> Iterator[None]:
-    from streamapp_runtime.driver.progress import Word
     from streamapp_runtime.driver.scrape import listening, serving
+    from streamapp_runtime.driver.words import Word
 
     try:
         server = listening(measured.text, port)

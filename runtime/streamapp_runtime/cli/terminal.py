@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TextIO
 
-from streamapp_runtime.driver.progress import Word
+from streamapp_runtime.driver.words import Word
 
 REWRITTEN = 0.2
 """Seconds between two passing words on a terminal, where they take no room."""

@@ -44,6 +44,7 @@ def run(
     launched: Callable[[Launch], None],
     heard: Callable[[Batch], None],
     trouble: Callable[[str], None] = lambda _: None,
+    idle: Callable[[], None] = lambda: None,
 ) -> None:
     """Run an app until it is told to stop, until its end, or for a while.
 
@@ -64,7 +65,7 @@ def run(
         interval = milliseconds(app.spec.batch.interval) / 1000
         loop = Loop(session, system, ledger, ready, wish.rows, interval=interval, trouble=trouble)
         loop.start()
-        _serve(loop, wish, stop, heard)
+        _serve(loop, wish, stop, heard, idle)
         loop.release()
     finally:
         hush()
@@ -81,16 +82,20 @@ def _launched(
         raise FailedError(f"the start failed: {error}") from error
 
 
-def _serve(loop: Loop, wish: Wish, stop: Stopping, heard: Callable[[Batch], None]) -> None:
+def _serve(
+    loop: Loop, wish: Wish, stop: Stopping, heard: Callable[[Batch], None], idle: Callable[[], None]
+) -> None:
     deadline = None if wish.seconds is None else time.monotonic() + wish.seconds
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         batch = loop.step()
         if batch is not None:
             heard(batch)
-        elif wish.until_end and not loop.behind:
-            return
-        else:
-            stop.wait(POLL_SECONDS)
+            continue
+        if not loop.behind:
+            if wish.until_end:
+                return
+            idle()
+        stop.wait(POLL_SECONDS)
 
 
 def _system(app: StreamApp, data: Path | None) -> tuple[Path, EmbeddedSystem]:

@@ -1,65 +1,23 @@
-"""What a run says of itself: its plan at the start, how it goes meanwhile, and what it did at the end."""
+"""What a run says of itself, and when: its plan, how it goes from time to time, and what it did."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from streamapp.plan.plan import Role
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.loop import Batch
+from streamapp_runtime.driver.words import (
+    Totals,
+    Word,
+    batch_word,
+    idle_word,
+    plan_word,
+    summary_word,
+    trouble_word,
+)
 
 SOON, LATER = 1.0, 10.0
 """Seconds between two lines: at the beginning there is something to see, later there are many of them."""
 FIRST_LINES = 10
-READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
-WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What some batches did together."""
-
-    batches: int = 0
-    rows_in: int = 0
-    rows_out: int = 0
-    restored: int = 0
-    bad: int = 0
-    seconds: float = 0.0
-
-    def with_batch(self, batch: Batch) -> "Totals":
-        """The same and one batch more."""
-        return Totals(
-            self.batches + 1,
-            self.rows_in + batch.rows_in,
-            self.rows_out + batch.rows_out,
-            self.restored + batch.restored,
-            self.bad + batch.bad,
-            self.seconds + batch.seconds,
-        )
-
-    def since(self, earlier: "Totals") -> "Totals":
-        """What came to it since."""
-        return Totals(
-            self.batches - earlier.batches,
-            self.rows_in - earlier.rows_in,
-            self.rows_out - earlier.rows_out,
-            self.restored - earlier.restored,
-            self.bad - earlier.bad,
-            self.seconds - earlier.seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One thing to be told: as a text, and as facts for machines."""
-
-    text: str
-    facts: dict[str, object]
-    passing: bool = False  # soon followed by another of its kind, which may stand in its place
-
-    def as_json(self) -> str:
-        """On one line."""
-        return json.dumps(self.facts)
 
 
 @dataclass(slots=True)
@@ -72,6 +30,7 @@ class Progress:
     later: float = LATER
     totals: Totals = field(default_factory=Totals)
     _told: Totals = field(default_factory=Totals)  # what the last word was about
+    _idle: bool = False  # and told to be so
     _lines: int = 0
     _begun: float = 0.0
     _last: float = 0.0
@@ -88,86 +47,28 @@ class Progress:
     def batch(self, batch: Batch) -> None:
         """Take note of a batch, and say a word if it is time."""
         self.totals = self.totals.with_batch(batch)
-        now = self.clock()
-        if now - self._last >= (self.soon if self._lines < FIRST_LINES else self.later):
-            self.say(batch_word(batch, self.totals.since(self._told), self.totals.bad, now - self._last))
-            self._told, self._last, self._lines = self.totals, now, self._lines + 1
+        self._idle = self._idle and not batch.rows_in
+        seconds = self.clock() - self._last
+        if not self._idle and self._due(seconds):
+            self._say(batch_word(batch, self.totals.since(self._told), self.totals.bad, seconds))
+
+    def idle(self) -> None:
+        """Say once that there is nothing to do, when it is time to say anything."""
+        if not self._idle and self._due(self.clock() - self._last):
+            self._idle = True
+            self._say(idle_word(self.totals))
 
     def trouble(self, why: str) -> None:
         """Say why a batch failed."""
-        self.say(Word(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why}))
+        self.say(trouble_word(why))
 
     def ended(self) -> None:
         """Say what the whole run did."""
         self.say(summary_word(self.totals, self.clock() - self._begun))
 
+    def _due(self, seconds: float) -> bool:
+        return seconds >= (self.soon if self._lines < FIRST_LINES else self.later)
 
-def plan_word(launch: Launch) -> Word:
-    """What runs, in two lines."""
-    streams = launch.proposal.plan.streams.values()
-    counts = {stream.name: stream.partitions for stream in streams}
-    read = [stream.name for stream in streams if stream.role in READ]
-    inner = [stream.name for stream in streams if stream.role is Role.INTERMEDIATE]
-    written = [stream.name for stream in streams if stream.role in WRITTEN]
-    tasks, processors = len(launch.partitions), len(launch.lanes)
-    name = launch.app.application_id
-    roles = [("reads", read), ("through", inner), ("writes", written)]
-    listed = "; ".join(
-        f"{verb} {', '.join(_counted(one, counts) for one in names)}" for verb, names in roles if names
-    )
-    lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
-    facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
-    return Word(f"{name}: {lanes}\n  {listed}", facts)
-
-
-def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
-    """How it goes: what some batches did in so many seconds, and how the last one left things."""
-    span = max(seconds, 1e-9)
-    rows_in, rows_out = since.rows_in / span, since.rows_out / span
-    milliseconds = 1000 * since.seconds / max(since.batches, 1)
-    text = f"batch {batch.number:>5}  in {rows_in:>9,.0f}/s  out {rows_out:>9,.0f}/s"
-    text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
-    text += f"  restored {since.restored:,}" * bool(since.restored)
-    text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
-    text += f"  bad {bad:,}" * bool(bad)
-    facts = {
-        "event": "progress",
-        "batch": batch.number,
-        "rowsInPerSecond": round(rows_in, 1),
-        "rowsOutPerSecond": round(rows_out, 1),
-        "lag": batch.lag,
-        "batchMilliseconds": round(milliseconds, 1),
-        "restored": since.restored,
-        "restoring": batch.restoring,
-        "bad": bad,
-    }
-    return Word(text, facts, passing=True)
-
-
-def summary_word(totals: Totals, seconds: float) -> Word:
-    """What a run did."""
-    rate = totals.rows_in / max(seconds, 1e-9)
-    batches = _several(totals.batches, "batch", "batches")
-    text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
-    text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
-    text += f", {totals.restored:,} entries restored" * bool(totals.restored)
-    text += f", {_several(totals.bad, 'bad record')}" * bool(totals.bad)
-    facts = {
-        "event": "ended",
-        "rowsIn": totals.rows_in,
-        "rowsOut": totals.rows_out,
-        "batches": totals.batches,
-        "seconds": round(seconds, 3),
-        "rowsPerSecond": round(rate, 1),
-        "restored": totals.restored,
-        "bad": totals.bad,
-    }
-    return Word(text, facts)
-
-
-def _counted(name: str, counts: dict[str, int | None]) -> str:
-    return f"{name} ({counts[name]})" if counts[name] else name
-
-
-def _several(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    def _say(self, word: Word) -> None:
+        self.say(word)
+        self._told, self._last, self._lines = self.totals, self.clock(), self._lines + 1

@@ -29,8 +29,9 @@ def idle(data: Path) -> Iterator[Running]:
     """An app that has read everything and goes on running."""
     running = Running.start(data, "--metrics-port", "0", "--batch-rows", "2000")
     try:
-        running.until(lambda said: said.get("event") == "progress" and said["lag"] == 0 and said["batch"] > 3)
+        running.until(lambda said: said.get("event") == "idle")
         yield running
     finally:
-        running.process.kill()
-        running.process.communicate()
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.communicate()

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.terminal import CLEARED, Terminal
-from streamapp_runtime.driver.progress import FIRST_LINES, LATER, SOON, Progress, Word
+from streamapp_runtime.driver.progress import FIRST_LINES, LATER, SOON, Progress
+from streamapp_runtime.driver.words import Word
 from tests.engine.cli.batches import batch
 
 
@@ -76,6 +77,18 @@ def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
     assert "restored" not in clean.text
     assert "bad 2" in other.text
     assert "restored 7" in other.text
+
+
+def test_idleness_is_told_once_until_rows_come_again() -> None:
+    words: list[Word] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for rows in (5, 0, 0, 7, 0):
+        progress.batch(batch(rows_in=rows))
+        clock.now += SOON
+        progress.idle()
+        progress.idle()
+    assert [word.facts["event"] for word in words] == ["idle", "progress", "idle"]
 
 
 def test_a_failed_batch_is_told_with_its_reason() -> None:
