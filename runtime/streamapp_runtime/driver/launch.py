@@ -17,7 +17,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.unfit import unfit
+from streamapp_runtime.driver.unfit import path_of, unfit
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.lanes.setup import Setup
@@ -67,11 +67,12 @@ def launch(
     proposal = propose(app, world)
     if proposal.plan.outcome is Outcome.REJECTED:
         told = [
-            Problem(0, 0, e.operator or "", f"{e.message}; {e.hint}", e.reason) for e in proposal.plan.errors
+            Problem(0, 0, path_of(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
+            for e in proposal.plan.errors
         ]
         raise RefusedError(told, proposal)
     if proposal.assignment is None:
-        raise RefusedError([_problem(proposal.tasks)], proposal)
+        raise RefusedError([_problem(app, proposal.tasks)], proposal)
     program = compile_program(app, proposal.graph, proposal.plan, session)
     if isinstance(program, list):
         raise RefusedError(program, proposal)
@@ -96,7 +97,7 @@ def launch(
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
     placed = place(assignment.tasks, {}, dict.fromkeys(names), {})
     if isinstance(placed, Refusal):
-        raise RefusedError([_problem(placed)], proposal)
+        raise RefusedError([_problem(app, placed)], proposal)
     reads = {t.operation.stream: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
     setup = Setup(
         application_id=app.application_id,
@@ -125,9 +126,9 @@ def launch(
     )
 
 
-def _problem(refusal: object) -> Problem:
+def _problem(app: StreamApp, refusal: object) -> Problem:
     assert isinstance(refusal, Refusal)  # noqa: S101 - for the type checker
-    return Problem(0, 0, refusal.path, f"{refusal.message}; {refusal.hint}", refusal.reason)
+    return Problem(0, 0, path_of(app, refusal.path), f"{refusal.message}; {refusal.hint}", refusal.reason)
 
 
 def _tasks(program: Program) -> list[Task]:

@@ -35,10 +35,10 @@ def _problems(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) ->
 
 
 def path_of(app: StreamApp, name: str) -> str:
-    """Where a part of the program comes from: an operator or a stream."""
+    """Where an operator, a part of one, or a stream stands; what is no name stays as it is."""
     whole = name.partition("/")[0]
     for index, operator in enumerate(app.spec.operators):
         if whole in {operator.name, app.intermediate_stream(operator.name)}:
             return f"spec.operators[{index}].{operator.kind}"
     names = [stream.name for stream in app.spec.streams]
-    return f"spec.streams[{names.index(whole)}]" if whole in names else "spec"
+    return f"spec.streams[{names.index(whole)}]" if whole in names else name

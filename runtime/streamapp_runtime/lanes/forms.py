@@ -1,4 +1,4 @@
-"""The format of each stream that a layer reads or writes."""
+"""The formats in which a layer reads and writes."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,12 @@ from streamapp_runtime.program.program import PythonLayer, Task
 
 
 def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, Format]:
-    """Formats by stream; `schemas` are the Avro schemas that streams bring."""
+    """Formats by the stream that is read, and by the task that writes: two may write other columns to one.
+
+    `schemas` are the Avro schemas that streams bring.
+    """
     return {
-        task.operation.stream: form(task, schemas)
+        task.operation.stream if isinstance(task.operation, Read) else task.name: form(task, schemas)
         for task in layer.tasks
         if isinstance(task.operation, Read | Write)
     }

@@ -18,7 +18,7 @@ from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
-from streamapp_runtime.program.operations import Read, Write
+from streamapp_runtime.program.operations import PythonMap, Read, Write
 from streamapp_runtime.program.program import CHANGELOG, REPORT, Edge, Task
 from streamapp_runtime.stores.store import Store
 
@@ -134,9 +134,13 @@ class LayerBatch:
         for task in self.stage.layer.tasks:
             if isinstance(task.operation, Read) or not any(edge.tag in rows for edge in task.sources):
                 continue
+            if isinstance(task.operation, PythonMap) and not task.outputs:
+                for edge in task.sources:  # nobody reads what it would make, or says what that would be
+                    rows.pop(edge.tag, None)
+                continue
             if isinstance(task.operation, Write):
                 for edge in task.sources:
-                    self.outbox.put(task.operation, rows.pop(edge.tag))
+                    self.outbox.put(task.name, task.operation, rows.pop(edge.tag))
                 continue
             slices = tuple(
                 rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources

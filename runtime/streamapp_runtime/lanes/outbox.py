@@ -24,17 +24,17 @@ from streamapp_runtime.systems.system import RECORDS
 class Outbox:
     """What a lane is going to write in this batch."""
 
-    formats: Mapping[str, Format]  # by stream
+    formats: Mapping[str, Format]  # by the task that writes
     partitions: Mapping[str, int]  # by stream
     time_ms: int
     dead_letters: DeadLetters | None = None
     _letters: list[tuple[int, pa.Array, pa.Array]] = field(default_factory=list)
-    _rows: dict[Write, list[Slice]] = field(default_factory=lambda: defaultdict(list))
+    _rows: dict[tuple[str, Write], list[Slice]] = field(default_factory=lambda: defaultdict(list))
 
-    def put(self, write: Write, rows: Slice) -> None:
-        """Gather rows for a stream."""
+    def put(self, task: str, write: Write, rows: Slice) -> None:
+        """Gather rows that a task of the program writes to a stream."""
         if len(rows):
-            self._rows[write].append(rows)
+            self._rows[task, write].append(rows)
 
     def put_letters(self, task: int, keys: pa.Array, values: pa.Array) -> None:
         """Gather bad records of a task."""
@@ -42,12 +42,12 @@ class Outbox:
 
     def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
         """The records of each partition with the tasks they are of; tasks that failed are left out."""
-        for write, slices in self._rows.items():
+        for (task_name, write), slices in self._rows.items():
             rows = together(slices)
             if rows and left_out:
                 rows = rows.filter(pc.invert(pc.is_in(rows.task, pa.array(sorted(left_out), pa.int32()))))
             if rows:
-                records = self._encoded(write, rows)
+                records = self._encoded(self.formats[task_name], write, rows)
                 yield from _spread(write.topic, self.partitions[write.stream], records, rows.task)
         for task, keys, values in self._letters if self.dead_letters else ():
             if self.dead_letters and task not in left_out:
@@ -56,8 +56,7 @@ class Outbox:
                 letters = self.dead_letters
                 yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
 
-    def _encoded(self, write: Write, rows: Slice) -> pa.RecordBatch:
-        form = self.formats[write.stream]
+    def _encoded(self, form: Format, write: Write, rows: Slice) -> pa.RecordBatch:
         values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
         if write.role in ENVELOPED:
             values = enclose(values)
