@@ -1,0 +1,40 @@
+"""A failed job says in many lines what happened: people get one, and no record is blamed for a kill."""
+
+import pytest
+from pyspark.errors import PySparkException
+
+from streamapp_runtime.driver.losses import lost, reason
+
+CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
+Lost task 0.0 in stage 4.0 (TID 6) (host executor 1): org.apache.spark.SparkException: \
+Python worker exited unexpectedly (crashed)
+\tat org.apache.spark.api.python.BasePythonRunner.compute(PythonRunner.scala)
+Caused by: java.io.EOFException
+\t... 9 more
+
+Driver stacktrace:"""
+RAISED = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "stage.py", line 104, in run
+    raise ValueError("no such stream")
+ValueError: no such stream
+
+\tat org.apache.spark.api.python.BasePythonRunner.compute(PythonRunner.scala)
+Driver stacktrace:"""
+
+
+def test_the_end_of_a_process_is_told_as_that() -> None:
+    assert reason(PySparkException(CRASHED)) == "a process was lost (Python worker exited unexpectedly)"
+
+
+def test_of_what_a_worker_raised_the_error_itself_is_told() -> None:
+    assert reason(PySparkException(RAISED)) == "ValueError: no such stream"
+
+
+def test_an_error_without_words_is_told_by_its_kind() -> None:
+    assert reason(EOFError()) == "EOFError"
+
+
+@pytest.mark.parametrize(("said", "expected"), [(CRASHED, True), (RAISED, False)])
+def test_only_the_loss_of_a_process_clears_the_records(said: str, expected: bool) -> None:
+    assert lost(PySparkException(said)) is expected
