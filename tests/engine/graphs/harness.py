@@ -19,7 +19,7 @@ from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Batch, Loop
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.system import RECORDS, System
 
 Row = dict[str, Any]
 MOST_STEPS = 200
@@ -54,17 +54,7 @@ class House:
 
     def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
         """Append records where their keys belong."""
-        self.system.create(stream, partitions)
-        keys = pa.array([None if r.key is None else r.key.encode() for r in records], pa.binary())
-        values = pa.array([_value(r.value) for r in records], pa.binary())
-        times = pa.array([r.timestamp for r in records], pa.int64())
-        transaction = self.system.begin("tests", 0)
-        for index, place in enumerate(partition_of(keys, partitions).tolist()):
-            one = pa.record_batch(
-                [keys[index : index + 1], values[index : index + 1], times[index : index + 1]], schema=RECORDS
-            )
-            transaction.append(Partition(stream, int(place)), one)
-        transaction.commit()
+        write_all(self.system, stream, records, partitions)
 
     def launched(self, app: StreamApp, processors: int = 1) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
@@ -91,21 +81,41 @@ class House:
 
     def records(self, stream: str) -> list[Record]:
         """All records of a stream, partition by partition."""
-        count = self.system.partitions(stream)
-        assert count is not None, f"there is no stream {stream}"
-        found = []
-        for index in range(count):
-            partition = Partition(stream, index)
-            span = self.system.spans([partition])[partition]
-            for batch in self.system.read(partition, span.oldest, span.end):
-                for record in batch.to_pylist():
-                    key = None if record["key"] is None else record["key"].decode()
-                    found.append(Record(key, _read(record["value"]), index))
-        return found
+        return read_all(self.system, stream)
 
     def rows(self, stream: str) -> list[Row]:
         """The values of a stream, in an order of their own."""
         return in_order([record.value for record in self.records(stream)])
+
+
+def write_all(system: System, stream: str, records: Sequence[Told], partitions: int) -> None:
+    """Append records where their keys belong."""
+    system.create(stream, partitions)
+    keys = pa.array([None if r.key is None else r.key.encode() for r in records], pa.binary())
+    values = pa.array([_value(r.value) for r in records], pa.binary())
+    times = pa.array([r.timestamp for r in records], pa.int64())
+    transaction = system.begin("tests", 0)
+    for index, place in enumerate(partition_of(keys, partitions).tolist()):
+        one = pa.record_batch(
+            [keys[index : index + 1], values[index : index + 1], times[index : index + 1]], schema=RECORDS
+        )
+        transaction.append(Partition(stream, int(place)), one)
+    transaction.commit()
+
+
+def read_all(system: System, stream: str) -> list[Record]:
+    """All records of a stream, partition by partition."""
+    count = system.partitions(stream)
+    assert count is not None, f"there is no stream {stream}"
+    found = []
+    for index in range(count):
+        partition = Partition(stream, index)
+        span = system.spans([partition])[partition]
+        for batch in system.read(partition, span.oldest, span.end):
+            for record in batch.to_pylist():
+                key = None if record["key"] is None else record["key"].decode()
+                found.append(Record(key, _read(record["value"]), index))
+    return found
 
 
 @contextmanager

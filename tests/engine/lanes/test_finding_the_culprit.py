@@ -1,0 +1,65 @@
+"""One record is found by halving, whatever makes a batch fail."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.culprit import Culprit, culprit, halves
+from streamapp_runtime.driver.flow import Demand
+
+Place = tuple[str, int, int]
+
+
+def demand(stream: str, start: int, lag: int) -> Demand:
+    return Demand(f"task {stream}", Partition(stream, 0), start, start + lag)
+
+
+batches = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), min_size=1, max_size=5).map(
+    lambda spans: [demand(f"s{n}", start, lag) for n, (start, lag) in enumerate(spans)]
+)
+
+
+def places(batch: Sequence[Demand]) -> list[Place]:
+    return [(d.partition.stream, d.partition.index, at) for d in batch for at in range(d.start, d.end)]
+
+
+@given(batches)
+def test_halves_hold_each_record_once_and_differ_by_one_at_most(batch: list[Demand]) -> None:
+    first, second = halves(batch)
+    assert places(first) + places(second) == places(batch)
+    assert 0 <= len(places(second)) - len(places(first)) <= 1
+
+
+@given(batches, st.data())
+def test_one_of_the_records_on_which_a_batch_fails_is_found(batch: list[Demand], data: st.DataObject) -> None:
+    every = places(batch)
+    wrong = data.draw(st.sets(st.sampled_from(every), min_size=1))
+    trials: list[int] = []
+
+    def trial(part: Sequence[Demand]) -> str | None:
+        trials.append(len(places(part)))
+        return "bad" if wrong & set(places(part)) else None
+
+    found = culprit(batch, trial)
+    assert isinstance(found, Culprit)
+    assert (found.stream, found.partition, found.offset) in wrong
+    assert len(trials) <= 1 + 2 * len(every).bit_length()
+
+
+@given(batches, st.data())
+def test_of_records_that_fail_only_together_one_is_found(batch: list[Demand], data: st.DataObject) -> None:
+    wrong = data.draw(st.sets(st.sampled_from(places(batch)), min_size=1, max_size=3))
+    found = culprit(batch, lambda part: "bad" if wrong <= set(places(part)) else None)
+    assert found is not None
+    assert (found.stream, found.partition, found.offset) in wrong
+
+
+@given(batches)
+def test_a_batch_that_does_not_fail_again_has_no_culprit(batch: list[Demand]) -> None:
+    assert culprit(batch, lambda _: None) is None
+
+
+def test_a_batch_that_fails_without_any_record_has_no_culprit() -> None:
+    assert culprit([], lambda _: "no disk") is None

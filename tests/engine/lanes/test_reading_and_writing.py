@@ -1,0 +1,119 @@
+"""What a lane reads, and what it writes where."""
+
+from base64 import b64decode
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from streamapp.spec.columns import parse_columns
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.envelope import Message, enclose
+from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.lanes.dead_letters import DeadLetters, letters
+from streamapp_runtime.lanes.intake import Asked, Taken, take
+from streamapp_runtime.lanes.orders import LaneOrder, Orders, ReadRange, TaskOrder
+from streamapp_runtime.lanes.outbox import Outbox
+from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.program.operations import Read, Role, Write
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import RECORDS
+
+COLUMNS = tuple(parse_columns("user STRING, n INT"))
+WHOLE = ReadRange("events", 0, 0, 4)
+VALUES = [b'{"user": "a", "n": 1}', b"broken", None, b'{"user": "c", "n": 3}']
+
+
+def taken(
+    folder: Path, values: list[bytes | None], known: dict[int, str], role: Role = Role.INPUT
+) -> list[Taken]:
+    system = EmbeddedSystem(folder)
+    try:
+        system.create("events", 1)
+        transaction = system.begin("tests", 0)
+        keys = pa.array([b"k"] * len(values), pa.binary())
+        times = pa.array(range(len(values)), pa.int64())
+        transaction.append(
+            Partition("events", 0),
+            pa.record_batch([keys, pa.array(values, pa.binary()), times], schema=RECORDS),
+        )
+        transaction.commit()
+        read = Read("events", "main", "events", role, "json", COLUMNS)
+        return list(take(read, open_format("json", COLUMNS), Asked(WHOLE, 2, 5, known), system))
+    finally:
+        system.close()
+
+
+def test_what_cannot_be_decoded_is_set_apart_with_its_bytes_and_the_rest_becomes_rows(tmp_path: Path) -> None:
+    (found,) = taken(tmp_path, VALUES, {})
+    assert found.rows is not None
+    assert found.rows.offset.to_pylist() == [0, 2, 3]
+    assert found.rows.tombstone.to_pylist() == [False, True, False]
+    assert set(found.rows.task.to_pylist()) == {2}
+    assert set(found.rows.source.to_pylist()) == {5}
+    (bad,) = found.bad
+    assert (bad.place, bad.value, bad.key, bad.timestamp) == ("events#0 at offset 1", b"broken", b"k", 1)
+
+
+def test_records_that_are_known_as_bad_are_set_apart_for_the_reason_that_is_known(tmp_path: Path) -> None:
+    aside, rest = taken(tmp_path, VALUES, {0: "division by zero", 9: "elsewhere"})
+    assert [(bad.offset, bad.reason) for bad in aside.bad] == [(0, "division by zero")]
+    assert rest.rows is not None
+    assert rest.rows.offset.to_pylist() == [2, 3]
+
+
+def test_messages_of_control_are_no_rows_of_an_intermediate_stream(tmp_path: Path) -> None:
+    user = enclose(pa.array([VALUES[0], None, VALUES[3]], pa.binary())).to_pylist()
+    control = enclose(pa.array([b"{}"], pa.binary()), Message.WATERMARK).to_pylist()
+    (found,) = taken(tmp_path, [user[0], *control, user[1], user[2]], {}, Role.INTERMEDIATE)
+    assert found.rows is not None
+    assert found.rows.offset.to_pylist() == [0, 2, 3]
+    assert found.rows.columns[1].to_pylist() == [1, None, 3]
+
+
+def rows(keys: list[bytes], tasks: list[int]) -> Slice:
+    count = len(keys)
+    return Slice(
+        task=pa.array(tasks, pa.int32()),
+        key=pa.array(keys, pa.binary()),
+        time=pa.array([None] * count, pa.int64()),
+        tombstone=pa.array([False] * count),
+        source=pa.array([0] * count, pa.int32()),
+        offset=pa.array(range(count), pa.int64()),
+        columns=(pa.array([key.decode() for key in keys]), pa.array(range(count), pa.int32())),
+    )
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_rows_go_where_their_keys_belong_in_their_order_but_for_tasks_that_failed(count: int) -> None:
+    write = Write("out", "main", "topic", Role.OUTPUT, "json")
+    outbox = Outbox({"sent": open_format("json", COLUMNS)}, {"out": count}, 77)
+    keys = [f"k{i}".encode() for i in range(12)]
+    outbox.put("sent", write, rows(keys, [i % 2 for i in range(12)]))
+    found = {p: (r.column("key").to_pylist(), t.to_pylist()) for p, r, t in outbox.records({1})}
+    kept = keys[::2]
+    places = partition_of(pa.array(kept, pa.binary()), count).tolist()
+    for partition, (written, tasks) in found.items():
+        assert written == [key for key, at in zip(kept, places, strict=True) if at == partition.index]
+        assert set(tasks) == {0}
+    assert sum(len(written) for written, _ in found.values()) == len(kept)
+
+
+def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -> None:
+    (found,) = taken(tmp_path, VALUES, {})
+    outbox = Outbox({}, {}, 77, DeadLetters("letters", 1))
+    keys, values = letters(found.bad)
+    outbox.put_letters(0, keys, values)
+    outbox.put_letters(1, keys, values)
+    ((partition, records, tasks),) = outbox.records({1})
+    assert (partition, tasks.to_pylist()) == (Partition("letters", 0), [0])
+    assert b64decode(b"YnJva2Vu") == b"broken"
+    assert b'"value": "YnJva2Vu"' in records.column("value")[0].as_py()
+
+
+def test_orders_arrive_as_they_were_sent() -> None:
+    task = TaskOrder("Partition 0", 3, '{"a": 1}', (WHOLE,))
+    skip = (("events", 0, 17, "division by zero"),)
+    sent = Orders(4, 9, 1234, (LaneOrder("processor-0", (task,), "here"),), skip=skip, trial=True)
+    assert Orders.parse(sent.text()) == sent
