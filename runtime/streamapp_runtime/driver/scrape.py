@@ -9,6 +9,13 @@ LOOPBACK = "127.0.0.1"
 CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """A reader that left before its answer is nothing to speak of."""
+
+
 def listening(text: Callable[[], str], port: int) -> ThreadingHTTPServer:
     """A server on a port, a free one for 0; an OSError where the port is taken."""
 
@@ -28,9 +35,7 @@ def listening(text: Callable[[], str], port: int) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             """Say nothing of scrapes."""
 
-    server = ThreadingHTTPServer((LOOPBACK, port), Handler)
-    server.daemon_threads = True
-    return server
+    return _Server((LOOPBACK, port), Handler)
 
 
 @contextmanager
