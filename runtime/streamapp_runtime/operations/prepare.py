@@ -10,6 +10,7 @@ from streamapp_runtime.operations.filling import Filling
 from streamapp_runtime.operations.group_key import group_key
 from streamapp_runtime.operations.held import side_of
 from streamapp_runtime.operations.joining import Joining
+from streamapp_runtime.operations.keeping import Keeping
 from streamapp_runtime.operations.looking_up import LookingUp
 from streamapp_runtime.operations.mapping import Mapping
 from streamapp_runtime.operations.processing import Processing
@@ -50,6 +51,8 @@ def _made(operation: ops.Operation, given: Sequence[pa.Schema], made: pa.Schema)
             found = Mapping(operation, load(operation.python), given[0], made)
         case ops.Choose():
             found = Choosing(operation)
+        case ops.Keep():
+            found = Keeping(operation)
         case ops.Read() | ops.Write():
             raise AssertionError(operation)
     return found

@@ -34,7 +34,7 @@ def analyse(
     grouping = f" GROUP BY {group_by}" if group_by else ""
     entries = ",\n".join(items)
     try:
-        frame = spark.sql(f"SELECT {entries}\nFROM (SELECT {_nothing(scope)}){grouping}")
+        frame = spark.sql(f"SELECT {entries}\nFROM (SELECT {nothing(scope)}){grouping}")
         plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
         nodes, deterministic = {plan.nodeName(), plan.children().apply(0).nodeName()}, plan.deterministic()
         schema = frame.schema
@@ -73,7 +73,7 @@ def _checked(schema: t.StructType) -> tuple[Column, ...]:
     return columns_of(schema)
 
 
-def _nothing(scope: Scope) -> str:
+def nothing(scope: Scope) -> str:
     """A row of nulls with all names of the scope; a side is a struct too, so that `side.column` works."""
     columns = scope.columns
     nulls = [

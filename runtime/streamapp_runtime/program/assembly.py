@@ -67,7 +67,7 @@ def _layer(placed: list[Placed], number: int) -> Layer:
 
 def _task(placed: Placed) -> Task:
     work = placed.piece.work
-    operation = work.choice if isinstance(work, SqlPart) else work
+    operation = work.in_python if isinstance(work, SqlPart) else work
     if operation is None:
         raise AssertionError(f"{placed.piece.name} computes, and was put among Python workers")
     return Task(placed.piece.name, operation, placed.sources, placed.outputs)

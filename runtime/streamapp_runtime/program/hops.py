@@ -36,7 +36,7 @@ def tables_of(piece: Piece) -> tuple[str, ...]:
 
 def computes(piece: Piece) -> bool:
     """Whether only Spark SQL can do it."""
-    return isinstance(piece.work, SqlPart) and piece.work.choice is None
+    return isinstance(piece.work, SqlPart) and piece.work.in_python is None
 
 
 def _circle(pieces: Sequence[Piece]) -> list[Piece]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streamapp.spec.columns import Column
+from streamapp_runtime.program.predicate import Predicate
 
 
 class Role(StrEnum):
@@ -52,6 +53,13 @@ class Choose:
     """Give rows on with other columns, as they are."""
 
     chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Give on the rows for which a condition is true, as they are, and all tombstones."""
+
+    where: Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,5 +159,15 @@ class PythonMap:
 
 
 Operation = (
-    Read | Write | Choose | LookUp | SendToTable | SideInput | Totals | JoinStreams | Process | PythonMap
+    Read
+    | Write
+    | Choose
+    | Keep
+    | LookUp
+    | SendToTable
+    | SideInput
+    | Totals
+    | JoinStreams
+    | Process
+    | PythonMap
 )

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 from streamapp.spec.columns import Column
 from streamapp_runtime.program.keys import Key
-from streamapp_runtime.program.operations import Choose, Operation
+from streamapp_runtime.program.operations import Choose, Keep, Operation
+from streamapp_runtime.program.predicate import Predicate
 from streamapp_runtime.program.template import Template, all_columns
 
 
@@ -32,7 +33,8 @@ class Generator:
 class SqlPart:
     """Spark SQL over its sources: keep the rows where `where` holds, then compute columns and key.
 
-    `outputs` has a position for each column of the source; `delete` makes tombstones of rows.
+    `outputs` has a position for each column of the source; `delete` makes tombstones of rows. `judgeable` is
+    `where` as a Python worker can judge it, if it can.
     """
 
     outputs: tuple[Template, ...]
@@ -41,14 +43,18 @@ class SqlPart:
     tombstones_keep_key: bool = True
     delete: Template | None = None
     generator: Generator | None = None
+    judgeable: Predicate | None = None
 
     @property
-    def choice(self) -> Choose | None:
-        """The same for a Python worker, where nothing is computed."""
-        computes = self.where or self.key or self.delete or self.generator
-        if computes or not all_columns(self.outputs):
+    def in_python(self) -> Choose | Keep | None:
+        """The same for a Python worker; None where only Spark SQL can do it."""
+        if self.key or self.delete or self.generator or not all_columns(self.outputs):
             return None
-        return Choose(tuple(c for c in (t.column for t in self.outputs) if c is not None))
+        chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
+        if self.where is None:
+            return Choose(chosen)
+        keeps_all = chosen == tuple(range(len(chosen)))
+        return Keep(self.judgeable) if self.judgeable is not None and keeps_all else None
 
     @property
     def reads_batch_time(self) -> bool:

@@ -6,6 +6,7 @@ from streamapp.spec.columns import Column, parse_columns
 from streamapp.spec.operators import Filter, FlatMap, Map, Merge
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.expression import expression
+from streamapp_runtime.program.judgeable import judgeable
 from streamapp_runtime.program.keys import Key
 from streamapp_runtime.program.operations import PythonMap
 from streamapp_runtime.program.piece import Chain, Compiled, Flow, Piece, SqlPart
@@ -19,9 +20,11 @@ from streamapp_runtime.program.world import World
 
 def compile_filter(body: Filter, name: str, flow: Flow, world: World) -> Compiled:
     """Keep the rows for which a condition holds; tombstones pass."""
+    scope = Scope((Side("", flow.columns),))
     with within("where"):
-        where = condition(world.spark, body.where, Scope((Side("", flow.columns),)))
-    part = SqlPart(columns(len(flow.columns)), where=where)
+        where = condition(world.spark, body.where, scope)
+    predicate = judgeable(world.spark, body.where, scope)
+    part = SqlPart(columns(len(flow.columns)), where=where, judgeable=predicate)
     return Chain(name, flow).then("", part, flow.columns, flow.key).done()
 
 

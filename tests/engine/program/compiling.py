@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from streamapp.graph.build import build
@@ -10,8 +11,10 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.marks import Capability
 from streamapp.spec.parse import from_data
 from streamapp.spec.problem import Problem
+from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.operations.judging import holds
 from streamapp_runtime.program.compiler import compile
-from streamapp_runtime.program.operations import Choose, Read, Write
+from streamapp_runtime.program.operations import Choose, Keep, Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer, Task
 from streamapp_runtime.program.sql_layer import apply
 
@@ -137,6 +140,17 @@ def _task(
                 for edge in each.outputs:
                     registers = dict(zip(edge.registers, values, strict=True))
                     rest.append(empty | fixed | {"tag": edge.tag} | registers)
+        case Keep(where):
+            columns = [
+                pa.array([row[register] for row in mine], field.type)
+                for register, field in zip(
+                    each.sources[0].registers, arrow_schema(each.sources[0].columns), strict=True
+                )
+            ]
+            kept = holds(where, columns, len(mine)).to_pylist()
+            for row, holds_for in zip(mine, kept, strict=True):
+                if holds_for or row["z"]:
+                    rest.extend(row | {"tag": edge.tag} for edge in each.outputs)
         case Write():
             (edge,) = each.sources
             written[each.name] = [

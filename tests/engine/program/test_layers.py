@@ -86,7 +86,7 @@ def test_all_operations_on_a_table_are_in_one_layer(spark: SparkSession) -> None
         spark,
         app(
             {"name": "early", "joinTable": {"from": "views", "table": "users"}},
-            {"name": "f", "filter": {"from": "views", "where": "n > 0"}},
+            {"name": "f", "filter": {"from": "views", "where": "n + 1 > 0"}},
             {"name": "late", "joinTable": {"from": "f", "table": "users"}},
             {"name": "o", "sendTo": {"from": "early", "stream": "out"}},
             {"name": "o2", "sendTo": {"from": "late", "stream": "out"}},
