@@ -1,7 +1,7 @@
 """Predicates judged for whole columns."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,8 @@ from streamapp_runtime.program.predicate import (
     TextTest,
 )
 
-Judged = pa.Array | pa.Scalar
+Judged = Any
+"""A column, or a scalar where the value is the same for every row."""
 
 _SIGNS: Final[Mapping[str, Callable[[Judged, Judged], Judged]]] = {
     "=": pc.equal,

@@ -3,7 +3,7 @@
 The tree is the analysed one: types are settled and every cast that Spark puts in is seen.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ _SIGNS = {
     "GreaterThan": ">",
     "GreaterThanOrEqual": ">=",
 }
-_LOGIC = {"And": Both, "Or": Either}
+_LOGIC: Final[Mapping[str, type[Both | Either]]] = {"And": Both, "Or": Either}
 _TESTS = {"StartsWith": "starts", "EndsWith": "ends", "Contains": "contains"}
 
 
@@ -150,7 +150,7 @@ def _each(sequence: Any) -> Iterator[Any]:
     return (sequence.apply(index) for index in range(sequence.size()))
 
 
-_READERS = {
+_READERS: Final[Mapping[str, Callable[[Any, Mapping[str, int]], Predicate]]] = {
     "AttributeReference": _field,
     "Cast": _cast,
     "In": _one_of,
