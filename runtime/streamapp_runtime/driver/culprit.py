@@ -22,6 +22,11 @@ class Culprit:
     offset: int
     reason: str
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Which record it is."""
+        return self.stream, self.partition, self.offset
+
     def __str__(self) -> str:
         return f"{self.stream}#{self.partition} at offset {self.offset}: {self.reason}"
 

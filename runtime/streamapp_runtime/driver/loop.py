@@ -112,7 +112,7 @@ class Loop:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
             if self._suspects and self.failures >= FAILURES_BEFORE_TRIAL:
-                self._find_culprit()
+                self._find_culprits()
             return self._step(self._frame or self._mended())
         except FencedError as error:
             raise FailedError(f"another driver runs this app: {error}") from error
@@ -174,16 +174,16 @@ class Loop:
             reports=reports,
         )
 
-    def _find_culprit(self) -> None:
-        """Find the record on which a batch fails again and again, and do with it as the app wants."""
-        found = culprit(self._suspects, self._tried)
-        self._suspects = ()
-        if found is None:
-            return  # no record is to blame; the failures still count
-        if self.launch.setup.on_bad_record == "fail":
-            raise HopelessError(f"{FATAL['bad']}: {found}")
-        self.failures = 0
-        self.bad[found.stream, found.partition, found.offset] = found.reason
+    def _find_culprits(self) -> None:
+        """Find the records on which a batch fails again and again, and do with them as the app wants."""
+        suspects, self._suspects = self._suspects, ()
+        while (found := culprit(suspects, self._tried)) is not None:
+            if self.launch.setup.on_bad_record == "fail":
+                raise HopelessError(f"{FATAL['bad']}: {found}")
+            if found.place in self.bad:
+                return  # it fails without this record as well: no record is to blame, and the failures count
+            self.failures = 0
+            self.bad[found.place] = found.reason
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
