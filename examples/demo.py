@@ -84,7 +84,8 @@ def _killed(arguments: str) -> dict[str, int]:
 
 def _told(running: subprocess.Popen[str]) -> Iterator[dict[str, int]]:
     for line in running.stderr or ():
-        yield json.loads(line)
+        if line.startswith("{"):  # what a worker prints is no word of the run
+            yield json.loads(line)
 
 
 def _counted() -> dict[object, int]:
