@@ -1,0 +1,52 @@
+"""The apps that are measured."""
+
+_HEAD = """
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: measured, namespace: bench}
+spec:
+  applicationId: bench.measured
+  processors: 1
+  systems: [{name: main, embedded: {path: data}}]
+"""
+_VIEWS = '    - {name: views, system: main, key: user, columns: "user STRING, page STRING, ts TIMESTAMP"}\n'
+
+
+def _table(name: str, source: str, changelog: bool) -> str:
+    kept = f"{{name: {name}, store: lmdb, changelog: {str(changelog).lower()}}}"
+    put = f"{{name: put, sendToTable: {{from: {source}, table: {name}}}}}"
+    return f"  tables:\n    - {kept}\n  operators:\n    - {put}\n"
+
+
+JOIN = (
+    _HEAD
+    + "  streams:\n"
+    + _VIEWS
+    + """
+    - {name: users, system: main, key: user, columns: "user STRING, country STRING, tier INT"}
+    - {name: enriched, system: main, key: user}
+  tables:
+    - {name: users, store: lmdb, sideInputs: [{stream: users, bootstrap: true}]}
+  operators:
+    - {name: real, filter: {from: views, where: "page NOT LIKE '/health%'"}}
+    - {name: joined, joinTable: {from: real, table: users, type: inner, select: "user, page, country"}}
+    - {name: out, sendTo: {from: joined, stream: enriched}}
+"""
+)
+"""Page views, health checks left out, beside the country of their user."""
+
+
+def keeping(changelog: bool) -> str:
+    """The newest view of each user in a table, with a changelog or without."""
+    return _HEAD + "  streams:\n" + _VIEWS + _table("newest", "views", changelog)
+
+
+FILLED = (
+    _HEAD
+    + """
+  streams:
+    - {name: users, system: main, key: user, columns: "user STRING, country STRING, tier INT, about STRING"}
+"""
+    + _table("known", "users", changelog=True)
+)
+"""Users in a table."""

@@ -1,0 +1,37 @@
+"""One run of an app in a process of its own: a line of JSON for the launch and for each batch."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from threading import Event
+
+from bench.engine.spent import cpu_seconds
+from streamapp.cli.sources import one_app
+from streamapp_runtime.driver.application import Wish, run
+from streamapp_runtime.driver.loop import Batch
+
+
+def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
+    """Run until the end of all streams, or for so many batches where that is not 0."""
+    stop, seen = Event(), 0
+
+    def heard(batch: Batch) -> None:
+        nonlocal seen
+        seen += 1
+        tell(batch.seconds, batch.rows_in, batch.rows_out, batch.restoring)
+        if seen == batches:
+            stop.set()
+
+    wish = Wish(processors, Path(data), until_end=True, rows=rows)
+    run(one_app(app, None), wish, stop, launched=lambda _: tell(0.0, 0, 0, 0), heard=heard)
+
+
+def tell(seconds: float, rows_in: int, rows_out: int, restoring: int) -> None:
+    """Say what there is to say at this moment."""
+    at, cpu = time.monotonic(), cpu_seconds()
+    print(json.dumps([at, cpu, seconds, rows_in, rows_out, restoring]), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))

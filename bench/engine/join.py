@@ -1,0 +1,85 @@
+"""Page views joined with 100,000 users by key: rows per CPU second, beside Spark's own ways to do it.
+
+StreamApp reads from and writes to an embedded log, one processor; Spark reads and writes files of JSON
+lines, keeps its state in RocksDB and reads the users as a stream, so that they may change. Batches have
+500,000 views for both. CPU seconds are those of the whole process tree, JVM and Python workers included; the
+first batches, in which the JVM compiles what it runs, are left out of rates, and start-up is told apart.
+"""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from bench.engine import page_views
+from bench.engine.apps import JOIN
+from bench.engine.runs import Run, child, run_app
+from bench.row import Aim, Row
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+VIEWS = 6_000_000
+BATCH = 500_000
+WARM = 4  # batches
+FIRST = 100_000  # views of the first batch of Spark's own ways, which is left out
+STOCK = {
+    "with_state": ("transformWithStateInPandas", 1, 20.0),
+    "stream_to_stream": ("stream-stream join", 2, 10.0),
+}
+
+
+def rows() -> Iterator[Row]:
+    """The join, where its time goes, then the same by Spark."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = _joined(Path(folder) / "data")
+        rate = run.steady(WARM)
+        yield Row(f"{VIEWS:,} views", rate, "rows/CPU s", Aim(least=500_000), _beside(run))
+        yield from _by_process(run)
+        for way, (name, batches, aim) in STOCK.items():
+            if way == "with_state" and find_spec("google") is None:
+                yield Row(f"{name}: left out, it needs protobuf", float("nan"), "")
+                continue
+            stock, beside = _stock(way, Path(folder) / way, batches)
+            yield Row(f"{name}, {batches * BATCH:,} views", stock, "rows/CPU s", beside=beside)
+            yield Row("  CPU seconds that it takes for each of ours", rate / stock, "x", Aim(least=aim))
+
+
+def _joined(data: Path) -> Run:
+    log = EmbeddedSystem(data)
+    page_views.to_log(log, "users", page_views.users())
+    page_views.to_log(log, "views", page_views.views(VIEWS))
+    log.create("enriched", page_views.PARTITIONS)
+    log.close()
+    run = run_app(JOIN, data, rows=BATCH)
+    _check(run.rows_out, VIEWS)
+    return run
+
+
+def _beside(run: Run) -> str:
+    started = run.moments[0].cpu
+    whole = run.rows_in / (run.cpu - started)
+    return f"{started:.0f} CPU s until launched; {whole:,.0f} with the first batches"
+
+
+def _by_process(run: Run) -> Iterator[Row]:
+    """Microseconds of CPU for each row, by the process that spends them."""
+    spent = run.spent(WARM)
+    for name, seconds in sorted(spent.items()):
+        yield Row(f"  of it in {name}", seconds * 1e6, "us/row")
+
+
+def _stock(way: str, folder: Path, batches: int) -> tuple[float, str]:
+    """Rows for each CPU second after the first batch, and what start-up and that batch took."""
+    sizes = [FIRST, *[BATCH] * batches]
+    page_views.to_files(folder / "users", page_views.users(), [page_views.USERS])
+    page_views.to_files(folder / "views", page_views.views(sum(sizes)), sizes)
+    *told, last = (json.loads(line) for line in child("bench.engine.stock", [way, str(folder)]))
+    _check(last["rows_out"], sum(sizes))
+    first = told[0][1]
+    return batches * BATCH / (told[-1][1] - first), f"{first:.0f} CPU s with the first batch"
+
+
+def _check(found: int, views: int) -> None:
+    wanted = page_views.real(page_views.views(views))
+    if found != wanted:
+        raise AssertionError(f"{found:,} rows came out of the join, {wanted:,} should")

@@ -1,0 +1,70 @@
+"""A restart with state: on the same host by how much there is, and with it lost, from its changelog.
+
+The first is from the launch's end to the end of the first batch with rows, by the clock and in CPU seconds;
+the second the CPU seconds until then, less those of a restart that finds its state.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.engine import page_views
+from bench.engine.apps import FILLED
+from bench.engine.runs import run_app
+from bench.row import Aim, Row
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+PADDING = 1_000  # bytes of an entry, beside those that are always there
+SIZES = (10_000, 1_000_000)  # entries: 10 MB and 1 GB
+LOST = 2_000_000  # small entries
+BATCH = 500_000
+MORE = 1_000  # records that a restart finds
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """From the launch's end to the end of the first batch with rows."""
+
+    seconds: float
+    cpu: float
+
+
+def rows() -> Iterator[Row]:
+    """With little and much state, then without."""
+    least: Restart | None = None
+    for entries in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            data = Path(folder) / "data"
+            _fill(data, entries, PADDING)
+            found = _restarted(data)
+            least = least or found
+            beside = f"{found.cpu:.2f} CPU s, {found.cpu / least.cpu:.2f} of the first"
+            aim = Aim(most=1.5 * least.seconds)
+            yield Row(f"{entries * PADDING // 10**6:,} MB of state, kept", found.seconds, "s", aim, beside)
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        _fill(data, LOST, 0)
+        kept = _restarted(data)
+        shutil.rmtree(data / "state")
+        spent = _restarted(data).cpu - kept.cpu
+        yield Row(f"{LOST:,} entries restored", LOST / spent, "rows/CPU s", Aim(least=500_000))
+
+
+def _fill(data: Path, entries: int, padding: int) -> None:
+    log = EmbeddedSystem(data)
+    page_views.to_log(log, "users", page_views.users(entries, padding))
+    log.close()
+    run = run_app(FILLED, data, rows=BATCH)
+    if run.rows_in != entries:
+        raise AssertionError(f"{run.rows_in:,} of {entries:,} were read")
+
+
+def _restarted(data: Path) -> Restart:
+    log = EmbeddedSystem(data)
+    page_views.to_log(log, "users", page_views.users(MORE))
+    log.close()
+    run = run_app(FILLED, data, rows=BATCH)
+    launch, first = run.moments[0], next(batch for batch in run.batches if batch.rows_in)
+    return Restart(first.at - launch.at, first.cpu - launch.cpu)

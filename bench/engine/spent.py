@@ -1,0 +1,42 @@
+"""CPU seconds of a process with everything that it has started: Spark's JVM and all Python workers."""
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+LAYER = b"STREAMAPP_LAYER="
+
+
+def cpu_seconds() -> Mapping[str, float]:
+    """What this process tree has used so far, by kind of process, those of it that have ended included."""
+    children: defaultdict[int, list[int]] = defaultdict(list)
+    ticks: dict[int, int] = {}
+    kinds: dict[int, str] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                _, _, rest = (entry / "stat").read_text().partition(" (")
+                name, _, numbers = rest.rpartition(") ")
+                fields = numbers.split()
+                kinds[int(entry.name)] = _kind(name, (entry / "environ").read_bytes())
+            except OSError:  # it has just ended; its parent has its ticks now
+                continue
+            children[int(fields[1])].append(int(entry.name))
+            ticks[int(entry.name)] = sum(map(int, fields[11:15]))
+    found: Counter[str] = Counter()
+    waiting = [os.getpid()]
+    while waiting:
+        process = waiting.pop()
+        if process in ticks:
+            found[kinds[process]] += ticks[process]
+        waiting += children[process]
+    return {kind: spent / TICKS for kind, spent in found.items()}
+
+
+def _kind(name: str, environment: bytes) -> str:
+    if name == "java":
+        return "JVM"
+    layers = [entry for entry in environment.split(b"\0") if entry.startswith(LAYER)]
+    return f"worker of layer {layers[0][len(LAYER) :].decode()}" if layers else "driver"
