@@ -28,7 +28,7 @@ java:
 		echo "Running apps needs Java 17 or newer, and found none (Debian: apt-get install openjdk-17-jre-headless)." >&2; exit 1; }
 
 .PHONY: demo
-demo: java $(READY) ## Run the main job: plan the page-views example and its rejected twin
+demo: java $(READY) ## Run the main job: plan an app, run it, kill it, and see that nothing is lost
 	@$(BIN)/python -m examples.demo
 
 .PHONY: check
