@@ -12,6 +12,7 @@ from streamapp.placement.place import place
 from streamapp.plan.plan import Outcome, Role
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
@@ -119,7 +120,7 @@ def launch(
         program=program,
         setup=setup,
         lanes=placed.tasks_of(),
-        partitions=_with_hops(assignment, tasks, reads, written),
+        partitions=_with_hops(app, assignment, tasks, reads, written),
         topics=topics | reads,
         course=_course(app, proposal, tasks),
         shared=frozenset(assignment.broadcast),
@@ -145,14 +146,15 @@ def _made(
         if not isinstance(task.operation, operations.Write):
             continue
         stream, topic = task.operation.stream, task.operation.topic
-        count = task.operation.partitions or proposal.plan.streams[stream].partitions or max(known)
+        planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
+        count = task.operation.partitions or (planned and planned.partitions) or max(known)
         there = system.partitions(topic)
         if there is None:
             system.create(topic, count)
         elif task.operation.partitions is not None and there != count:
             message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
             raise RefusedError(
-                [Problem(0, 0, task.name, f"{message}; raise resetNonce or remove the stream")]
+                [Problem(0, 0, path_of(app, task.name), f"{message}; raise resetNonce or remove the stream")]
             )
         found[stream] = there or count
     return found
@@ -180,7 +182,11 @@ def _newest(
 
 
 def _with_hops(
-    assignment: Assignment, tasks: list[Task], reads: Mapping[str, str], written: Mapping[str, int]
+    app: StreamApp,
+    assignment: Assignment,
+    tasks: list[Task],
+    reads: Mapping[str, str],
+    written: Mapping[str, int],
 ) -> dict[str, tuple[Partition, ...]]:
     """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
     found = {task: list(assignment.partitions(task)) for task in assignment.tasks}
@@ -189,6 +195,12 @@ def _with_hops(
         operation = task.operation
         if isinstance(operation, operations.Read) and operation.role is operations.Role.HOP:
             count = written[operation.stream]
+            if app.spec.grouper == "streamPartition":
+                message = (
+                    "not yet supported: rows come back to a table, and tasks by stream partition share none"
+                )
+                where = path_of(app, task.name)
+                raise RefusedError([Problem(0, 0, where, message, Reason.NOT_YET_SUPPORTED)])
             like = next(p.stream for p in sorted(owners) if p.index == count - 1)
             for index in range(count):
                 found[owners[Partition(like, index)]].append(Partition(operation.stream, index))

@@ -1,5 +1,8 @@
 """Code of apps in these tests, as a user would write it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,7 +23,7 @@ class Counting:
 
     state_columns = pa.schema([("seen", pa.int64())])
 
-    def process(self, batch, state, out):  # type: ignore[no-untyped-def]
+    def process(self, batch: pa.RecordBatch, state: Any, out: Callable[[pa.RecordBatch], None]) -> None:
         keys = batch["__key"]
         counted = pc.value_counts(keys)
         names, counts = counted.field("values"), counted.field("counts")
@@ -33,7 +36,7 @@ class Counting:
 class Keeping:
     """Puts each row into a table, and gives it on."""
 
-    def process(self, batch, state, out):  # type: ignore[no-untyped-def]
+    def process(self, batch: pa.RecordBatch, state: Any, out: Callable[[pa.RecordBatch], None]) -> None:
         state["seen"].put(batch["__key"], pa.record_batch({"last": batch["n"]}))
         out(batch.select(["user", "n"]))
 
