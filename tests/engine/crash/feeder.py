@@ -18,7 +18,7 @@ def feed(folder: Path, seed: int) -> int:
     system = EmbeddedSystem(folder)
     written = 0
     while not select.select([sys.stdin], [], [], PACE_SECONDS)[0]:
-        pages = chance.choices(["/health", "/a", "/b"], k=chance.randrange(1, 200))
+        pages = chance.choices(["/health", "/a", "/b"], k=chance.randrange(1, 100))
         users = (f"user-{chance.randrange(USERS)}" for _ in pages)
         views = [
             {"user": user, "page": page, "n": written + place}

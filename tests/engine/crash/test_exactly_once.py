@@ -7,11 +7,11 @@ from tests.engine.crash.siege import Siege
 
 OF_EACH_KIND = (
     Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
-    Attack(point="commit.after.processor-0", commits=500),
-    Attack(point="store.before-apply", commits=500),
-    Attack(victim="executor", commits=500, delay=0.1),
-    Attack(victim="driver", commits=500, delay=0.3),
-    Attack(point="commit.before.processor-1", commits=500),
+    Attack(point="commit.after.processor-0", commits=200),
+    Attack(point="store.before-apply", commits=200),
+    Attack(victim="executor", commits=200, delay=0.1),
+    Attack(victim="driver", commits=200, delay=0.3),
+    Attack(point="commit.before.processor-1", commits=200),
 )
 """Together these reach every path of recovery, and cost only one start of Spark more than none would."""
 
