@@ -284,14 +284,10 @@ class Loop:
 
     def _forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
-        own = set(self.launch.course.priority)
-        topics = self.launch.topics
+        own, topics = set(self.launch.course.priority), self.launch.topics
+        read = self._positions().done_with(self.launch.partitions)
         self.system.delete_before(
-            {
-                Partition(topics.get(p.stream, p.stream), p.index): position
-                for p, position in self._positions().done_with(self.launch.partitions).items()
-                if p.stream in own
-            }
+            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
         )
 
 
