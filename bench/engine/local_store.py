@@ -1,4 +1,4 @@
-"""A key read from a task's own store, beside one read from a Redis over TCP on this machine: CPU microseconds.
+"""A key read from a task's own store, beside one read from a Redis over TCP here: CPU microseconds.
 
 Of the server both sides are counted: its own process and a client that does nothing but write and read the
 protocol. The store is asked as the engine asks it, 100,000 keys at a time; the server for one key after the
