@@ -1,3 +1,5 @@
+"""One run of the command on real data, whose output several tests look at."""
+
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
