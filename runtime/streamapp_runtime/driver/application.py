@@ -22,6 +22,8 @@ from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import FencedError, System
 
 POLL_SECONDS = 0.05
+TIDY_SECONDS = 60.0
+"""How often an idle driver looks after the log; small partitions are compacted at commits anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def run(
         interval = milliseconds(app.spec.batch.interval) / 1000
         loop = Loop(session, system, ledger, ready, wish.rows, interval=interval, trouble=trouble)
         loop.start()
-        _serve(loop, wish, stop, heard, idle)
+        _serve(loop, wish, stop, heard, _tidying(system, idle))
         loop.release()
     finally:
         hush()
@@ -96,6 +98,20 @@ def _serve(
                 return
             idle()
         stop.wait(POLL_SECONDS)
+
+
+def _tidying(system: EmbeddedSystem, idle: Callable[[], None]) -> Callable[[], None]:
+    """Beside what else is done while there is nothing to read: large changelogs are compacted."""
+    done = time.monotonic()
+
+    def both() -> None:
+        nonlocal done
+        if time.monotonic() - done > TIDY_SECONDS:
+            system.tidy()
+            done = time.monotonic()
+        idle()
+
+    return both
 
 
 def _system(app: StreamApp, data: Path | None) -> tuple[Path, EmbeddedSystem]:

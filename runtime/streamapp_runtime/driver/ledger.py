@@ -93,14 +93,6 @@ class Ledger:
         """The next record of every partition, by the task that read it."""
         return {task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()}
 
-    def positions(self) -> dict[Partition, int]:
-        """The next record of every partition, whichever task read it last."""
-        found: dict[Partition, int] = {}
-        for text in self.checkpoints.values():
-            for partition, position in Checkpoint.decode(text.encode()).positions.items():
-                found[partition] = max(position, found.get(partition, 0))
-        return found
-
     def _read(self) -> None:
         found: Mapping[bytes, bytes] = self.system.latest(self.stream)
         if LAYOUT in found:
