@@ -10,7 +10,21 @@ from importlib import import_module
 
 from bench.row import Row
 
-MEASURED = ("command", "planning", "expansion", "placement", "log", "stores", "formats", "operations")
+MEASURED = (
+    "command",
+    "planning",
+    "expansion",
+    "placement",
+    "log",
+    "stores",
+    "formats",
+    "operations",
+    "engine.local_store",
+    "engine.overhead",
+    "engine.changelog",
+    "engine.restart",
+    "engine.join",
+)
 
 
 def main(chosen: Sequence[str]) -> int:
