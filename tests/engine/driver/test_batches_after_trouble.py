@@ -10,20 +10,12 @@ from streamapp.cli.sources import one_app
 from streamapp_runtime.driver.launch import launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import MOST_FAILURES, Batch, FailedError, Loop
-from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash import streams
 
 APP = Path(__file__).parents[1] / "crash" / "app.yaml"
 USERS = [{"user": f"user-{number}", "country": "de"} for number in range(20)]
 VIEWS = [{"user": f"user-{number % 20}", "page": "/a", "n": number} for number in range(100)]
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
-    session = open_session("driver", 1)
-    yield session
-    close_session(session)
 
 
 @pytest.fixture

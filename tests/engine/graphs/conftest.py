@@ -1,4 +1,4 @@
-"""One session for all apps of these tests, and a folder for each of them."""
+"""A folder for each app of these tests."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,18 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.session import open_session
 from tests.engine.graphs.harness import House, house
-
-
-@pytest.fixture(scope="package")
-def session() -> Iterator[SparkSession]:
-    opened = open_session("graphs", 1)
-    opened.sparkContext.environment["PYTHONPATH"] = str(
-        Path(__file__).parents[3]
-    )  # for user code below tests
-    yield opened
-    opened.stop()
 
 
 @pytest.fixture
