@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.placement.place import place
-from streamapp.plan.plan import Outcome, Role
+from streamapp.plan.plan import Role
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -66,18 +66,18 @@ def launch(
     names = tuple(f"processor-{index}" for index in range(processors))
     world = World(counts, ledger.layout, ledger.run_id, processors=names)
     proposal = propose(app, world)
-    if proposal.plan.outcome is Outcome.REJECTED:
+    if proposal.tasks is None:
         told = [
             Problem(0, 0, path_of(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
             for e in proposal.plan.errors
         ]
         raise RefusedError(told, proposal)
-    if proposal.assignment is None:
+    if isinstance(proposal.tasks, Refusal):
         raise RefusedError([_problem(app, proposal.tasks)], proposal)
     program = compile_program(app, proposal.graph, proposal.plan, session)
     if isinstance(program, list):
         raise RefusedError(program, proposal)
-    assignment = proposal.assignment
+    assignment = proposal.tasks
     tasks = _tasks(program)
     avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
     if problems := unfit(app, tasks, avro):
@@ -127,8 +127,7 @@ def launch(
     )
 
 
-def _problem(app: StreamApp, refusal: object) -> Problem:
-    assert isinstance(refusal, Refusal)  # noqa: S101 - for the type checker
+def _problem(app: StreamApp, refusal: Refusal) -> Problem:
     return Problem(0, 0, path_of(app, refusal.path), f"{refusal.message}; {refusal.hint}", refusal.reason)
 
 
