@@ -14,7 +14,14 @@ from click.testing import CliRunner, Result
 from streamapp_runtime.cli.log import log
 
 ROOT = Path(__file__).parents[3]
-RUNNING = [sys.executable, "-c", "from streamapp_runtime.cli.log import log; log(prog_name='log')"]
+# Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
+PROGRAM = """
+import signal
+from streamapp_runtime.cli.log import log
+signal.signal(signal.SIGINT, signal.default_int_handler)
+log(prog_name="log")
+"""
+RUNNING = [sys.executable, "-c", PROGRAM]
 
 
 @pytest.fixture
