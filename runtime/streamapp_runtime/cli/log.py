@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamapp.spec.durations import milliseconds
+from streamapp_runtime.cli.columns import aligned
 from streamapp_runtime.cli.log_read import read
 from streamapp_runtime.cli.log_write import write
 from streamapp_runtime.cli.opened_log import opened, told
@@ -47,10 +48,8 @@ def list_streams(data: Path, output: str) -> None:
         (name, str(held.partitions), str(held.records), str(held.size), _keeps(held))
         for name, held in holdings.items()
     ]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    for name, *numbers, keeps in rows:
-        aligned = [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
-        click.echo("  ".join([name.ljust(widths[0]), *aligned, keeps]))
+    for line in aligned(rows, numbers=(1, 2, 3)):
+        click.echo(line)
 
 
 @log.command(short_help="Make a stream.")

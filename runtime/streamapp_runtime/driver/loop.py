@@ -129,11 +129,12 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, or to mend, or a store to bring back."""
-        return self._frame is None or bool(self._unready) or bool(self._demands())
+        return self._frame is None or bool(self._unready) or bool(self._demands(self._positions()))
 
     def _step(self, frame: DataFrame) -> Batch | None:
-        found = self._demands()
-        waiting = gated(self.launch.partitions, self._positions(), self.gate)
+        positions = self._positions()
+        found = self._demands(positions)
+        waiting = gated(self.launch.partitions, positions, self.gate)
         due = time.monotonic() - self._begun >= self.interval
         able = [demand for demand in found if due and demand.task not in self._unready]
         given = share_out(able, self.rows, self.launch.course, waiting)
@@ -273,9 +274,9 @@ class Loop:
     def _positions(self) -> Positions:
         return Positions(self.ledger.of_tasks(), self.launch.shared, self.ledger.starts)
 
-    def _demands(self) -> list[Demand]:
+    def _demands(self, positions: Positions) -> list[Demand]:
         every = [p for partitions in self.launch.partitions.values() for p in partitions]
-        return demands(self.launch.partitions, self._positions(), self._spans(every))
+        return demands(self.launch.partitions, positions, self._spans(every))
 
     def _spans(self, partitions: list[Partition]) -> dict[Partition, Span]:
         topics = self.launch.topics

@@ -1,24 +1,16 @@
 """What stands around a value in an intermediate stream: one byte before it says whose message it is."""
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.control.message import Kind
 from streamapp_runtime.formats.buffers import spans
 
 UNKNOWN = 255
 _TO_THE_END = 2**31 - 1
-
-
-class Message(IntEnum):
-    """Whose message a record is: the user's, or one of control."""
-
-    USER = 0
-    WATERMARK = 1
-    END_OF_STREAM = 2
 
 
 class Opened(NamedTuple):
@@ -28,7 +20,7 @@ class Opened(NamedTuple):
     values: pa.BinaryArray
 
 
-def enclose(values: pa.BinaryArray, message: Message = Message.USER) -> pa.BinaryArray:
+def enclose(values: pa.BinaryArray, message: Kind = Kind.USER) -> pa.BinaryArray:
     """The values behind their type. What is null stays null: it deletes, on intermediate streams as well."""
     return pc.binary_join_element_wise(bytes([message]), values, b"")
 
@@ -40,5 +32,5 @@ def open_all(values: pa.BinaryArray) -> Opened:
     some = np.diff(bounds) > 0
     types[some] = data[bounds[:-1][some]]
     if values.null_count:
-        types[np.asarray(values.is_null())] = Message.USER
+        types[np.asarray(values.is_null())] = Kind.USER
     return Opened(types, pc.binary_slice(values, 1, _TO_THE_END))

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.control.message import Kind
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.envelope import Message, open_all
+from streamapp_runtime.formats.envelope import open_all
 from streamapp_runtime.formats.format import Format
 from streamapp_runtime.lanes.dead_letters import BadRecord
 from streamapp_runtime.lanes.orders import ReadRange
@@ -62,7 +63,7 @@ def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) ->
     size = values.nbytes
     if read.role in ENVELOPED:
         opened = open_all(values)
-        user = opened.types == Message.USER
+        user = opened.types == Kind.USER
         values = opened.values
         if not user.all():
             mask = pa.array(user)

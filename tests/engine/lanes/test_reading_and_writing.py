@@ -6,9 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from streamapp.control.message import Kind
 from streamapp.spec.columns import parse_columns
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.envelope import Message, enclose
+from streamapp_runtime.formats.envelope import enclose
 from streamapp_runtime.formats.opening import open_format
 from streamapp_runtime.lanes.dead_letters import DeadLetters, letters
 from streamapp_runtime.lanes.intake import Asked, Taken, take
@@ -65,7 +66,7 @@ def test_records_that_are_known_as_bad_are_set_apart_for_the_reason_that_is_know
 
 def test_messages_of_control_are_no_rows_of_an_intermediate_stream(tmp_path: Path) -> None:
     user = enclose(pa.array([VALUES[0], None, VALUES[3]], pa.binary())).to_pylist()
-    control = enclose(pa.array([b"{}"], pa.binary()), Message.WATERMARK).to_pylist()
+    control = enclose(pa.array([b"{}"], pa.binary()), Kind.WATERMARK).to_pylist()
     (found,) = taken(tmp_path, [user[0], *control, user[1], user[2]], {}, Role.INTERMEDIATE)
     assert found.rows is not None
     assert found.rows.offset.to_pylist() == [0, 2, 3]
