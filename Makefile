@@ -19,7 +19,7 @@ setup: $(READY) ## Make .venv from the pinned versions
 $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "StreamApp needs Python 3.11 or newer, and found none on this machine." >&2; exit 1; }
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,runtime,dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[operator,redis,runtime,dev]'
 	@touch $(READY)
 
 .PHONY: java
