@@ -10,7 +10,7 @@ from bench.engine.spent import cpu_seconds
 from streamapp.spec.marks import Capability
 from streamapp.spec.parse import parse
 from streamapp_runtime.driver.application import Wish, run
-from streamapp_runtime.driver.loop import Batch
+from streamapp_runtime.driver.batch import Batch
 
 
 def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:

@@ -98,9 +98,9 @@ def run(
 def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured") -> Ended:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.application import run as run_app
+    from streamapp_runtime.driver.failing import FailedError
     from streamapp_runtime.driver.jvm import JavaMissingError
-    from streamapp_runtime.driver.launch import RefusedError
-    from streamapp_runtime.driver.loop import FailedError
+    from streamapp_runtime.driver.refused import RefusedError
     from streamapp_runtime.driver.stop import Stop
 
     stop = Stop()

@@ -10,10 +10,13 @@ from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
+from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.jvm import hush
-from streamapp_runtime.driver.launch import Launch, RefusedError, launch
+from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import TROUBLE, Batch, FailedError, Loop
+from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
 from streamapp_runtime.driver.unready import unready

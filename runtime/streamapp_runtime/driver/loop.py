@@ -1,76 +1,32 @@
 """The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints."""
 
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.driver.backlog import Backlog
+from streamapp_runtime.driver.batch import Batch, by_stream
 from streamapp_runtime.driver.crew import Crew
-from streamapp_runtime.driver.culprit import culprit
-from streamapp_runtime.driver.flow import Demand, demands, gated, share_out
+from streamapp_runtime.driver.failing import FATAL, MOST_FAILURES, TROUBLE, WELL, FailedError, HopelessError
+from streamapp_runtime.driver.flow import Demand, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
-from streamapp_runtime.driver.positions import Positions
-from streamapp_runtime.driver.session import ExecutorsMissingError, alive
-from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, ReadRange, Report, TaskOrder
+from streamapp_runtime.driver.ordering import lane_orders
+from streamapp_runtime.driver.session import alive
+from streamapp_runtime.driver.trials import Trials
+from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
-from streamapp_runtime.systems.system import FencedError, Span, System, UnavailableError
+from streamapp_runtime.systems.system import FencedError, System
 
 KEEP_ALIVE_SECONDS = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
-MOST_FAILURES = 5
-"""So many batches in a row may fail before the app gives up."""
-FAILURES_BEFORE_TRIAL = 2
-"""A batch that fails once may have met a lost executor; one that fails again is looked into."""
-FATAL = {"bad": "a record cannot be processed", "gone": "records that were not yet read are gone"}
-WELL = frozenset({"committed", "restoring"})
-TROUBLE = (PySparkException, Py4JError, OSError, EOFError, UnavailableError, ExecutorsMissingError)
-"""What may befall a batch without anything being wrong with the app: it is tried again."""
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
-
-
-class FailedError(Exception):
-    """The app cannot go on; the message says why."""
-
-    final = False
-    """Whether trying again changes nothing."""
-
-
-class HopelessError(FailedError):
-    """The app cannot go on, and will not when it is started again as it is."""
-
-    final = True
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one batch did."""
-
-    number: int
-    incarnation: int
-    seconds: float
-    rows_in: int
-    rows_out: int
-    bytes_in: int
-    bad: int
-    restoring: int  # tasks that are still bringing back their stores
-    restored: int  # changelog entries that were replayed into stores
-    lags: Mapping[str, int]  # by stream: records that were there and not given to this batch
-    given: Mapping[str, int]  # by stream: records that were given to it
-    reports: tuple[Report, ...]
-
-    @property
-    def lag(self) -> int:
-        """Records that are there and not yet read."""
-        return sum(self.lags.values())
 
 
 @dataclass(slots=True)
@@ -88,9 +44,8 @@ class Loop:
     interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
     number: int = 0
     failures: int = 0  # in a row
-    gate: Mapping[Partition, int] = field(default_factory=dict)
-    bad: dict[tuple[str, int, int], str] = field(default_factory=dict)  # stream, partition, offset: why
-    _suspects: tuple[Demand, ...] = ()  # what the batch that failed last was given
+    backlog: Backlog = field(init=False)
+    trials: Trials = field(init=False)
     _crew: Crew = field(init=False)
     _frame: DataFrame | None = None  # None while there is something to mend
     _fence: bool = False  # whether what failed may still be writing
@@ -101,18 +56,20 @@ class Loop:
     def __post_init__(self) -> None:
         program, setup, lanes = self.launch.program, self.launch.setup, len(self.launch.lanes)
         self._crew = Crew(self.session, program, setup, lanes, self.pause)
+        self.backlog = Backlog(self.system, self.ledger, self.launch)
+        self.trials = Trials(setup.on_bad_record)
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        bootstrap = self.launch.course.bootstrap
-        waited = [p for parts in self.launch.partitions.values() for p in parts if p.stream in bootstrap]
-        self.gate = {partition: span.end for partition, span in self._spans(waited).items()}
+        self.backlog.start()
 
     def step(self) -> Batch | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
-            if self._suspects and self.failures >= FAILURES_BEFORE_TRIAL:
-                self._find_culprits()
+            if self.trials.due(self.failures):
+                suspects = self.trials.taken()
+                while self.trials.found(suspects, self._tried):
+                    self.failures = 0
             return self._step(self._frame or self._mended())
         except FencedError as error:
             raise FailedError(f"another driver runs this app: {error}") from error
@@ -129,12 +86,14 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, or to mend, or a store to bring back."""
-        return self._frame is None or bool(self._unready) or bool(self._demands(self._positions()))
+        if self._frame is None or self._unready:
+            return True
+        return bool(self.backlog.demands(self.backlog.positions()))
 
     def _step(self, frame: DataFrame) -> Batch | None:
-        positions = self._positions()
-        found = self._demands(positions)
-        waiting = gated(self.launch.partitions, positions, self.gate)
+        positions = self.backlog.positions()
+        found = self.backlog.demands(positions)
+        waiting = self.backlog.waiting(positions)
         due = time.monotonic() - self._begun >= self.interval
         able = [demand for demand in found if due and demand.task not in self._unready]
         given = share_out(able, self.rows, self.launch.course, waiting)
@@ -144,7 +103,7 @@ class Loop:
             self.ledger.check()
         batch = self._run(frame, given, found)
         if self._frame is not None and given:
-            self._forget_read()
+            self.backlog.forget_read()
         return batch
 
     def _run(
@@ -153,7 +112,7 @@ class Loop:
         self.number += 1
         orders = self._orders(given, release)
         begun = time.monotonic()
-        self._suspects = tuple(given) or self._suspects
+        self.trials.suspect(given)
         self._begun = begun if given else self._begun
         crash_point("driver.ordered")
         reports = self._collected(frame, orders)
@@ -170,21 +129,10 @@ class Loop:
             bad=sum(report.bad for report in reports),
             restoring=len(self._unready),
             restored=sum(report.restored for report in reports),
-            lags=_by_stream(found) - _by_stream(given),
-            given=_by_stream(given),
+            lags=by_stream(found) - by_stream(given),
+            given=by_stream(given),
             reports=reports,
         )
-
-    def _find_culprits(self) -> None:
-        """Find the records on which a batch fails again and again, and do with them as the app wants."""
-        suspects, self._suspects = self._suspects, ()
-        while (found := culprit(suspects, self._tried)) is not None:
-            if self.launch.setup.on_bad_record == "fail":
-                raise HopelessError(f"{FATAL['bad']}: {found}")
-            if found.place in self.bad:
-                return  # it fails without this record as well: no record is to blame, and the failures count
-            self.failures = 0
-            self.bad[found.place] = found.reason
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
@@ -215,8 +163,8 @@ class Loop:
         self._unready = frozenset(report.task for report in reports if report.status == "restoring")
         unwell = [report for report in reports if report.status not in WELL]
         if not unwell:
-            if proof or not self._suspects:  # a batch without rows proves nothing of one that failed on rows
-                self.failures, self._suspects = 0, ()
+            if proof or not self.trials.suspects:  # without rows nothing is proved of what failed on rows
+                self.failures, self.trials.suspects = 0, ()
             return
         why = "; ".join(sorted({f"{report.status}: {report.message}" for report in unwell}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
@@ -245,55 +193,6 @@ class Loop:
         return self._frame
 
     def _orders(self, given: Sequence[Demand], release: bool) -> Orders:
-        ranges: dict[str, list[ReadRange]] = {}
-        for demand in sorted(given, key=lambda d: (d.partition, d.start)):
-            asked = ReadRange(demand.partition.stream, demand.partition.index, demand.start, demand.end)
-            ranges.setdefault(demand.task, []).append(asked)
-        changelog = self.launch.assignment.layout.changelog
-        seats = self._crew.seats or ("",) * len(self.launch.lanes)
-        lanes = tuple(
-            LaneOrder(
-                processor,
-                tuple(
-                    TaskOrder(
-                        task,
-                        changelog[task],
-                        self.ledger.checkpoints.get(task, ""),
-                        tuple(ranges.get(task, ())),
-                    )
-                    for task in tasks
-                ),
-                seat,
-            )
-            for (processor, tasks), seat in zip(self.launch.lanes.items(), seats, strict=True)
-        )
-        asked_for = {(d.partition.stream, d.partition.index) for d in given}
-        skip = tuple((*place, why) for place, why in self.bad.items() if place[:2] in asked_for)
-        return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, skip)
-
-    def _positions(self) -> Positions:
-        return Positions(self.ledger.of_tasks(), self.launch.shared, self.ledger.starts)
-
-    def _demands(self, positions: Positions) -> list[Demand]:
-        every = [p for partitions in self.launch.partitions.values() for p in partitions]
-        return demands(self.launch.partitions, positions, self._spans(every))
-
-    def _spans(self, partitions: list[Partition]) -> dict[Partition, Span]:
-        topics = self.launch.topics
-        asked = {Partition(topics.get(p.stream, p.stream), p.index): p for p in partitions}
-        return {asked[partition]: span for partition, span in self.system.spans(asked).items()}
-
-    def _forget_read(self) -> None:
-        """Records of the app's own streams go once they are read."""
-        own, topics = set(self.launch.course.priority), self.launch.topics
-        read = self._positions().done_with(self.launch.partitions)
-        self.system.delete_before(
-            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
-        )
-
-
-def _by_stream(found: Sequence[Demand]) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    for demand in found:
-        counted[demand.partition.stream] += demand.lag
-    return counted
+        lanes = lane_orders(self.launch, self.ledger.checkpoints, self._crew.seats, given)
+        known = self.trials.known(given)
+        return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, known)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.failing import WELL
 from streamapp_runtime.driver.held_state import HeldState
 from streamapp_runtime.driver.launch import Launch
-from streamapp_runtime.driver.loop import WELL, Batch
 from streamapp_runtime.driver.metrics import (
     BAD,
     BATCH,

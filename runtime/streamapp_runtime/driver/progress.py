@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.launch import Launch
-from streamapp_runtime.driver.loop import Batch
 from streamapp_runtime.driver.words import (
     Totals,
     Word,

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 
 from streamapp.plan.plan import Role
+from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.launch import Launch
-from streamapp_runtime.driver.loop import Batch
 
 READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
 WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)

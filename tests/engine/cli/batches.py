@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from streamapp_runtime.driver.loop import Batch
+from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.lanes.orders import Report
 
 

@@ -7,9 +7,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp.cli.sources import one_app
+from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.failing import MOST_FAILURES, FailedError
 from streamapp_runtime.driver.launch import launch
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import MOST_FAILURES, Batch, FailedError, Loop
+from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash import streams
 

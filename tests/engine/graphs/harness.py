@@ -13,9 +13,10 @@ from pyspark.sql import SparkSession
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import Batch, Loop
+from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import RECORDS, System

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.loop import HopelessError
+from streamapp_runtime.driver.failing import HopelessError
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}

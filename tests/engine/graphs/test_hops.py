@@ -3,7 +3,7 @@
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.launch import RefusedError
+from streamapp_runtime.driver.refused import RefusedError
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}

@@ -6,9 +6,10 @@ from itertools import count
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.launch import Launch, RefusedError
+from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.refused import RefusedError
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, last_by_key, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.launch import RefusedError
+from streamapp_runtime.driver.refused import RefusedError
 from tests.engine.graphs.harness import House, Row, app
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}

@@ -1,0 +1,53 @@
+"""What there is to read: where the tasks are, and where the partitions end."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.flow import Demand, demands, gated
+from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.positions import Positions
+from streamapp_runtime.systems.system import Span, System
+
+
+@dataclass(slots=True)
+class Backlog:
+    """The records that an app has before it."""
+
+    system: System
+    ledger: Ledger
+    launch: Launch
+    gate: Mapping[Partition, int] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Note how far tables have to be filled before they are joined."""
+        bootstrap = self.launch.course.bootstrap
+        waited = [p for parts in self.launch.partitions.values() for p in parts if p.stream in bootstrap]
+        self.gate = {partition: span.end for partition, span in self._spans(waited).items()}
+
+    def positions(self) -> Positions:
+        """Where the tasks are, by their checkpoints."""
+        return Positions(self.ledger.of_tasks(), self.launch.shared, self.ledger.starts)
+
+    def demands(self, positions: Positions) -> list[Demand]:
+        """Everything that could be read now."""
+        every = [p for partitions in self.launch.partitions.values() for p in partitions]
+        return demands(self.launch.partitions, positions, self._spans(every))
+
+    def waiting(self, positions: Positions) -> frozenset[str]:
+        """The tasks whose tables are not yet what they have to be."""
+        return gated(self.launch.partitions, positions, self.gate)
+
+    def forget_read(self) -> None:
+        """Records of the app's own streams go once they are read."""
+        own, topics = set(self.launch.course.priority), self.launch.topics
+        read = self.positions().done_with(self.launch.partitions)
+        self.system.delete_before(
+            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
+        )
+
+    def _spans(self, partitions: Collection[Partition]) -> dict[Partition, Span]:
+        topics = self.launch.topics
+        asked = {Partition(topics.get(p.stream, p.stream), p.index): p for p in partitions}
+        return {asked[partition]: span for partition, span in self.system.spans(asked).items()}

@@ -1,0 +1,35 @@
+"""How a run comes to an end that nobody wished for, and what may befall a batch without ending it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from streamapp_runtime.driver.session import ExecutorsMissingError
+from streamapp_runtime.systems.system import UnavailableError
+
+MOST_FAILURES: Final = 5
+"""So many batches in a row may fail before the app gives up."""
+FATAL: Final[Mapping[str, str]] = {
+    "bad": "a record cannot be processed",
+    "gone": "records that were not yet read are gone",
+}
+"""What a task may report that trying again does not mend."""
+WELL: Final = frozenset({"committed", "restoring"})
+"""What a task reports when nothing is wrong with it."""
+TROUBLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableError, ExecutorsMissingError)
+"""What may befall a batch without anything being wrong with the app: it is tried again."""
+
+
+class FailedError(Exception):
+    """The app cannot go on; the message says why."""
+
+    final = False
+    """Whether trying again changes nothing."""
+
+
+class HopelessError(FailedError):
+    """The app cannot go on, and will not when it is started again as it is."""
+
+    final = True

@@ -1,0 +1,60 @@
+"""Makes the streams that an app writes and that are not there yet, and says how many partitions each has."""
+
+from collections.abc import Iterable, Mapping
+
+from streamapp.author.proposal import Proposal
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.unfit import path_of
+from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.program import operations
+from streamapp_runtime.program.program import Task
+from streamapp_runtime.systems.system import StreamOptions, System
+
+
+def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: System) -> dict[str, int]:
+    """The streams that operators write, hops too; RefusedError where one has another count than it must."""
+    known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
+    found: dict[str, int] = {}
+    for task in tasks:
+        if not isinstance(task.operation, operations.Write):
+            continue
+        stream, topic = task.operation.stream, task.operation.topic
+        planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
+        count = task.operation.partitions or (planned and planned.partitions) or max(known)
+        there = system.partitions(topic)
+        if there is None:
+            system.create(topic, count)
+        elif task.operation.partitions is not None and there != count:
+            message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
+            raise RefusedError(
+                [Problem(0, 0, path_of(app, task.name), f"{message}; raise resetNonce or remove the stream")]
+            )
+        found[stream] = there or count
+    return found
+
+
+def make_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: System) -> None:
+    """A partition for every task in the changelog of every kind of state."""
+    wanted = max(changelog.values()) + 1
+    for shelf in shelves:
+        if shelf.changelog is None:
+            continue
+        there = system.partitions(shelf.changelog)
+        if there is not None and there < wanted:
+            system.grow(shelf.changelog, wanted)
+        else:
+            system.create(shelf.changelog, there or wanted, StreamOptions(compacted=True))
+
+
+def make_dead_letters(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    """The stream that takes bad records, where there is to be one."""
+    name = app.spec.on_bad_record.stream
+    if app.spec.on_bad_record.action != "deadLetter" or name is None:
+        return None
+    there = system.partitions(topics[name])
+    if there is None:
+        system.create(topics[name], 1)
+    return DeadLetters(topics[name], there or 1)

@@ -1,0 +1,31 @@
+"""Writes the orders of a batch: every lane, its tasks, and what each of them reads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from streamapp_runtime.driver.flow import Demand
+from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
+
+
+def lane_orders(
+    launch: Launch, checkpoints: Mapping[str, str], seats: Sequence[str], given: Iterable[Demand]
+) -> tuple[LaneOrder, ...]:
+    """The orders of each lane; `seats` are empty where there is one process."""
+    ranges: dict[str, list[ReadRange]] = {}
+    for demand in sorted(given, key=lambda d: (d.partition, d.start)):
+        asked = ReadRange(demand.partition.stream, demand.partition.index, demand.start, demand.end)
+        ranges.setdefault(demand.task, []).append(asked)
+    changelog = launch.assignment.layout.changelog
+    return tuple(
+        LaneOrder(
+            processor,
+            tuple(
+                TaskOrder(task, changelog[task], checkpoints.get(task, ""), tuple(ranges.get(task, ())))
+                for task in tasks
+            ),
+            seat,
+        )
+        for (processor, tasks), seat in zip(
+            launch.lanes.items(), seats or ("",) * len(launch.lanes), strict=True
+        )
+    )

@@ -1,0 +1,72 @@
+"""What each task reads, hops too, and in which order an app's streams are read."""
+
+from collections.abc import Mapping, Sequence
+
+from streamapp.author.proposal import Proposal
+from streamapp.plan.plan import Role
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.flow import Course
+from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.unfit import path_of
+from streamapp_runtime.program import operations
+from streamapp_runtime.program.program import Task
+from streamapp_runtime.systems.system import System
+
+
+def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
+    """The streams that a program reads, each with its name in the system."""
+    return {t.operation.stream: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
+
+
+def newest(
+    app: StreamApp, assignment: Assignment, topics: Mapping[str, str], system: System
+) -> dict[Partition, int]:
+    """The ends of the streams of which only what comes from now on is wanted."""
+    names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
+    every = {p for task in assignment.tasks for p in assignment.partitions(task) if p.stream in names}
+    asked = {Partition(topics[p.stream], p.index): p for p in every}
+    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+
+
+def with_hops(
+    app: StreamApp, assignment: Assignment, tasks: Sequence[Task], written: Mapping[str, int]
+) -> dict[str, tuple[Partition, ...]]:
+    """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
+    reads = read_topics(tasks)
+    found = {task: list(assignment.partitions(task)) for task in assignment.tasks}
+    owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
+    for task in tasks:
+        operation = task.operation
+        if isinstance(operation, operations.Read) and operation.role is operations.Role.HOP:
+            count = written[operation.stream]
+            if app.spec.grouper == "streamPartition":
+                message = (
+                    "not yet supported: rows come back to a table, and tasks by stream partition share none"
+                )
+                where = path_of(app, task.name)
+                raise RefusedError([Problem(0, 0, where, message, Reason.NOT_YET_SUPPORTED)])
+            like = next(p.stream for p in sorted(owners) if p.index == count - 1)
+            for index in range(count):
+                found[owners[Partition(like, index)]].append(Partition(operation.stream, index))
+    return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
+
+
+def course(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> Course:
+    """Which streams go first, and which wait for tables."""
+    depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
+    inner = [
+        t.operation.stream
+        for t in tasks
+        if isinstance(t.operation, operations.Read)
+        and t.operation.role in {operations.Role.INTERMEDIATE, operations.Role.BROADCAST, operations.Role.HOP}
+    ]
+    side = {s.stream for table in app.spec.tables for s in table.side_inputs}
+    waited = {s.stream for table in app.spec.tables for s in table.side_inputs if s.bootstrap}
+    roles = proposal.plan.streams
+    only_side = frozenset(name for name in side if roles[name].role is Role.SIDE_INPUT)
+    priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
+    return Course(tuple(priority), frozenset(waited) & only_side, only_side)

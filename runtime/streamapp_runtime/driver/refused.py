@@ -1,0 +1,21 @@
+"""The refusal of an app that cannot run as it is."""
+
+from streamapp.author.proposal import Proposal
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.driver.unfit import path_of
+
+
+class RefusedError(Exception):
+    """The app cannot run as it is: the problems say why; trying again changes nothing."""
+
+    def __init__(self, problems: list[Problem], proposal: Proposal | None = None) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = problems
+        self.proposal = proposal
+
+
+def problem(app: StreamApp, refusal: Refusal) -> Problem:
+    """A refusal of tasks or places, with the path of the field that it is about."""
+    return Problem(0, 0, path_of(app, refusal.path), f"{refusal.message}; {refusal.hint}", refusal.reason)

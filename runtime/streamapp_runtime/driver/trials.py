@@ -1,0 +1,54 @@
+"""The records that are known to be bad, and the search for another when batches go on failing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from streamapp_runtime.driver.culprit import Trial, culprit
+from streamapp_runtime.driver.failing import FATAL, HopelessError
+from streamapp_runtime.driver.flow import Demand
+
+FAILURES_BEFORE: Final = 2
+"""A batch that fails once may have met a lost executor; one that fails again is looked into."""
+
+Known = tuple[str, int, int, str]
+"""Stream, partition and offset of a bad record, and why it is one."""
+
+
+@dataclass(slots=True)
+class Trials:
+    """What is suspected of a batch's failure, and what was found guilty."""
+
+    on_bad_record: str
+    bad: dict[tuple[str, int, int], str] = field(default_factory=dict)  # stream, partition, offset: why
+    suspects: tuple[Demand, ...] = ()  # what the batch that failed last was given
+
+    def due(self, failures: int) -> bool:
+        """Whether so many failures in a row are to be looked into."""
+        return bool(self.suspects) and failures >= FAILURES_BEFORE
+
+    def taken(self) -> tuple[Demand, ...]:
+        """What is suspected, from now on no more."""
+        taken, self.suspects = self.suspects, ()
+        return taken
+
+    def found(self, suspects: Sequence[Demand], trial: Trial) -> bool:
+        """Whether one more record is to blame; HopelessError where the app wants to end at such a record."""
+        found = culprit(suspects, trial)
+        if found is None:
+            return False
+        if self.on_bad_record == "fail":
+            raise HopelessError(f"{FATAL['bad']}: {found}")
+        if found.place in self.bad:
+            return False  # it fails without this record as well: none is to blame, and the failures count
+        self.bad[found.place] = found.reason
+        return True
+
+    def known(self, given: Iterable[Demand]) -> tuple[Known, ...]:
+        """The bad records of the partitions that these are of."""
+        asked_for = {(d.partition.stream, d.partition.index) for d in given}
+        return tuple((*place, why) for place, why in self.bad.items() if place[:2] in asked_for)
+
+    def suspect(self, given: Sequence[Demand]) -> None:
+        """Note what a batch is given; one without records casts no doubt on anything."""
+        self.suspects = tuple(given) or self.suspects
