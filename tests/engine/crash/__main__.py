@@ -21,9 +21,12 @@ def main(kills: int, seed: int, spare_driver: bool, folder: Path | None) -> None
     with tempfile.TemporaryDirectory() as temporary:
         begun = time.monotonic()
         siege = Siege(folder or Path(temporary), click.echo)
-        wrong = siege.run(attacks(seed, kills, spare_driver=spare_driver), seed)
+        wrong = siege.run(attacks(seed, spare_driver=spare_driver), seed, kills)
         told = ", ".join(f"{number} x {what}" for what, number in sorted(siege.killed.items()))
-        click.echo(f"seed {seed}: {siege.starts} starts, {time.monotonic() - begun:.0f} s; {told}")
+        click.echo(
+            f"seed {seed}: {siege.killed.total()} killed ({told}), {siege.stops} times asked to stop, "
+            f"{siege.starts} starts, {time.monotonic() - begun:.0f} s"
+        )
         for line in wrong[:20]:
             click.echo(line)
         click.echo(f"{len(wrong)} differences" if wrong else "every output exactly once")

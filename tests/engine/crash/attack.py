@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm", "driver", "stop")
 """Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
@@ -33,28 +33,29 @@ class Attack:
     pick: float = 0.0  # which of several
     processors: int = 2  # with how many it is started again, where it has to be
 
-    @property
-    def kills(self) -> int:
-        return bool(self.victim) + bool(self.point)
+    def on(self, processors: int) -> "Attack":
+        """The same with so many processors: what only a second one passes, the first one passes too."""
+        if processors > 1:
+            return self
+        return replace(self, point=self.point.replace("processor-1", "processor-0"))
 
     def __str__(self) -> str:
         return " then ".join(filter(None, (self.victim, self.point)))
 
 
-def attacks(seed: int, kills: int, *, spare_driver: bool = False) -> Iterator[Attack]:
-    """So many kills, or one more; those that need a new start of Spark take long, and may be left out."""
+def attacks(seed: int, *, spare_driver: bool = False) -> Iterator[Attack]:
+    """One after the other, without end; those that need a new start of Spark may be left out."""
     chance = random.Random(seed)  # noqa: S311
     signals = [kind for kind in SIGNALS if not (spare_driver and kind in OF_DRIVER)]
     points, later = (
         [point for point in several if not (spare_driver and point.startswith("driver."))]
         for several in (POINTS, RECOVERY_POINTS)
     )
-    left = kills
-    while left > 0:
+    while True:
         kind = chance.random()
         victim = chance.choice(signals) if kind < 0.5 else "worker" if kind > 0.85 else ""
         point = "" if kind < 0.5 else chance.choice(later if kind > 0.85 else points)
-        attack = Attack(
+        yield Attack(
             victim,
             point,
             chance.randrange(1, 2000),
@@ -62,5 +63,3 @@ def attacks(seed: int, kills: int, *, spare_driver: bool = False) -> Iterator[At
             chance.random(),
             chance.choice((1, 2, 2)),
         )
-        left -= attack.kills
-        yield attack

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[3]
 APP = Path(__file__).with_name("app.yaml")
 STEP_SECONDS = 0.02
 PATIENCE_SECONDS = 500.0
+MOST_RECORDS_TO_A_POINT = 10_000
+"""A point that so many records did not reach is not on the app's way now, and is given up."""
 MAY_END_WITH = {-9, 0, 3}
 """Killed, asked to stop, or failed in a way that says: try again."""
 
@@ -47,17 +49,21 @@ class Siege:
         known = (f"user-{number}" for number in range(USERS) if number % 10)  # the others meet nobody
         self.users = [{"user": user, "country": chance.choice(["de", "fr", "us"])} for user in known]
         streams.append(self.system, "users", self.users)
-        self.killed: Counter[str] = Counter()
+        self.killed: Counter[str] = Counter()  # by kind of process, or by the point that it had reached
+        self.stops = 0  # how often the app was asked to end
         self.starts = 0
+        self.processors = 0
         self.app: subprocess.Popen[bytes] | None = None
 
-    def run(self, attacks: Iterable[Attack], seed: int) -> list[str]:
-        """All attacks, one after the other; what is wrong with the outputs at the end."""
+    def run(self, attacks: Iterable[Attack], seed: int, kills: int | None = None) -> list[str]:
+        """Attacks until so many processes were killed, or all; what is wrong with the outputs at the end."""
         try:
             with self._feeder(seed):
                 self._start(2)
                 for attack in attacks:
                     self._attack(attack)
+                    if kills is not None and self.killed.total() >= kills:
+                        break
             self._wait("the outputs to be complete", self._complete)
             self._stop()
             views = streams.rows(self.system, "views")
@@ -77,6 +83,7 @@ class Siege:
         goal = self._written() + attack.commits
         self._wait(f"{attack.commits} records", lambda: self._written() >= goal, attack)
         self._pass(attack.delay)
+        attack = attack.on(self.processors)
         if attack.point:
             (self.points / attack.point).touch()
         if attack.victim == "stop":
@@ -88,7 +95,7 @@ class Siege:
                 kind = "driver"
             if found[kind]:
                 kill(found[kind][int(attack.pick * len(found[kind]))])
-            self.killed[attack.victim] += 1
+                self.killed[kind] += 1
         if attack.point:
             self._reach(attack)
         self.say(f"{self.killed.total():>4} killed: {attack}; {self._written():,} records written")
@@ -97,7 +104,7 @@ class Siege:
     def _reach(self, attack: Attack) -> None:
         """Wait until a process has ended at a point; after a while it is not waited for any longer."""
         point = self.points / attack.point
-        goal = self._written() + 3000
+        goal = self._written() + MOST_RECORDS_TO_A_POINT
         self._wait(attack.point, lambda: not point.exists() or self._written() > goal, attack)
         if point.exists():
             point.unlink(missing_ok=True)
@@ -117,13 +124,14 @@ class Siege:
             stderr=self.said,
         )
         self.starts += 1
+        self.processors = processors
 
     def _stop(self) -> None:
         """Ask the app to finish its batch and end."""
         assert self.app is not None
         self.app.send_signal(SIGTERM)
         self._wait("the app to end", lambda: self.app is not None and self.app.poll() is not None)
-        self.killed["stop"] += 1
+        self.stops += 1
 
     def _keep_running(self, attack: Attack) -> None:
         """Start the app again if it has ended, at once: what it left may still be running."""
