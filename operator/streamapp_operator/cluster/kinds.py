@@ -6,7 +6,6 @@ from enum import StrEnum
 from streamapp.spec.app import GROUP, KIND, VERSION
 
 
-
 class Verb(StrEnum):
     """What RBAC calls the things one can do to an object."""
 

@@ -12,6 +12,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
+from streamapp_runtime.driver.home import Home, home_of
 from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
@@ -21,7 +22,7 @@ from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes import tables_file
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import FencedError, System
 
 POLL_SECONDS = 0.05
@@ -57,14 +58,15 @@ def run(
     """
     if problems := unready(app):
         raise RefusedError(problems)
-    data, system = _system(app, wish.data)
+    home = home_of(app, wish.data)
+    system = open_system(home.connection)
     session = open_session(app.application_id, wish.processors)
     if wish.code is not None:
         sys.path.insert(0, str(wish.code))
         session.sparkContext.environment["PYTHONPATH"] = str(wish.code)
     try:
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
-        ready = _launched(app, system, data, ledger, session, wish.processors)
+        ready = _launched(app, home, system, ledger, session, wish.processors)
         launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
         interval = milliseconds(app.spec.batch.interval) / 1000
@@ -79,10 +81,10 @@ def run(
 
 
 def _launched(
-    app: StreamApp, system: System, data: Path, ledger: Ledger, session: SparkSession, processors: int
+    app: StreamApp, home: Home, system: System, ledger: Ledger, session: SparkSession, processors: int
 ) -> Launch:
     try:
-        return launch(app, system, data, ledger, session, processors)
+        return launch(app, home, system, ledger, session, processors)
     except (FencedError, *TROUBLE) as error:
         raise FailedError(f"the start failed: {error}") from error
 
@@ -103,7 +105,7 @@ def _serve(
         stop.wait(POLL_SECONDS)
 
 
-def _tidying(system: EmbeddedSystem, idle: Callable[[], None]) -> Callable[[], None]:
+def _tidying(system: System, idle: Callable[[], None]) -> Callable[[], None]:
     """Beside what else is done while there is nothing to read: large changelogs are compacted."""
     done = time.monotonic()
 
@@ -115,12 +117,3 @@ def _tidying(system: EmbeddedSystem, idle: Callable[[], None]) -> Callable[[], N
         idle()
 
     return both
-
-
-def _system(app: StreamApp, data: Path | None) -> tuple[Path, EmbeddedSystem]:
-    """The one system of an app that can run."""
-    said = app.spec.systems[0].embedded
-    if said is None:
-        raise TypeError("an app that can run has an embedded system")
-    folder = (data or Path(said.path)).resolve()  # executors have working directories of their own
-    return folder, EmbeddedSystem(folder, sync=said.sync)

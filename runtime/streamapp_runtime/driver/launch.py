@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
@@ -15,6 +14,7 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
+from streamapp_runtime.driver.home import Home
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, make_written
 from streamapp_runtime.driver.reading import course, newest, read_topics, with_hops
@@ -45,7 +45,7 @@ class Launch:
 
 
 def launch(
-    app: StreamApp, system: System, data: Path, ledger: Ledger, session: SparkSession, processors: int
+    app: StreamApp, home: Home, system: System, ledger: Ledger, session: SparkSession, processors: int
 ) -> Launch:
     """Plan, form tasks, compile, and make the streams that the app needs; RefusedError when it cannot run."""
     if problems := unready(app):
@@ -79,21 +79,21 @@ def launch(
     if not ledger.checkpoints:
         ledger.begin_at(newest(app, assignment, topics, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
+    ledger.expect(names)
     placed = place(assignment.tasks, {}, dict.fromkeys(names), {})
     if isinstance(placed, Refusal):
         raise RefusedError([problem(app, placed)], proposal)
     setup = Setup(
         application_id=app.application_id,
         run_id=ledger.run_id,
-        log=str(data),
-        state=str(data / "state"),
+        connection=home.connection,
+        state=str(home.state),
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=avro,
-        sync=any(one.embedded is not None and one.embedded.sync for one in app.spec.systems),
     )
     return Launch(
         app=app,

@@ -1,7 +1,7 @@
 """The driver's side of the checkpoint stream: incarnations, the layout, the checkpoints of all tasks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.layout import Layout
@@ -20,6 +20,10 @@ MOST_RIVALS = 20
 
 STARTS = b"\x00starts"
 """The key of the positions at which streams are begun that are not read from their oldest record."""
+
+WRITERS = b"\x00writers"
+"""The key of the names of all that ever wrote: a lane that nobody knows of any more may still be at it."""
+DRIVER_WRITER = "driver"
 
 
 class LayoutUnreadableError(Exception):
@@ -43,6 +47,7 @@ class Ledger:
         """Take over: from here on nothing of an earlier driver commits. What it had committed is read."""
         self.system.create(self.stream, 1, StreamOptions(compacted=True))
         for _ in range(MOST_RIVALS):
+            self._interrupt()
             last, self._record = recorded(self.system, self.stream)
             try:
                 self._begin(Incarnation(last.run_id or new_run, last.number + 1))
@@ -53,6 +58,7 @@ class Ledger:
 
     def raise_incarnation(self) -> None:
         """Fence everything before, and read what it committed. FencedError when another driver took over."""
+        self._interrupt()
         self._begin(Incarnation(self.run_id, self.incarnation + 1))
 
     def check(self) -> None:
@@ -62,36 +68,48 @@ class Ledger:
     def _begin(self, incarnation: Incarnation) -> None:
         """Record, then fence, then read. Two that record the same number are told apart by what was there."""
         record = incarnation.encode()
-        transaction = self.system.begin(self.stream, incarnation.number, {DRIVER: self._record})
+        expected = {DRIVER: self._record}
+        transaction = self.system.begin(self.stream, incarnation.number, expected, DRIVER_WRITER)
         transaction.put(self.stream, DRIVER, record)
         transaction.commit()
         crash_point("driver.recorded")
         self._record, self.run_id, self.incarnation = record, incarnation.run_id, incarnation.number
-        self.system.fence(self.stream, self.incarnation)
+        self.system.fence(self.stream, self.incarnation, _writers(self.system.latest(self.stream)))
         crash_point("driver.fenced")
         self._read()
 
     def remember(self, layout: Layout) -> None:
         """Write the layout, before any state that rests on it."""
         if layout != self.layout:
-            transaction = self.system.begin(self.stream, self.incarnation)
-            transaction.put(self.stream, LAYOUT, encode(layout).encode())
-            transaction.commit()
+            self._write(LAYOUT, encode(layout).encode())
             self.layout = layout
+
+    def expect(self, writers: Iterable[str]) -> None:
+        """Write who is going to write, before any of them does."""
+        known = _writers(self.system.latest(self.stream))
+        if not known.issuperset(writers):
+            self._write(WRITERS, json.dumps(sorted(known.union(writers))).encode())
 
     def begin_at(self, starts: Mapping[Partition, int]) -> None:
         """Write where partitions are begun that nobody has read; what was written before stands."""
         fresh = {str(partition): at for partition, at in starts.items() if partition not in self.starts}
         if fresh:
             known = {str(partition): at for partition, at in self.starts.items()} | fresh
-            transaction = self.system.begin(self.stream, self.incarnation)
-            transaction.put(self.stream, STARTS, json.dumps(known).encode())
-            transaction.commit()
+            self._write(STARTS, json.dumps(known).encode())
             self.starts = {Partition.parse(name): at for name, at in known.items()}
 
     def of_tasks(self) -> dict[str, Mapping[Partition, int]]:
         """The next record of every partition, by the task that read it."""
         return {task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()}
+
+    def _interrupt(self) -> None:
+        """Void what lanes may have open, before anything is read to the end: a dead one would hold it up."""
+        self.system.interrupt(self.stream, _writers(self.system.latest(self.stream, settled=False)))
+
+    def _write(self, key: bytes, value: bytes) -> None:
+        transaction = self.system.begin(self.stream, self.incarnation, writer=DRIVER_WRITER)
+        transaction.put(self.stream, key, value)
+        transaction.commit()
 
     def _read(self) -> None:
         found: Mapping[bytes, bytes] = self.system.latest(self.stream)
@@ -104,3 +122,8 @@ class Ledger:
         self.starts = {Partition.parse(name): at for name, at in starts.items()}
         tasks = {key: value for key, value in found.items() if not key.startswith(b"\x00")}
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}
+
+
+def _writers(found: Mapping[bytes, bytes]) -> frozenset[str]:
+    """All lanes that ever wrote, as they were recorded."""
+    return frozenset(json.loads(found.get(WRITERS, b"[]")))

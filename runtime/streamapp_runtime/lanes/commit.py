@@ -44,7 +44,7 @@ class Ledger:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
         going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]
         expected = {task.name.encode(): task.committed for _, task in going}
-        transaction = system.begin(self.owner, self.orders.incarnation, expected)
+        transaction = system.begin(self.owner, self.orders.incarnation, expected, self.lane.processor)
         rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
         for partition, records, tasks in self.outbox.records(self.failed):
             transaction.append(partition, records)
@@ -53,6 +53,8 @@ class Ledger:
         written: defaultdict[int, list[Change]] = defaultdict(list)
         for change in self.changes.drain():
             written[change.task].append(change)
+        for index, task in going:
+            self._log(task, written[index], transaction)
         checkpoints = {}
         for index, task in going:
             # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
@@ -68,17 +70,23 @@ class Ledger:
             transaction.abort()
         return Committed(checkpoints, rows_out)
 
-    def _checkpoint(self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction) -> Checkpoint:
-        """A task's next checkpoint, once its changelog is written."""
-        before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
-        changelogs = dict(before.changelogs)
+    def _log(self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction) -> None:
+        """Write what a task changed in its tables to their changelogs."""
         for change in changes:
             stream = self.shelves[change.name].changelog
             if stream is not None:
                 time = pa.array(np.full(len(change.keys), self.orders.time_ms, np.int64))
                 entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
                 transaction.append(Partition(stream, task.changelog), entries)
-                changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
+
+    def _checkpoint(self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction) -> Checkpoint:
+        """A task's next checkpoint, once its changelog is written."""
+        before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
+        changelogs = dict(before.changelogs)
+        for name in {change.name for change in changes if len(change.keys)}:
+            stream = self.shelves[name].changelog
+            if stream is not None:
+                changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
         positions = dict(before.positions)
         positions.update({Partition(r.stream, r.partition): r.end for r in task.ranges})
         return Checkpoint(self.run_id, self.attempt, positions, changelogs)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.systems.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +14,11 @@ class Setup:
 
     application_id: str
     run_id: str
-    log: str  # the folder of the embedded system
+    connection: Connection  # what the system of all streams is reached by
     state: str  # the folder below which stores are kept
     checkpoints: str  # the stream of checkpoints: what fencing goes by
     partitions: Mapping[str, int]  # of every stream that is written
     shelves: Mapping[str, Shelf]
     on_bad_record: str = "fail"
     dead_letters: DeadLetters | None = None  # what takes bad records
-    sync: bool = False
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

@@ -31,8 +31,8 @@ from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import FencedError, OutOfRangeError, System, UnavailableError
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.system import FencedError, OutOfRangeError, UnavailableError
 
 EXPECTED: Mapping[type[Exception], str] = {
     FencedError: "fenced",
@@ -66,7 +66,7 @@ class Stage:
         }
         self.wide = WideRows(program)
         self.forms = forms(layer, setup.avro)
-        self.system: System = EmbeddedSystem(setup.log, sync=setup.sync)
+        self.system = open_system(setup.connection)
         mine = {name: setup.shelves[name] for name in shelves_of(layer)}
         self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
         self.seat = this_seat()

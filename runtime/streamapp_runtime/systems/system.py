@@ -5,7 +5,7 @@ Reads give Arrow, never an object per record. All writes of a lane in a batch, c
 are one transaction.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +69,12 @@ class Transaction(Protocol):
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
 
+    def end_of(self, partition: Partition) -> int:
+        """Where what was appended to a partition ends: the offset after its last record, once committed.
+
+        Only where nobody else writes to the partition meanwhile, as with a task's changelog.
+        """
+
     def commit(self) -> Mapping[Partition, int]:
         """Make everything visible; gives each partition's new end. FencedError when it may not."""
 
@@ -100,24 +106,42 @@ class System(Protocol):
         An OutOfRangeError when the range does not lie between the partition's oldest offset and its end.
         """
 
-    def latest(self, stream: str) -> Mapping[bytes, bytes]:
-        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out."""
+    def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.
+
+        Transactions that are open on the stream are waited for, an UnavailableError when that takes long.
+        Unless `settled` is wanted: then what was committed before the first of them is enough.
+        """
 
     def begin(
-        self, owner: str, incarnation: int, expected: Mapping[bytes, bytes | None] | None = None
+        self,
+        owner: str,
+        incarnation: int,
+        expected: Mapping[bytes, bytes | None] | None = None,
+        writer: str = "",
     ) -> Transaction:
         """Open a transaction for a lane.
 
-        `owner` is the checkpoint stream that fencing goes by. At commit the system checks that no higher
-        incarnation was fenced for that owner and, where `expected` is given, that the newest values of those
-        keys in the checkpoint stream are the ones named.
+        `owner` is the checkpoint stream that fencing goes by. At commit at the latest the system checks that
+        no higher incarnation was fenced for that owner and, where `expected` is given, that the newest values
+        of those keys in the checkpoint stream are the ones named. `writer` is the name of who writes, one of
+        those that a later fence will name; a writer has one transaction at a time.
         """
 
-    def fence(self, owner: str, incarnation: int) -> None:
-        """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
+    def interrupt(self, owner: str, writers: Collection[str]) -> None:
+        """Void what these writers have open, so that it holds up no reader. They may begin anew."""
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
+        """From now on nothing of a lower incarnation commits for that owner; what was open is void.
+
+        `writers` are all that may have anything open: each that ever began for this owner.
+        """
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
         """Records below these positions are read by nobody any more and may go."""
+
+    def tidy(self) -> None:
+        """Look after what is kept, at a time when nothing else is to be done."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from streamapp.cli.sources import one_app
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.failing import MOST_FAILURES, FailedError
+from streamapp_runtime.driver.home import embedded_home
 from streamapp_runtime.driver.launch import launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
@@ -33,7 +34,7 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
 
 def started(session: SparkSession, system: EmbeddedSystem, folder: Path) -> Loop:
     ledger = Ledger(system, "siege.checkpoint")
-    ready = launch(one_app(str(APP), None), system, folder, ledger, session, 1)
+    ready = launch(one_app(str(APP), None), embedded_home(folder), system, ledger, session, 1)
     loop = Loop(session, system, ledger, ready, 1_000, pause=lambda _: None)
     loop.start()
     return loop

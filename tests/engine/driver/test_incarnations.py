@@ -1,6 +1,6 @@
 """Drivers that follow one another, or start at the same moment: one of them goes on, the others end."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,18 @@ class Overtaken(EmbeddedSystem):
             Ledger(rival, STREAM).open("rival")
             rival.close()
         return super().begin(*args, **options)
+
+
+class Noting(EmbeddedSystem):
+    """A log that notes whom it is told to fence."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.fenced: list[set[str]] = []
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
+        self.fenced.append(set(writers))
+        super().fence(owner, incarnation, writers)
 
 
 @pytest.fixture
@@ -110,6 +122,15 @@ def test_a_driver_that_others_overtake_again_and_again_gives_up(tmp_path: Path) 
     system = Overtaken(tmp_path, 1000)
     with pytest.raises(FencedError, match="other drivers started meanwhile"):
         opened(system)
+    system.close()
+
+
+def test_all_who_ever_wrote_are_fenced_whoever_writes_now(tmp_path: Path) -> None:
+    system = Noting(tmp_path)
+    for lanes in [["processor-0", "processor-1"], ["processor-0"]]:
+        opened(system).expect(lanes)
+    opened(system)
+    assert system.fenced == [set(), {"processor-0", "processor-1"}, {"processor-0", "processor-1"}]
     system.close()
 
 

@@ -14,6 +14,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.home import embedded_home
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
@@ -58,7 +59,7 @@ class House:
     def launched(self, app: StreamApp) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
         ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
-        return ledger, launch(app, self.system, self.data, ledger, self.session, 1)
+        return ledger, launch(app, embedded_home(self.data), self.system, ledger, self.session, 1)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
         """Run an app until it has read all that there is."""

@@ -122,6 +122,16 @@ class SystemContract:
         for partition, end in ends.items():
             assert system.spans([partition])[partition].end >= end > rows(system, partition)[-1]["offset"]
 
+    def test_a_transaction_tells_where_what_it_appends_ends_before_it_commits(self, system: System) -> None:
+        system.create("users", 1, COMPACTED)
+        users = Partition("users", 0)
+        for entries in [{"ann": "1", "bob": "1"}, {"cid": "1"}]:
+            transaction = system.begin("nobody", 1, writer="lane")
+            transaction.append(users, keyed(**entries))
+            end = transaction.end_of(users)
+            transaction.commit()
+            assert end == rows(system, users)[-1]["offset"] + 1
+
     def test_what_was_aborted_is_never_seen(self, system: System) -> None:
         system.create("views", 1)
         transaction = system.begin("nobody", 1)

@@ -96,8 +96,11 @@ class EmbeddedSystem:
                 check_range(partition, extent.load(txn, stream, partition.index), start, end)
         return read(self._environment, partition, stream, start, end)
 
-    def latest(self, stream: str) -> Mapping[bytes, bytes]:
-        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out."""
+    def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.
+
+        Nothing is ever written but by a commit, so that what is found is always settled.
+        """
         with self._environment.reading() as txn:
             found = streams.owner_of(txn, Partition(stream, 0))
             if not found.options.compacted:
@@ -105,9 +108,13 @@ class EmbeddedSystem:
             return newest.newest_values(txn, found.id)
 
     def begin(
-        self, owner: str, incarnation: int, expected: Mapping[bytes, bytes | None] | None = None
+        self,
+        owner: str,
+        incarnation: int,
+        expected: Mapping[bytes, bytes | None] | None = None,
+        writer: str = "",
     ) -> EmbeddedTransaction:
-        """Open a transaction for a lane; see `System.begin`."""
+        """Open a transaction for a lane; see `System.begin`. Who writes is of no account here."""
         return EmbeddedTransaction(
             self._environment,
             Claim(owner, incarnation, expected),
@@ -116,7 +123,10 @@ class EmbeddedSystem:
             self._after_commit,
         )
 
-    def fence(self, owner: str, incarnation: int) -> None:
+    def interrupt(self, owner: str, writers: Collection[str]) -> None:
+        """Nothing: a transaction that has not been committed holds up nobody."""
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
         """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
         with self._environment.writing() as txn:
             fence(txn, owner, incarnation)

@@ -14,10 +14,12 @@ class Outgoing:
         self._made: list[Block] = []
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_bytes = 0
+        self.records = 0
 
     def add(self, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS)."""
         self._waiting.append(records)
+        self.records += records.num_rows
         self._waiting_bytes += records.nbytes
         if self._waiting_bytes >= BLOCK_BYTES:
             self._encode()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded import newest, placing, streams
+from streamapp_runtime.systems.embedded import extent, newest, placing, streams
 from streamapp_runtime.systems.embedded.addresses import fence_address
 from streamapp_runtime.systems.embedded.block import Compression, dense_blocks
 from streamapp_runtime.systems.embedded.environment import Environment, Txn
@@ -76,6 +76,13 @@ class EmbeddedTransaction:
         if not self._stream(Partition(stream, 0)).options.compacted:
             raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
         self._put.setdefault(stream, []).append((key, value))
+
+    def end_of(self, partition: Partition) -> int:
+        """Where what was appended to a partition ends, as long as nobody else writes to it."""
+        appended = self._appended.get(partition)
+        with self._environment.reading() as txn:
+            end = extent.load(txn, self._stream(partition).id, partition.index).end
+        return end + (appended.records if appended else 0)
 
     def commit(self) -> Mapping[Partition, int]:
         """Make everything visible; gives the new ends of the partitions written to."""

@@ -1,0 +1,37 @@
+"""What a system of streams is reached by: values that travel to every process of an app.
+
+What is secret does not travel: a connection names the folder where it lies, and each process reads it there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A log in a folder of this machine."""
+
+    folder: str
+    sync: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kafka:
+    """A cluster, and how its clients are set up."""
+
+    bootstrap_servers: str
+    settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
+    secrets: str | None = None  # the folder of those that it does not say: a file each, named by its key
+
+
+Connection = Embedded | Kafka
+
+
+def open_system(connection: Connection) -> System:
+    """The system, for use by this process."""
+    if isinstance(connection, Embedded):
+        return EmbeddedSystem(connection.folder, sync=connection.sync)
+    raise NotImplementedError("this version runs on an embedded system")
