@@ -30,6 +30,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.INVALID_JOB_MODEL: "A job model does not agree with itself.",
     Reason.DAMAGED_DATA: "Stored data cannot be read, or is not what was written.",
     Reason.NEWER_FORMAT: "Stored data has a format that only a newer version can read.",
+    Reason.TOO_LARGE: "A job model or a report is more than a ConfigMap takes.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",

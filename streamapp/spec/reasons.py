@@ -33,6 +33,7 @@ class Reason(StrEnum):
     INVALID_JOB_MODEL = "InvalidJobModel"
     DAMAGED_DATA = "DamagedData"
     NEWER_FORMAT = "NewerFormat"
+    TOO_LARGE = "TooLarge"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

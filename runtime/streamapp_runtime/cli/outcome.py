@@ -1,20 +1,11 @@
-"""How a run ended: an exit code, and one word for whoever started it."""
+"""How a run ended, for whoever started it: the problems, and the last word."""
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 
+from streamapp.protocol.ending import Code, Ending
 from streamapp.spec.problem import Problem
-
-
-class Code(IntEnum):
-    """What a run exits with."""
-
-    DONE = 0
-    CONFIG = 1  # trying again changes nothing
-    MISUSE = 2  # as click says it: the command, or this machine, is not as it has to be
-    RETRY = 3  # the same may go well another time
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +16,17 @@ class Ended:
     message: str = ""
     problems: tuple[Problem, ...] = ()  # what is wrong with the app
 
+    @property
+    def ending(self) -> Ending:
+        """The last word, in which the first problem speaks for all."""
+        if not self.problems:
+            return Ending.of(self.code, message=self.message)
+        first = self.problems[0]
+        return Ending.of(self.code, first.reason, first.path, first.message)
+
     def as_json(self) -> Iterator[str]:
-        """A line for each problem, and last the outcome, in which the first problem speaks for all."""
+        """A line for each problem, and last the outcome."""
         for problem in self.problems:
-            yield json.dumps({"event": "problem"} | _told(problem))
-        last = (
-            _told(self.problems[0]) if self.problems else {"reason": "", "path": "", "message": self.message}
-        )
-        yield json.dumps({"outcome": _OUTCOMES[self.code]} | last)
-
-
-def _told(problem: Problem) -> dict[str, str]:
-    return {"reason": problem.reason, "path": problem.path, "message": problem.message}
-
-
-_OUTCOMES = {Code.DONE: "done", Code.CONFIG: "config", Code.MISUSE: "config", Code.RETRY: "retry"}
+            told = {"reason": problem.reason, "path": problem.path, "message": problem.message}
+            yield json.dumps({"event": "problem"} | told)
+        yield self.ending.text()

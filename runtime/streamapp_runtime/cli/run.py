@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from streamapp.cli.sources import one_of, parsed, tell
+from streamapp.protocol.ending import Code
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
-from streamapp_runtime.cli.outcome import Code, Ended
+from streamapp_runtime.cli.outcome import Ended
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.application import Wish

@@ -1,0 +1,111 @@
+"""The report as text, small for any number of tasks, and back."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from streamapp.protocol.message import Form, damaged, read, write
+from streamapp.protocol.packed import pack, unpack
+from streamapp.protocol.report import Progress, Report, Seat, State, Warned
+from streamapp.protocol.wanted import layout_in
+from streamapp.tasks.layout_codec import encode as encode_layout
+from streamapp.tasks.partition import Partition
+
+KIND: Final = "report"
+MOST_WARNINGS: Final = 20
+LONGEST_MESSAGE: Final = 2_000
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Warned(Form):
+    reason: str
+    path: str = ""
+    message: str = ""
+    model_version: int = 0
+
+
+class _Progress(Form):
+    lag: Count = 0
+    restoring: Count = 0
+
+
+class _Written(Form):
+    state: str
+    driver: str = ""
+    incarnation: Count = 0
+    spec_hash: str = ""
+    run_id: str = ""
+    model_version: Count = 0
+    processors: Count = 0  # for those who only look
+    binding: str = ""
+    moved: str = ""
+    counts: dict[str, Count] = Field(default_factory=dict)
+    ends: dict[str, list[Count]] = Field(default_factory=dict)  # stream: position by index, from 0 on
+    layout: str = ""
+    progress: _Progress = _Progress()
+    warnings: list[_Warned] = Field(default_factory=list)
+
+
+def encode_report(report: Report) -> str:
+    """As it is sent; equal reports are equal texts."""
+    ends: dict[str, list[int]] = {}
+    for partition, end in sorted(report.ends.items()):
+        known = ends.setdefault(partition.stream, [])
+        if partition.index != len(known):
+            raise ValueError(f"the ends of {partition.stream} leave out partition {len(known)}")
+        known.append(end)
+    seats = {name: (seat.location, seat.executor) for name, seat in report.binding.items()}
+    form = _Written(
+        state=report.state,
+        driver=report.driver,
+        incarnation=report.incarnation,
+        spec_hash=report.spec_hash,
+        run_id=report.run_id,
+        model_version=report.model_version,
+        processors=len(seats),
+        binding=pack(seats, 2) if seats else "",
+        moved=pack({task: (name,) for task, name in report.moved.items()}, 1) if report.moved else "",
+        counts=dict(sorted(report.counts.items())),
+        ends=ends,
+        layout=encode_layout(report.layout) if report.layout else "",
+        progress=_Progress(lag=report.progress.lag, restoring=report.progress.restoring),
+        warnings=[
+            _Warned(
+                reason=one.reason,
+                path=one.path,
+                message=one.message[:LONGEST_MESSAGE],
+                model_version=one.model_version,
+            )
+            for one in report.warnings[:MOST_WARNINGS]
+        ],
+    )
+    return write(KIND, form)
+
+
+def decode_report(text: str) -> Report:
+    """As it was sent; an UnreadableError where any part of it cannot be trusted."""
+    form = read(KIND, _Written, text)
+    try:
+        state = State(form.state)
+    except ValueError as error:
+        raise damaged(KIND, str(error)) from None
+    seats = unpack(form.binding, 2) if form.binding else {}
+    moved = unpack(form.moved, 1) if form.moved else {}
+    return Report(
+        state=state,
+        driver=form.driver,
+        incarnation=form.incarnation,
+        spec_hash=form.spec_hash,
+        run_id=form.run_id,
+        model_version=form.model_version,
+        binding={name: Seat(location, executor or "") for name, (location, executor) in seats.items()},
+        moved={task: name or "" for task, (name,) in moved.items()},
+        counts=form.counts,
+        ends={
+            Partition(stream, at): end for stream, ends in form.ends.items() for at, end in enumerate(ends)
+        },
+        layout=layout_in(form.layout),
+        progress=Progress(form.progress.lag, form.progress.restoring),
+        warnings=tuple(Warned(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
+    )
