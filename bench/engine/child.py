@@ -3,6 +3,8 @@
 import json
 import sys
 import time
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
@@ -20,20 +22,23 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     def heard(batch: Batch) -> None:
         nonlocal seen
         seen += 1
-        tell(batch.seconds, batch.rows_in, batch.rows_out, batch.restoring)
+        steps: Counter[str] = Counter()
+        for report in batch.reports:
+            steps.update(dict(report.steps))
+        tell(batch.seconds, batch.rows_in, batch.rows_out, batch.restoring, steps)
         if seen == batches:
             stop.set()
 
     # A table without a changelog is measured, though apps are not offered one yet.
     found = parse(Path(app).read_text(), frozenset(Capability))
     wish = Wish(processors, Path(data), until_end=True, rows=rows)
-    run(found.apps[0], wish, stop, launched=lambda _: tell(0.0, 0, 0, 0), heard=heard)
+    run(found.apps[0], wish, stop, launched=lambda _: tell(0.0, 0, 0, 0, {}), heard=heard)
 
 
-def tell(seconds: float, rows_in: int, rows_out: int, restoring: int) -> None:
+def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:
     """Say what there is to say at this moment."""
     at, cpu = time.monotonic(), cpu_seconds()
-    print(json.dumps([at, cpu, seconds, rows_in, rows_out, restoring]), flush=True)
+    print(json.dumps([at, cpu, seconds, rows_in, rows_out, restoring, steps]), flush=True)
 
 
 if __name__ == "__main__":

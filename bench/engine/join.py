@@ -35,6 +35,7 @@ def rows() -> Iterator[Row]:
         rate = run.steady(WARM)
         yield Row(f"{VIEWS:,} views", rate, "rows/CPU s", Aim(least=500_000), _beside(run))
         yield from _by_process(run)
+        yield from _by_step(run)
         for way, (name, batches, aim) in STOCK.items():
             if way == "with_state" and find_spec("google") is None:
                 yield Row(f"{name}: left out, it needs protobuf", float("nan"), "")
@@ -66,6 +67,12 @@ def _by_process(run: Run) -> Iterator[Row]:
     spent = run.spent(WARM)
     for name, seconds in sorted(spent.items()):
         yield Row(f"  of it in {name}", seconds * 1e6, "us/row")
+
+
+def _by_step(run: Run) -> Iterator[Row]:
+    """Microseconds for each row, by step of the lane; Spark's own part is what no step counts."""
+    for name, seconds in run.steps(WARM).items():
+        yield Row(f"  of a lane's time in {name}", seconds * 1e6, "us/row")
 
 
 def _stock(way: str, folder: Path, batches: int) -> tuple[float, str]:

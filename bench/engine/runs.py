@@ -20,6 +20,7 @@ class Moment:
     rows_in: int
     rows_out: int
     restoring: int
+    steps: Mapping[str, float]  # seconds by step, of all lanes
 
     @property
     def cpu(self) -> float:
@@ -63,6 +64,13 @@ class Run:
         before, last = self.batches[left_out - 1], self.batches[-1]
         rows = sum(batch.rows_in for batch in self.batches[left_out:])
         return {kind: (spent - before.spent.get(kind, 0.0)) / rows for kind, spent in last.spent.items()}
+
+    def steps(self, left_out: int) -> Mapping[str, float]:
+        """Seconds for each row after the first batches, by step of the lanes."""
+        later = self.batches[left_out:]
+        rows = sum(batch.rows_in for batch in later)
+        names = sorted({name for batch in later for name in batch.steps})
+        return {name: sum(batch.steps.get(name, 0.0) for batch in later) / rows for name in names}
 
 
 def run_app(app: str, data: Path, *, rows: int, processors: int = 1, batches: int = 0) -> Run:

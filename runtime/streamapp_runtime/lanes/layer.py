@@ -15,6 +15,7 @@ from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.orders import LaneOrder, Orders
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.lanes.step_times import StepTimes
 from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
@@ -24,6 +25,9 @@ from streamapp_runtime.stores.store import Store
 
 if TYPE_CHECKING:
     from streamapp_runtime.lanes.stage import Stage
+
+READ, COMMIT = "read", "commit"
+"""The steps beside the operators: records fetched and decoded; outputs encoded and written."""
 
 
 class LayerBatch:
@@ -40,6 +44,7 @@ class LayerBatch:
         self.changes = Changes()
         self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
         self.state = State(self._store, stage.schemas, tasks=len(lane.tasks), time_ms=orders.time_ms)
+        self.times = StepTimes()
         self._touched: set[tuple[int, str]] = set()
 
     def read(self) -> Iterator[pa.RecordBatch]:
@@ -51,7 +56,7 @@ class LayerBatch:
             chunks = take(
                 read, self.stage.forms[found.stream], Asked(found, index, number, known), self.stage.system
             )
-            for taken in () if index in self.failed else chunks:
+            for taken in () if index in self.failed else self.times.making(READ, chunks):
                 count = len(taken.rows) if taken.rows else 0
                 self.rows_in[index] += count + len(taken.bad)
                 self.bytes_in[index] += taken.size
@@ -80,7 +85,9 @@ class LayerBatch:
         self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failed]
         for task in () if self.orders.release else self.stage.layer.tasks:
             if task.name in self.stage.executors:
-                self._hand_on(task, self.stage.executors[task.name].settle(self.state), rows)
+                with self.times.of(task.name):
+                    made = self.stage.executors[task.name].settle(self.state)
+                self._hand_on(task, made, rows)
         if rows:
             yield from self._run(rows)
         for change in self.state.changes.drain():
@@ -106,11 +113,13 @@ class LayerBatch:
 
     def own_reports(self) -> list[tuple[int, str]]:
         """What the last layer has to hear of this one."""
-        said = []
+        said: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
             if any(counts) or index in self.told:
-                said.append((index, json.dumps({"counts": counts, "told": self.told.get(index)})))
+                times = {} if said else self.times.by_step()  # those of the whole lane, told once
+                told = {"counts": counts, "told": self.told.get(index), "times": times}
+                said.append((index, json.dumps(told)))
         return said
 
     def commit(self) -> Committed:
@@ -127,7 +136,8 @@ class LayerBatch:
             setup.run_id,
             setup.checkpoints,
         )
-        return ledger.commit(self.stage.system)
+        with self.times.of(COMMIT):
+            return ledger.commit(self.stage.system)
 
     def _run(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
         """Every operation of the layer that has rows on its edges, in their order."""
@@ -145,7 +155,8 @@ class LayerBatch:
             slices = tuple(
                 rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources
             )
-            made = self.stage.executors[task.name].execute(slices, self.state)
+            with self.times.of(task.name):
+                made = self.stage.executors[task.name].execute(slices, self.state)
             self._hand_on(task, made, rows)
         yield from self._out(rows)
 
@@ -166,6 +177,7 @@ class LayerBatch:
                 said = json.loads(text)
                 for counter, number in zip(self._counters(), said["counts"], strict=True):
                     counter[task] += number
+                self.times.add(said["times"])
                 if said["told"]:
                     self.tell(task, *said["told"])
         elif tag == DEAD_LETTER:

@@ -44,6 +44,8 @@ EXPECTED: Mapping[type[Exception], str] = {
 }
 """What may happen to a lane without anything being wrong with the program, and what it is called."""
 _EXPECTED: tuple[type[Exception], ...] = tuple(EXPECTED)
+SETTLE = "settle"
+"""The step in which stores are brought to where their checkpoints are."""
 
 
 class Stage:
@@ -104,7 +106,8 @@ class Stage:
         self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
     ) -> Iterator[pa.RecordBatch]:
         batch = LayerBatch(self, orders, lane, attempt)
-        batch.failed.update(self._settled(batch, lane))
+        with batch.times.of(SETTLE):
+            batch.failed.update(self._settled(batch, lane))
         if self.first:
             for _ in batches:
                 pass
@@ -147,13 +150,12 @@ class Stage:
 
     def _ended(self, batch: LayerBatch) -> list[tuple[int, str]]:
         """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
-        begun = time.monotonic()
         try:
             done = None if batch.orders.trial else batch.commit()
         except _EXPECTED as error:
             batch.fail_all(_kind(error), str(error))
             done = None
-        steps = (("commit", time.monotonic() - begun),)
+        steps = tuple(batch.times.by_step().items())
         reports = []
         for index, task in enumerate(batch.lane.tasks):
             status, message = batch.told.get(index, ("tried" if batch.orders.trial else "committed", ""))

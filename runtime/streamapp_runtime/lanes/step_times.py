@@ -1,0 +1,44 @@
+"""How long the steps of a lane take in one batch."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class StepTimes:
+    """Seconds by step. What a step waits for rows of an earlier one is not its own."""
+
+    def __init__(self) -> None:
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def of(self, step: str) -> Iterator[None]:
+        """Count what is done inside as part of a step."""
+        begun = perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[step] += perf_counter() - begun
+
+    def making(self, step: str, items: Iterator[T]) -> Iterator[T]:
+        """The same items; what it takes to make each is part of a step, what is done with it is not."""
+        while True:
+            with self.of(step):
+                try:
+                    item = next(items)
+                except StopIteration:
+                    return
+            yield item
+
+    def add(self, others: Mapping[str, float]) -> None:
+        """Take in what another layer of the lane has counted."""
+        for step, seconds in others.items():
+            self._seconds[step] += seconds
+
+    def by_step(self) -> dict[str, float]:
+        """What was counted, in order of names."""
+        return dict(sorted(self._seconds.items()))
