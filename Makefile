@@ -50,6 +50,10 @@ format: $(READY) ## Put the code into its one form
 test: java $(READY) ## Run the tests
 	@$(BIN)/pytest -q -n 2 --dist loadscope
 
+.PHONY: kube-assets
+kube-assets: ## Get etcd, kube-apiserver and kubectl, which the operator's tests run against, and say where
+	@tests/control_plane/assets/build
+
 .PHONY: crash-test
 crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1)
 	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)

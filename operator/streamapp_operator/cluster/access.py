@@ -1,0 +1,32 @@
+"""How the API server is reached: from a pod by its service account, from elsewhere by a kubeconfig."""
+
+import os
+from pathlib import Path
+
+from kubernetes.aio.client.configuration import Configuration
+from kubernetes.aio.config import config_exception, incluster_config, kube_config
+
+IN_A_POD = "KUBERNETES_SERVICE_HOST"
+
+
+class NoAccessError(Exception):
+    """No way to the API server was found, or what was found cannot be used."""
+
+
+async def access(kubeconfig: Path | None = None, context: str | None = None) -> Configuration:
+    """Where the API server is and who we are there; a kubeconfig that is named goes before all else."""
+    configuration = Configuration()
+    named = kubeconfig is not None or context is not None or bool(os.environ.get("KUBECONFIG"))
+    try:
+        if os.environ.get(IN_A_POD) and not named:
+            incluster_config.load_incluster_config(configuration)
+        else:
+            await kube_config.load_kube_config(
+                str(kubeconfig) if kubeconfig else os.environ.get("KUBECONFIG") or None,
+                context,
+                configuration,
+                persist_config=False,
+            )
+    except (config_exception.ConfigException, OSError) as error:
+        raise NoAccessError(str(error)) from error
+    return configuration

@@ -1,0 +1,32 @@
+"""One API server for all tests of a process, and a namespace for each test."""
+
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.control_plane.api_server import ApiServer, assets, running
+
+_numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    programs = assets()
+    if programs is None:
+        told = "tests against a real API server were left out; `make kube-assets` gets what they need"
+        if os.environ.get("CI") == "true":
+            pytest.fail(told)
+        pytest.skip(told)
+    with running(programs, Path(tmp_path_factory.mktemp("api-server"))) as server:
+        yield server
+
+
+@pytest.fixture
+def namespace(api_server: ApiServer) -> str:
+    """A new namespace. Nothing ever deletes it: a controller that would is not there."""
+    name = f"test-{next(_numbers)}"
+    api_server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    return name
