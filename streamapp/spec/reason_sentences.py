@@ -31,6 +31,12 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DAMAGED_DATA: "Stored data cannot be read, or is not what was written.",
     Reason.NEWER_FORMAT: "Stored data has a format that only a newer version can read.",
     Reason.TOO_LARGE: "A job model or a report is more than a ConfigMap takes.",
+    Reason.NOT_ALLOWED: "The app asks for something that this installation does not allow.",
+    Reason.UNSUPPORTED_SYSTEM: "The system of a stream cannot be used as the app would use it on a cluster.",
+    Reason.CHANGE_REFUSED: "A field was changed that cannot change while there is state.",
+    Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
+    Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so that nobody knows how many partitions its "
+    "streams have.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",

@@ -34,6 +34,12 @@ class Reason(StrEnum):
     DAMAGED_DATA = "DamagedData"
     NEWER_FORMAT = "NewerFormat"
     TOO_LARGE = "TooLarge"
+    # On a cluster.
+    NOT_ALLOWED = "NotAllowed"
+    UNSUPPORTED_SYSTEM = "UnsupportedSystem"
+    CHANGE_REFUSED = "ChangeRefused"
+    APPLICATION_ID_IN_USE = "ApplicationIdInUse"
+    SYSTEM_UNAVAILABLE = "SystemUnavailable"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

@@ -56,6 +56,23 @@ class JobModelStatus(Part):
     """The run whose state it continues."""
 
 
+class Ending(Part):
+    """How the last driver that ended did so."""
+
+    incarnation: Count | None = None
+    """Which it was."""
+    generation: Count | None = None
+    """The generation it ran."""
+    outcome: Word | None = None
+    """done, config, retry, stopped or lost."""
+    reason: Word | None = None
+    """Why, as one word."""
+    message: Message | None = None
+    """Why, in words."""
+    ended_at: Time | None = None
+    """When."""
+
+
 class DriverStatus(Part):
     """The driver."""
 
@@ -63,8 +80,20 @@ class DriverStatus(Part):
     """Raised before each driver pod is made."""
     pod: Word | None = None
     """Its pod."""
+    uid: Word | None = None
+    """The uid of its pod, from when it was first seen."""
     node: Word | None = None
     """The node it runs on."""
+    generation: Count | None = None
+    """The generation it runs."""
+    started_at: Time | None = None
+    """When its pod began to run."""
+    stopping: Word | None = None
+    """Why it is being stopped, where the operator wants it to end."""
+    failures: Count | None = None
+    """How often in a row a driver failed."""
+    last_ending: Ending | None = None
+    """The last one that ended."""
 
 
 class Status(Part):

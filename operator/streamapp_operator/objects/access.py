@@ -1,0 +1,67 @@
+"""What the driver of an app may do at the API server: a role of its own, and its binding."""
+
+from typing import Any
+
+from streamapp_operator import naming
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.objects.owned import Role, metadata
+
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def role(app: Manifest, *, claims: bool) -> Manifest:
+    """Read its job model, write its report, and look after executors.
+
+    Executors' names are Spark's choice, so that pods cannot be named here; the namespace bounds them.
+    """
+    name = app["metadata"]["name"]
+    rules: list[dict[str, Any]] = [
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": [naming.job_model(name)],
+            "verbs": ["get", "watch"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": [naming.report(name)],
+            "verbs": ["get", "patch"],
+        },
+        {
+            "apiGroups": [""],
+            "resources": ["pods"],
+            "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "watch"],
+        },
+    ]
+    if claims:
+        rules += [
+            {
+                "apiGroups": ["apps"],
+                "resources": ["statefulsets"],
+                "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
+            },
+            {
+                "apiGroups": [""],
+                "resources": ["persistentvolumeclaims"],
+                "verbs": ["get", "list"],
+            },
+        ]
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "Role",
+        "metadata": metadata(app, naming.driver_account(name), Role.DRIVER),
+        "rules": rules,
+    }
+
+
+def binding(app: Manifest, account: str) -> Manifest:
+    """The role given to the driver's account."""
+    name = naming.driver_account(app["metadata"]["name"])
+    return {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata(app, name, Role.DRIVER),
+        "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": app["metadata"]["namespace"]}],
+    }

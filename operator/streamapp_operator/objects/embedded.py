@@ -1,0 +1,46 @@
+"""An app on an embedded log: one processor in the driver's own pod, log and stores on a volume."""
+
+from typing import Any
+
+from streamapp.spec.app import StreamApp
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.objects.owned import Role, labels, owner
+from streamapp_operator.objects.state_volume import MOUNT, VOLUME, StateVolume
+
+
+def is_embedded(app: StreamApp) -> bool:
+    """Whether any of the app's streams are in an embedded log."""
+    return any(system.embedded is not None for system in app.spec.systems)
+
+
+def claim_name(app: str) -> str:
+    """The claim that holds log and stores."""
+    return f"{app}-state"
+
+
+def state_claim(app: StreamApp) -> StateVolume:
+    """The claim in the driver's pod."""
+    volume = {"name": VOLUME, "persistentVolumeClaim": {"claimName": claim_name(app.metadata.name)}}
+    return StateVolume((volume,), ({"name": VOLUME, "mountPath": MOUNT},))
+
+
+def claim(manifest: Manifest, app: StreamApp) -> Manifest | None:
+    """The claim itself, where the app asks for one; it goes with the app only if that was asked for."""
+    asked = app.spec.state.persistent_volume_claim
+    if asked is None or not is_embedded(app):
+        return None
+    spec: dict[str, Any] = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": asked.size}},
+    }
+    if asked.storage_class_name:
+        spec["storageClassName"] = asked.storage_class_name
+    name = app.metadata.name
+    metadata: dict[str, Any] = {
+        "name": claim_name(name),
+        "namespace": app.metadata.namespace,
+        "labels": labels(name, Role.DRIVER),
+    }
+    if app.spec.state.reclaim_policy == "Delete":
+        metadata["ownerReferences"] = [owner(manifest)]
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}

@@ -1,0 +1,31 @@
+"""The ConfigMaps by which operator and driver speak, and in which the operator remembers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamapp.protocol import places
+from streamapp_operator import naming
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.objects.owned import GENERATION, Role, metadata
+
+
+def accepted_map(app: Manifest, generation: int, files: Mapping[str, str]) -> Manifest:
+    """One accepted generation: nothing in it ever changes."""
+    name = naming.accepted(app["metadata"]["name"], generation)
+    own = metadata(app, name, Role.ACCEPTED, more_labels={GENERATION: str(generation)})
+    return {**_config_map(own), "immutable": True, "data": dict(files)}
+
+
+def job_model_map(app: Manifest, wanted: str) -> Manifest:
+    """What the driver is to run."""
+    own = metadata(app, naming.job_model(app["metadata"]["name"]), Role.JOB_MODEL)
+    return {**_config_map(own), "data": {places.WANTED: wanted}}
+
+
+def report_map(app: Manifest) -> Manifest:
+    """Where the driver reports: made here, filled by the driver, who may make nothing itself."""
+    return _config_map(metadata(app, naming.report(app["metadata"]["name"]), Role.REPORT))
+
+
+def _config_map(own: dict[str, Any]) -> Manifest:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": own}

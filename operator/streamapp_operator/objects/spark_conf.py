@@ -1,0 +1,95 @@
+"""Spark's settings on a cluster: what the engine's promises rest on, and what the app asks for beside it."""
+
+from streamapp.spec.app import StreamApp
+from streamapp_operator import naming
+from streamapp_operator.installation import Installation
+from streamapp_operator.objects import service
+from streamapp_operator.objects.executor_template import CONTAINER
+from streamapp_operator.objects.memory import divide
+from streamapp_operator.objects.state_volume import state_volume
+
+EXECUTOR_TEMPLATE = "/etc/streamapp/accepted/executor.json"
+
+RESERVED = (
+    "spark.app.",
+    "spark.master",
+    "spark.submit.",
+    "spark.driver.host",
+    "spark.driver.port",
+    "spark.driver.bindAddress",
+    "spark.driver.blockManager.port",
+    "spark.driver.memory",
+    "spark.blockManager.port",
+    "spark.dynamicAllocation.",
+    "spark.decommission.",
+    "spark.storage.decommission.",
+    "spark.speculation",
+    "spark.executor.cores",
+    "spark.executor.instances",
+    "spark.executor.memory",
+    "spark.executor.memoryOverhead",
+    "spark.executor.pyspark.memory",
+    "spark.executorEnv.",
+    "spark.kubernetes.",
+    "spark.locality.",
+    "spark.plugins",
+    "spark.python.",
+    "spark.scheduler.",
+    "spark.sql.ansi.",
+    "spark.sql.execution.arrow.",
+    "spark.sql.extensions",
+    "spark.sql.session.timeZone",
+    "spark.task.",
+    "spark.ui.port",
+)
+"""What an app may not set: settings with these beginnings."""
+
+
+def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str, str]:
+    """The settings that are the same at each start; the driver adds its own host and pod."""
+    executor = {**installation.executor_requests, **app.spec.executor.resources.requests}
+    limits = app.spec.executor.resources.limits
+    memory = divide(limits.get("memory", executor["memory"]), "executor")
+    name = app.metadata.name
+    ours = {
+        "spark.app.id": naming.spark_app(uid),
+        "spark.app.name": app.application_id,
+        "spark.master": "k8s://https://kubernetes.default.svc",
+        "spark.submit.deployMode": "client",
+        "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104 - the pod's own address is not known before
+        "spark.driver.port": str(service.RPC),
+        "spark.driver.blockManager.port": str(service.BLOCKS),
+        "spark.blockManager.port": str(service.BLOCKS),
+        "spark.ui.port": str(service.UI),
+        "spark.dynamicAllocation.enabled": "false",
+        "spark.decommission.enabled": "false",
+        "spark.speculation": "false",
+        "spark.executor.cores": "1",
+        "spark.task.cpus": "1",
+        "spark.executor.memory": f"{memory.heap}m",
+        "spark.executor.memoryOverhead": f"{memory.beside}m",
+        "spark.kubernetes.namespace": app.metadata.namespace,
+        "spark.kubernetes.container.image": app.spec.image or installation.image,
+        "spark.kubernetes.container.image.pullPolicy": (
+            app.spec.image_pull_policy or installation.image_pull_policy
+        ),
+        "spark.kubernetes.executor.podNamePrefix": f"{name}-exec",
+        "spark.kubernetes.executor.podTemplateFile": EXECUTOR_TEMPLATE,
+        "spark.kubernetes.executor.podTemplateContainerName": CONTAINER,
+        "spark.kubernetes.executor.request.cores": executor["cpu"],
+        "spark.kubernetes.executor.disableConfigMap": "true",
+        "spark.kubernetes.executor.useDriverPodIP": "false",
+        "spark.kubernetes.authenticate.executor.serviceAccountName": naming.executor_account(name),
+    }
+    if secrets := ",".join(secret.name for secret in app.spec.image_pull_secrets):
+        ours["spark.kubernetes.container.image.pullSecrets"] = secrets
+    if "cpu" in limits:
+        ours["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
+    state = state_volume(app, app.spec.image or installation.image)
+    asked = {**installation.spark_conf, **app.spec.driver.spark_conf, **app.spec.executor.spark_conf}
+    return dict(sorted({**asked, **ours, **state.spark_conf}.items()))
+
+
+def reserved(setting: str) -> str | None:
+    """The beginning by which a setting is the engine's own; None for one that an app may set."""
+    return next((begin for begin in RESERVED if setting.startswith(begin)), None)
