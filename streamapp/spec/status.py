@@ -69,8 +69,8 @@ class Ending(Part):
     """Why, as one word."""
     message: Message | None = None
     """Why, in words."""
-    ended_at: Time | None = None
-    """When."""
+    ended_at: Word | None = None
+    """When, as an RFC 3339 time."""
 
 
 class DriverStatus(Part):
@@ -86,8 +86,8 @@ class DriverStatus(Part):
     """The node it runs on."""
     generation: Count | None = None
     """The generation it runs."""
-    started_at: Time | None = None
-    """When its pod began to run."""
+    started_at: Word | None = None
+    """When its pod began to run, as an RFC 3339 time."""
     stopping: Word | None = None
     """Why it is being stopped, where the operator wants it to end."""
     failures: Count | None = None

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from tests.spec.sample import Data, at, changed, everything, without
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.changes import Change, at_least, changes, strongest
 from streamapp.spec.marks import Effect
+from tests.spec.sample import Data, at, changed, everything, without
 
 
 def app(data: Data) -> StreamApp:
