@@ -1,0 +1,27 @@
+"""How an operator is started."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamapp_operator.leading.lease import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    namespaces: tuple[str, ...] = ()  # none: all
+    kubeconfig: Path | None = None
+    context: str | None = None
+    operator_class: str | None = None
+    lease_namespace: str = ""  # empty: the one that the operator runs in, or watches
+    identity: str = ""
+    host: str = "0.0.0.0"  # noqa: S104 - probes and scrapes come from other machines
+    port: int = 8080
+    workers: int = 16
+    terms: Terms = field(default_factory=Terms)
+
+    @property
+    def lease_name(self) -> str:
+        """Installations of another class lead beside this one."""
+        return f"streamapp-operator-{self.operator_class}" if self.operator_class else "streamapp-operator"

@@ -1,0 +1,159 @@
+"""The operator as a process: in which order it begins, and how it ends."""
+
+import asyncio
+import logging
+import random
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from uuid import uuid4
+
+import kopf
+
+from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.answers import ClusterError, UnansweredError
+from streamapp_operator.edge import Edge, Reconcile, edge
+from streamapp_operator.key import Key
+from streamapp_operator.options import Options
+from streamapp_operator.telemetry.endpoints import serving
+from streamapp_operator.watch.events import registry, settings
+from streamapp_operator.watch.login import connection
+from streamapp_operator.work.backoff import Backoff
+from streamapp_operator.work.workers import Workers
+
+GRACE = 5.0
+"""Seconds that each part gets to end."""
+LOOK = 5.0
+_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+_log = logging.getLogger(__name__)
+
+
+async def serve(options: Options, reconciling: Callable[[Edge], Reconcile]) -> int:
+    """Be an operator until told to stop, or until something ends that should not; the exit code."""
+    identity = options.identity or f"{socket.gethostname()}_{uuid4()}"
+    made = await edge(options, identity, _lease_namespace(options))
+    filled, told = asyncio.Event(), asyncio.Event()
+    try:
+        async with serving(
+            options.host,
+            options.port,
+            made.pulse.wrong,
+            lambda: "" if filled.is_set() else "the cache is not filled yet",
+            made.measured.text,
+        ) as port:
+            _log.info("serving", extra={"port": port, "identity": identity})
+            return await _until_one_ends(
+                made,
+                {
+                    "pulse": asyncio.create_task(made.pulse.listen()),
+                    "lead": asyncio.create_task(_lead(made, options, reconciling(made), filled)),
+                    "cache": asyncio.create_task(_keep_cache(made, filled)),
+                    "watch": asyncio.create_task(_watch(made, options, told)),
+                },
+                told,
+            )
+    finally:
+        await made.close()
+
+
+async def _until_one_ends(made: Edge, tasks: dict[str, "asyncio.Task[None]"], told: asyncio.Event) -> int:
+    """None of them ends by itself, so the first that does is the end of all."""
+    telling = asyncio.create_task(told.wait())
+    await asyncio.wait({telling, *tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
+    for name, task in tasks.items():
+        if task.done():
+            _log.error("%s ended: %s", name, task.exception() or "for no reason", exc_info=task.exception())
+    if told.is_set():
+        _log.info("told to stop")
+    telling.cancel()
+    # Whoever leads next must not meet a write of ours: first the work ends, then the lease is given back.
+    for name in ("lead", "cache", "pulse", "watch"):
+        await _ended(tasks[name])
+        if name == "lead":
+            await made.elector.release()
+    return 0 if told.is_set() else 1
+
+
+async def _ended(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.wait({task}, timeout=GRACE)
+
+
+async def _lead(made: Edge, options: Options, reconcile: Reconcile, filled: asyncio.Event) -> None:
+    """Wait to lead, then reconcile for as long as it lasts."""
+    await filled.wait()
+    await made.elector.campaign()
+    for key in made.cache.apps():
+        made.queue.add(key)
+    workers = Workers(
+        queue=made.queue,
+        reconcile=reconcile,
+        generation=lambda key: _generation(made, key),
+        passed=made.pulse.passed,
+        backoff=Backoff(random.random),
+        measured=made.measured,
+        clock=monotonic,
+    )
+    parts = [
+        asyncio.create_task(part)
+        for part in (made.elector.keep(), made.pulse.beat(), workers.drain(options.workers))
+    ]
+    try:
+        done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+        for part in done:
+            part.result()
+    finally:
+        for part in parts:
+            part.cancel()
+        await asyncio.wait(parts, timeout=GRACE)
+
+
+async def _keep_cache(made: Edge, filled: asyncio.Event) -> None:
+    """Fill the cache, then compare it whenever it is time."""
+    while not filled.is_set():
+        try:
+            await made.fill()
+            filled.set()
+        except UnansweredError as error:
+            _log.warning("the cache could not be filled: %s", error)
+            await asyncio.sleep(LOOK)
+    while True:
+        await asyncio.sleep(LOOK)
+        try:
+            await made.compare()
+        except ClusterError as error:
+            _log.warning("the cache could not be compared: %s", error)
+
+
+async def _watch(made: Edge, options: Options, told: asyncio.Event) -> None:
+    """Let kopf watch. It takes the signals, and we take them back: work ends before watching does."""
+
+    async def login() -> kopf.ConnectionInfo:
+        return connection(await access(options.kubeconfig, options.context))
+
+    others = asyncio.all_tasks()
+    tasks = await kopf.spawn_tasks(
+        registry=registry(made.seen, login),
+        settings=settings(),
+        namespaces=options.namespaces,
+        clusterwide=not options.namespaces,
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    await kopf.run_tasks(tasks, ignored=others)
+
+
+def _generation(made: Edge, key: Key) -> int | None:
+    app = made.cache.app(key)
+    return app["metadata"]["generation"] if app else None
+
+
+def _lease_namespace(options: Options) -> str:
+    """The one that is named, that this pod runs in, or that is watched."""
+    if options.lease_namespace:
+        return options.lease_namespace
+    if not options.kubeconfig and _NAMESPACE.exists():
+        return _NAMESPACE.read_text(encoding="utf-8").strip()
+    return options.namespaces[0] if options.namespaces else "default"

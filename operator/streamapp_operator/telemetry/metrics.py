@@ -1,0 +1,93 @@
+"""What the operator measures of itself, as one table; the reference page is made of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the histograms' buckets, in seconds."""
+
+
+class Sort(StrEnum):
+    """What may become of a value."""
+
+    COUNTER = "counter"  # only grows, from 0 at each start of the operator
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured thing."""
+
+    name: str
+    sort: Sort
+    about: str
+    labels: tuple[str, ...] = ()  # what its values are told apart by
+
+
+RECONCILES = Metric(
+    "streamapp_operator_reconciles_total", Sort.COUNTER, "Reconciles, by how they ended.", ("outcome",)
+)
+RECONCILE_SECONDS = Metric(
+    "streamapp_operator_reconcile_seconds", Sort.HISTOGRAM, "How long reconciles took."
+)
+PLAN_SECONDS = Metric("streamapp_operator_plan_seconds", Sort.HISTOGRAM, "How long planning took.")
+PLANS = Metric("streamapp_operator_plans_total", Sort.COUNTER, "Plans, by what came of them.", ("outcome",))
+LAUNCHES = Metric("streamapp_operator_launches_total", Sort.COUNTER, "Driver pods made.")
+RESTARTS = Metric(
+    "streamapp_operator_restarts_total", Sort.COUNTER, "Drivers made in place of others.", ("reason",)
+)
+QUEUE_DEPTH = Metric("streamapp_operator_queue_depth", Sort.GAUGE, "Apps that wait for a reconcile.")
+QUEUE_AGE = Metric(
+    "streamapp_operator_queue_age_seconds", Sort.GAUGE, "For how long the first of them has been waiting."
+)
+WATCH_AGE = Metric(
+    "streamapp_operator_watch_age_seconds",
+    Sort.GAUGE,
+    "Since when nothing was heard of a kind, by its watch or by a comparison.",
+    ("kind",),
+)
+MISSED = Metric(
+    "streamapp_operator_watch_missed_total",
+    Sort.COUNTER,
+    "Changes that a comparison found and no watch had told.",
+    ("kind",),
+)
+API_CALLS = Metric(
+    "streamapp_operator_api_calls_total",
+    Sort.COUNTER,
+    "Calls to the API server, by verb and by the code that came; `none` where no answer came.",
+    ("verb", "code"),
+)
+LEADING = Metric("streamapp_operator_leading", Sort.GAUGE, "1 in the replica that leads.")
+APPS = Metric("streamapp_operator_apps", Sort.GAUGE, "StreamApps that this operator looks after.")
+LOOP_LAG = Metric(
+    "streamapp_operator_loop_lag_seconds", Sort.GAUGE, "By how much the event loop was late the last time."
+)
+
+METRICS = (
+    RECONCILES, RECONCILE_SECONDS, PLAN_SECONDS, PLANS, LAUNCHES, RESTARTS, QUEUE_DEPTH, QUEUE_AGE,
+    WATCH_AGE, MISSED, API_CALLS, LEADING, APPS, LOOP_LAG,
+)  # fmt: skip
+
+
+def page() -> str:
+    """The reference page."""
+    rows = [
+        f"| `{metric.name}` | {metric.sort} | {', '.join(f'`{label}`' for label in metric.labels)} "
+        f"| {metric.about} |"
+        for metric in METRICS
+    ]
+    return "\n".join([*_HEAD, *rows, ""])
+
+
+_HEAD = (
+    "# Metrics of the operator",
+    "",
+    "The operator serves these at `/metrics` on its port (`--port`, 8080 by default), in the text format",
+    "that Prometheus reads. Counters begin at 0 with each start of the process; only the replica that leads",
+    "reconciles.",
+    "",
+    "| Name | Kind | By | What it tells |",
+    "| --- | --- | --- | --- |",
+)

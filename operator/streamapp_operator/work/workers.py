@@ -1,0 +1,89 @@
+"""What drains the queue: a fixed number of workers, each bounded in time for each key."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+from streamapp_operator.cluster.answers import LeadershipLostError, RejectedError, UnansweredError
+from streamapp_operator.key import Key
+from streamapp_operator.outcome import Again, Outcome
+from streamapp_operator.telemetry.logs import about
+from streamapp_operator.telemetry.measured import Measured
+from streamapp_operator.telemetry.metrics import RECONCILE_SECONDS, RECONCILES
+from streamapp_operator.work.backoff import Backoff
+from streamapp_operator.work.queue import KeyQueue
+
+LIMIT = 45.0
+"""Seconds that one reconcile may take. Being cut off is to it like being killed: the next one goes on."""
+PULSE = Key("", "")
+"""A key that is no app's: it passes the queue from time to time to see that keys do."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Take keys from the queue and reconcile them."""
+
+    queue: KeyQueue[Key]
+    reconcile: Callable[[Key], Awaitable[Outcome]]
+    generation: Callable[[Key], int | None]  # for the log
+    passed: Callable[[], None]  # called whenever a key has been through
+    backoff: Backoff[Key]
+    measured: Measured
+    clock: Callable[[], float]
+    _ids: "count[int]" = field(default_factory=lambda: count(1))
+
+    async def drain(self, workers: int) -> None:
+        """Work for ever; ends by an error when this replica no longer leads."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(self._work())
+
+    async def _work(self) -> None:
+        while True:
+            key = await self.queue.get()
+            try:
+                if key != PULSE:
+                    await self._one(key)
+            finally:
+                self.queue.done(key)
+            self.passed()
+
+    async def _one(self, key: Key) -> None:
+        began = self.clock()
+        with about(app=str(key), generation=self.generation(key), reconcile=next(self._ids)):
+            outcome, word = await self._outcome(key)
+            if outcome is not None and isinstance(outcome, Again):
+                self.queue.add_after(key, outcome.seconds)
+            took = self.clock() - began
+            _log.debug("reconciled", extra={"outcome": word, "seconds": round(took, 4)})
+        self.measured.add(RECONCILES, word)
+        self.measured.see(RECONCILE_SECONDS, took)
+
+    async def _outcome(self, key: Key) -> tuple[Outcome, str]:
+        """What came of a reconcile, and the word for it."""
+        try:
+            async with asyncio.timeout(LIMIT):
+                outcome = await self.reconcile(key)
+        except LeadershipLostError:
+            raise
+        except UnansweredError as error:
+            seconds = self.backoff.failed(key, error.after)
+            _log.warning("no answer: %s; again in %.1f s", error, seconds)
+            return Again(seconds), "unanswered"
+        except RejectedError as error:
+            seconds = self.backoff.failed(key)
+            _log.error("the API server refuses (%s): %s; again in %.1f s", error.code, error, seconds)
+            return Again(seconds), "rejected"
+        except TimeoutError:
+            seconds = self.backoff.failed(key)
+            _log.error("not done after %.0f s; again in %.1f s", LIMIT, seconds)
+            return Again(seconds), "cut off"
+        except Exception:  # a fault in our own code must cost one app its turn, not all of them the operator
+            seconds = self.backoff.failed(key)
+            _log.exception("failed; again in %.1f s", seconds)
+            return Again(seconds), "failed"
+        self.backoff.succeeded(key)
+        return outcome, "again" if isinstance(outcome, Again) else "done"

@@ -1,0 +1,46 @@
+"""An operator that copies an app's number of processors into a ConfigMap: the edge, and no decisions."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from streamapp_operator.edge import Edge, Reconcile
+from streamapp_operator.key import Key
+from streamapp_operator.options import Options
+from streamapp_operator.outcome import Done, Outcome
+from streamapp_operator.process import serve
+from streamapp_operator.telemetry.logs import log_to
+
+
+def echoing(edge: Edge) -> Reconcile:
+    async def reconcile(key: Key) -> Outcome:
+        app = edge.cache.app(key)
+        if app is not None:
+            await edge.cluster.apply(
+                {
+                    "apiVersion": "v1",
+                    "kind": "ConfigMap",
+                    "metadata": {
+                        "name": f"{key.name}-echo",
+                        "namespace": key.namespace,
+                        "labels": {"streamapp.dev/app": key.name},
+                    },
+                    "data": {"processors": str(app["spec"]["processors"])},
+                }
+            )
+        return Done()
+
+    return reconcile
+
+
+def main() -> int:
+    kubeconfig, namespace, identity = sys.argv[1:]
+    log_to()
+    options = Options(
+        namespaces=(namespace,), kubeconfig=Path(kubeconfig), identity=identity, host="127.0.0.1", port=0
+    )
+    return asyncio.run(serve(options, echoing))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
