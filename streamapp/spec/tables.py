@@ -30,9 +30,9 @@ class Cache(Part):
     """Answers of a remote table kept for a while."""
 
     size: Annotated[int, Field(ge=0, le=100_000_000)] = 0
-    """How many keys, per task; 0 keeps none."""
+    """How many keys, per processor; 0 keeps none."""
     ttl: LongDuration = "1m"
-    """How long an answer is good."""
+    """How long an answer is good, also the answer that there is no row."""
 
 
 class Retry(Part):
@@ -45,12 +45,12 @@ class Retry(Part):
 
 
 class Remote(Part):
-    """A table kept elsewhere, asked once per batch for all keys of the batch."""
+    """A table kept elsewhere, asked once per batch for each key of the batch."""
 
     python: PythonReference
-    """A class with `get_many(keys)`."""
+    """A class with `get_many(keys)`, such as `streamapp_runtime.remote.redis:RedisTable`."""
     options: Annotated[dict[str, Any], Crd({"x-kubernetes-preserve-unknown-fields": True})] = {}
-    """What its constructor is given."""
+    """What the class is told beside the table's name and columns."""
     cache: Cache = Cache()
     """Answers kept for a while."""
     timeout: ShortDuration = "5s"
@@ -58,9 +58,9 @@ class Remote(Part):
     retry: Retry = Retry()
     """How a failed call is tried again."""
     rate_limit: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
-    """Keys asked for per second and task at most; 0 is no limit."""
+    """Keys asked for per second and processor at most; 0 is no limit."""
     on_unavailable: Literal["fail", "wait", "null"] = "wait"
-    """What to do when it stays away: end the app, wait, or join with nulls."""
+    """What to do when it stays away: end the app, let its rows wait, or go on as if it had no rows."""
 
 
 class Table(Part):

@@ -16,6 +16,10 @@ FATAL: Final[Mapping[str, str]] = {
     "gone": "records that were not yet read are gone",
 }
 """What a task may report that trying again does not mend."""
+AWAY: Final = "away"
+"""What a task reports when it cannot do without a remote table that is away."""
+WAITING: Final = "waiting"
+"""What a task reports when its rows wait for such a table."""
 WELL: Final = frozenset({"committed", "restoring"})
 """What a task reports when nothing is wrong with it."""
 TROUBLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableError, ExecutorsMissingError)

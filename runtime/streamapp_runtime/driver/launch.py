@@ -20,11 +20,13 @@ from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, 
 from streamapp_runtime.driver.reading import course, newest, read_topics, with_hops
 from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.unfit import path_of, unfit
+from streamapp_runtime.driver.unfit_remotes import unfit_remotes
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program.compiler import compile as compile_program
 from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.remote.settings import remotes
 from streamapp_runtime.systems.system import System
 
 
@@ -70,7 +72,7 @@ def launch(
     assignment = proposal.tasks
     tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
     avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
-    if problems := unfit(app, tasks, avro):
+    if problems := [*unfit(app, tasks, avro), *unfit_remotes(app, program)]:
         raise RefusedError(problems, proposal)
     kept = shelves(app, program)
     written = make_written(app, proposal, tasks, system)
@@ -91,6 +93,7 @@ def launch(
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
+        remotes=remotes(app, program),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=avro,

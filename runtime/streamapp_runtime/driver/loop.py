@@ -12,17 +12,27 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.batch import Batch, by_stream
 from streamapp_runtime.driver.crew import Crew
-from streamapp_runtime.driver.failing import FATAL, MOST_FAILURES, TROUBLE, WELL, FailedError, HopelessError
+from streamapp_runtime.driver.failing import (
+    AWAY,
+    FATAL,
+    MOST_FAILURES,
+    TROUBLE,
+    WAITING,
+    WELL,
+    FailedError,
+    HopelessError,
+)
 from streamapp_runtime.driver.flow import Demand, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.ordering import lane_orders
+from streamapp_runtime.driver.patience import Patience
 from streamapp_runtime.driver.session import alive
 from streamapp_runtime.driver.trials import Trials
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
-from streamapp_runtime.systems.system import FencedError, System
+from streamapp_runtime.systems.system import FencedError, System, UnavailableError
 
 KEEP_ALIVE_SECONDS = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
@@ -46,6 +56,7 @@ class Loop:
     failures: int = 0  # in a row
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
+    patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
     _crew: Crew = field(init=False)
     _frame: DataFrame | None = None  # None while there is something to mend
     _fence: bool = False  # whether what failed may still be writing
@@ -95,7 +106,8 @@ class Loop:
         found = self.backlog.demands(positions)
         waiting = self.backlog.waiting(positions)
         due = time.monotonic() - self._begun >= self.interval
-        able = [demand for demand in found if due and demand.task not in self._unready]
+        held = self._unready | self.patience.held()
+        able = [demand for demand in found if due and demand.task not in held]
         given = share_out(able, self.rows, self.launch.course, waiting)
         if not given and not self._unready:
             if time.monotonic() - self._last <= KEEP_ALIVE_SECONDS:
@@ -118,7 +130,7 @@ class Loop:
         reports = self._collected(frame, orders)
         crash_point("driver.reported")
         self._last = time.monotonic()
-        self._take(reports, proof=bool(given))
+        self._take(reports, frozenset(demand.task for demand in given))
         return Batch(
             number=self.number,
             incarnation=orders.incarnation,
@@ -147,23 +159,31 @@ class Loop:
                 raise
             self._frame, self._fence = None, True
             return told(error)
+        if away := [report.message for report in reports if report.status in {AWAY, WAITING}]:
+            raise UnavailableError(away[0])  # of the records nothing is proved
         return next((report.message for report in reports if report.status == "code"), None)
 
     def _collected(self, frame: DataFrame, orders: Orders) -> tuple[Report, ...]:
         self.session.sparkContext.setLocalProperty(PROPERTY, orders.text())
         return tuple(Report.parse(row.report) for row in frame.collect())
 
-    def _take(self, reports: tuple[Report, ...], *, proof: bool) -> None:
+    def _take(self, reports: tuple[Report, ...], given: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
             if report.status in FATAL:
                 raise HopelessError(f"{report.task}: {FATAL[report.status]}: {report.message}")
+            if report.status == AWAY:
+                raise FailedError(report.message)
         self._unready = frozenset(report.task for report in reports if report.status == "restoring")
-        unwell = [report for report in reports if report.status not in WELL]
+        waiting = {report.task: report.message for report in reports if report.status == WAITING}
+        if self.patience.note(waiting, given):
+            self.trouble("; ".join(sorted(set(waiting.values()))))
+        unwell = [report for report in reports if report.status not in {*WELL, WAITING}]
         if not unwell:
-            if proof or not self.trials.suspects:  # without rows nothing is proved of what failed on rows
+            # Without rows, or by rows that wait, nothing is proved of what failed on rows.
+            if not waiting and (given or not self.trials.suspects):
                 self.failures, self.trials.suspects = 0, ()
             return
         why = "; ".join(sorted({f"{report.status}: {report.message}" for report in unwell}))

@@ -43,9 +43,7 @@ def _whole_app(app: StreamApp) -> Iterator[Told]:
 
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
-        if table.remote is not None:
-            yield f"spec.tables[{index}].remote", _not_yet("tables are kept by the app's own tasks")
-        if table.broadcast:
+        if table.broadcast and table.remote is None:
             yield f"spec.tables[{index}].broadcast", _not_yet("each task keeps its part of a table")
 
 

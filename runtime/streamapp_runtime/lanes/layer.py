@@ -43,7 +43,11 @@ class LayerBatch:
         self.restored: Counter[int] = Counter()
         self.changes = Changes()
         self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
-        self.state = State(self._store, stage.schemas, tasks=len(lane.tasks), time_ms=orders.time_ms)
+        for remote in stage.remotes.values():
+            remote.begin()
+        self.state = State(
+            self._store, stage.schemas, tasks=len(lane.tasks), time_ms=orders.time_ms, remotes=stage.remotes
+        )
         self.times = StepTimes()
         self._touched: set[tuple[int, str]] = set()
 
@@ -116,11 +120,16 @@ class LayerBatch:
         said: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
-            if any(counts) or index in self.told:
-                times = {} if said else self.times.by_step()  # those of the whole lane, told once
-                told = {"counts": counts, "told": self.told.get(index), "times": times}
-                said.append((index, json.dumps(told)))
+            if any(counts) or index in self.told or (index == 0 and self.state.counted):
+                told = {"counts": counts, "told": self.told.get(index)}
+                # What is of the whole lane is told once.
+                whole = {} if said else {"times": self.times.by_step(), "counted": self.counted()}
+                said.append((index, json.dumps(told | whole)))
         return said
+
+    def counted(self) -> tuple[tuple[str, str, int], ...]:
+        """What the operations of the lane counted."""
+        return tuple((counter, name, number) for (counter, name), number in self.state.counted.items())
 
     def commit(self) -> Committed:
         """The last layer: everything of the tasks that did not fail, as one transaction."""
@@ -177,7 +186,9 @@ class LayerBatch:
                 said = json.loads(text)
                 for counter, number in zip(self._counters(), said["counts"], strict=True):
                     counter[task] += number
-                self.times.add(said["times"])
+                self.times.add(said.get("times", {}))
+                for counted, name, number in said.get("counted", ()):
+                    self.state.count(counted, name, number)
                 if said["told"]:
                     self.tell(task, *said["told"])
         elif tag == DEAD_LETTER:

@@ -89,7 +89,7 @@ class Report:
     """What a lane says of one task after a batch."""
 
     task: str
-    status: str  # committed, restoring, misplaced, fenced, unavailable, busy, store, bad, gone
+    status: str  # committed, tried, restoring, misplaced, or what the stage calls an error
     checkpoint: str = ""  # the new one, where committed
     rows_in: int = 0
     rows_out: int = 0
@@ -98,6 +98,7 @@ class Report:
     bad: int = 0  # records set aside
     message: str = ""
     steps: Sequence[tuple[str, float]] = ()  # seconds by step
+    counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
 
     def text(self) -> str:
         """As it travels."""
@@ -107,4 +108,6 @@ class Report:
     def parse(cls, text: str) -> "Report":
         """As it was sent."""
         found: dict[str, Any] = json.loads(text)
-        return cls(**found | {"steps": tuple((name, seconds) for name, seconds in found["steps"])})
+        steps = tuple((name, seconds) for name, seconds in found["steps"])
+        counted = tuple((counter, name, number) for counter, name, number in found["counted"])
+        return cls(**found | {"steps": steps, "counted": counted})

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.remote.settings import RemoteSettings
 from streamapp_runtime.systems.connection import Connection
 
 
@@ -21,4 +22,5 @@ class Setup:
     shelves: Mapping[str, Shelf]
     on_bad_record: str = "fail"
     dead_letters: DeadLetters | None = None  # what takes bad records
+    remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

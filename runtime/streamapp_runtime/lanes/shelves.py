@@ -7,6 +7,7 @@ from streamapp_runtime.operations.own_state import schema_of
 from streamapp_runtime.program.operations import (
     JoinStreams,
     LookUp,
+    LookUpRemote,
     Operation,
     Process,
     SendToTable,
@@ -25,6 +26,11 @@ def shelves_of(layer: PythonLayer) -> tuple[str, ...]:
     """The names of the tables, and of operators with state of their own, that a layer touches."""
     tables = {name for task in layer.tasks for name in _tables(task.operation)}
     return tuple(sorted({*tables, *_own(layer)}))
+
+
+def remotes_of(layer: PythonLayer) -> tuple[str, ...]:
+    """The names of the remote tables that a layer asks."""
+    return tuple(sorted({name for task in layer.tasks for name in _remotes(task.operation)}))
 
 
 def shelves(app: StreamApp, program: Program) -> dict[str, Shelf]:
@@ -68,5 +74,15 @@ def _tables(operation: Operation) -> tuple[str, ...]:
             return (operation.table,)
         case Process():
             return operation.tables
+        case _:
+            return ()
+
+
+def _remotes(operation: Operation) -> tuple[str, ...]:
+    match operation:
+        case LookUpRemote():
+            return (operation.table,)
+        case Process():
+            return operation.remotes
         case _:
             return ()

@@ -24,12 +24,14 @@ from streamapp_runtime.lanes.forms import forms
 from streamapp_runtime.lanes.layer import LayerBatch
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
-from streamapp_runtime.lanes.shelves import shelves_of
+from streamapp_runtime.lanes.shelves import remotes_of, shelves_of
 from streamapp_runtime.lanes.whereabouts import this_seat
 from streamapp_runtime.lanes.wide import WideRows
 from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.remote.away import AwayError, WaitingError
+from streamapp_runtime.remote.reader import RemoteReader
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import FencedError, OutOfRangeError, UnavailableError
@@ -41,6 +43,8 @@ EXPECTED: Mapping[type[Exception], str] = {
     StoreBusyError: "busy",
     StoreError: "store",
     UserCodeError: "code",
+    WaitingError: "waiting",
+    AwayError: "away",
 }
 """What may happen to a lane without anything being wrong with the program, and what it is called."""
 _EXPECTED: tuple[type[Exception], ...] = tuple(EXPECTED)
@@ -71,6 +75,7 @@ class Stage:
         self.system = open_system(setup.connection)
         mine = {name: setup.shelves[name] for name in shelves_of(layer)}
         self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
+        self.remotes = {name: RemoteReader(setup.remotes[name]) for name in remotes_of(layer)}
         self.seat = this_seat()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -89,6 +94,8 @@ class Stage:
         for each in self.executors.values():
             with suppress(UserCodeError):  # nothing depends on how code of the app's own comes to its end
                 each.close()
+        for remote in self.remotes.values():
+            remote.close()
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.custody.release()
         self.system.close()
@@ -164,6 +171,7 @@ class Stage:
                 task=task.name,
                 status=status,
                 checkpoint=checkpoint.encode().decode() if checkpoint else "",
+                counted=batch.counted() if index == 0 else (),
                 rows_in=batch.rows_in.get(index, 0),
                 rows_out=done.rows_out.get(index, 0) if done else 0,
                 bytes_in=batch.bytes_in.get(index, 0),

@@ -1,6 +1,8 @@
 """Rows joined with a table: a lookup for each distinct key, not for each row."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -8,9 +10,10 @@ import pyarrow.compute as pc
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.executor import Stateless
+from streamapp_runtime.operations.found import Found
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.operations.typed_rows import TypedRows
-from streamapp_runtime.program.operations import LookUp
+from streamapp_runtime.program.operations import LookUp, LookUpRemote
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +29,37 @@ class LookingUp(Stateless):
 
     def _of_task(self, rows: Slice, task: int, state: State) -> Slice:
         name = self.operation.table
-        encoded = self._keys(rows).dictionary_encode()
-        found = TypedRows(state, task, name, state.schemas[name]).find(encoded.dictionary)
-        places = found.places.take(encoded.indices)
-        if not self.operation.keeps_unmatched and places.null_count:
-            kept = pc.or_(places.is_valid(), rows.tombstone)
-            rows, places = rows.filter(kept), places.filter(kept)
-        own = len(rows.columns)
-        return rows.with_columns(
-            rows.columns[position] if position < own else found.rows.column(position - own).take(places)
-            for position in self.operation.chosen
-        )
+        return _joined(rows, self.operation, TypedRows(state, task, name, state.schemas[name]).find)
 
-    def _keys(self, rows: Slice) -> pa.Array:
-        keys = rows.key if self.operation.key is None else rows.columns[self.operation.key]
-        if rows.tombstone.true_count:
-            return pc.if_else(rows.tombstone, pa.scalar(None, keys.type), keys)
-        return keys
+
+@dataclass(frozen=True, slots=True)
+class LookingUpRemote(Stateless):
+    """Runs LookUpRemote, the same with a table that is one for all tasks."""
+
+    operation: LookUpRemote
+
+    def execute(self, slices: tuple[Slice, ...], state: State) -> Slice | None:
+        """The rows with the table's columns beside their own."""
+        (rows,) = slices
+        return _joined(rows, self.operation, partial(state.ask, self.operation.table)) if len(rows) else None
+
+
+def _joined(rows: Slice, operation: LookUp | LookUpRemote, find: Callable[[pa.Array], Found]) -> Slice:
+    encoded = _keys(rows, operation.key).dictionary_encode()
+    found = find(encoded.dictionary)
+    places = found.places.take(encoded.indices)
+    if not operation.keeps_unmatched and places.null_count:
+        kept = pc.or_(places.is_valid(), rows.tombstone)
+        rows, places = rows.filter(kept), places.filter(kept)
+    own = len(rows.columns)
+    return rows.with_columns(
+        rows.columns[position] if position < own else found.rows.column(position - own).take(places)
+        for position in operation.chosen
+    )
+
+
+def _keys(rows: Slice, column: int | None) -> pa.Array:
+    keys = rows.key if column is None else rows.columns[column]
+    if rows.tombstone.true_count:
+        return pc.if_else(rows.tombstone, pa.scalar(None, keys.type), keys)
+    return keys

@@ -11,7 +11,7 @@ from streamapp_runtime.operations.group_key import group_key
 from streamapp_runtime.operations.held import side_of
 from streamapp_runtime.operations.joining import Joining
 from streamapp_runtime.operations.keeping import Keeping
-from streamapp_runtime.operations.looking_up import LookingUp
+from streamapp_runtime.operations.looking_up import LookingUp, LookingUpRemote
 from streamapp_runtime.operations.mapping import Mapping
 from streamapp_runtime.operations.processing import Processing
 from streamapp_runtime.operations.sessions import KeepingSessions
@@ -37,6 +37,8 @@ def _made(operation: ops.Operation, given: Sequence[pa.Schema], made: pa.Schema)
     match operation:
         case ops.LookUp():
             found: Executor = LookingUp(operation)
+        case ops.LookUpRemote():
+            found = LookingUpRemote(operation)
         case ops.SendToTable() | ops.SideInput():
             found = Filling(operation)
         case ops.Totals():

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operations.distinct import last_of_each
+from streamapp_runtime.operations.state import State
 from streamapp_runtime.operations.typed_rows import TypedRows
 
 
@@ -55,13 +56,37 @@ class TableView:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteView:
+    """A remote table. It is only read, by its keys."""
+
+    state: State
+    name: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns."""
+        return self.state.schemas[self.name]
+
+    def get(self, keys: pa.Array) -> pa.RecordBatch:
+        """A row for each key, of nulls where the table has none."""
+        encoded = _bytes(keys).dictionary_encode()
+        found = self.state.ask(self.name, encoded.dictionary)
+        return found.rows.take(found.places.take(encoded.indices))
+
+    def has(self, keys: pa.Array) -> pa.BooleanArray:
+        """For each key whether the table has a row."""
+        encoded = _bytes(keys).dictionary_encode()
+        return self.state.ask(self.name, encoded.dictionary).places.take(encoded.indices).is_valid()
+
+
+@dataclass(frozen=True, slots=True)
 class TaskState:
     """The tables of one task, by name: `state["users"].get(batch["__key"])`."""
 
-    tables: Mapping[str, TableView]
+    tables: Mapping[str, TableView | RemoteView]
     private: TableView | None
 
-    def __getitem__(self, name: str) -> TableView:
+    def __getitem__(self, name: str) -> TableView | RemoteView:
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise KeyError(f'no table "{name}" is named in the operator\'s tables; named are: {known}')

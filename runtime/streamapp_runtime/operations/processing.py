@@ -22,7 +22,7 @@ import pyarrow as pa
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.named import made_of, with_key_and_time
-from streamapp_runtime.operations.process_state import TableView, TaskState
+from streamapp_runtime.operations.process_state import RemoteView, TableView, TaskState
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.operations.typed_rows import TypedRows
 from streamapp_runtime.operations.user_code import UserCodeError, guarded, load
@@ -75,17 +75,20 @@ class Processing:
         def put_out(batch: object) -> None:
             out.append(made_of(rows, batch, self._made, python).rows)
 
-        views = {
-            name: TableView(TypedRows(state, task, name, schema))
-            for name, schema in self._tables(state).items()
+        views: dict[str, TableView | RemoteView] = {
+            name: TableView(TypedRows(state, task, name, state.schemas[name]))
+            for name in self._operation.tables
         }
+        for name in self._operation.remotes:
+            views[name] = RemoteView(state, name)
         own = self._own and TableView(TypedRows(state, task, self._operation.state, self._own))
         with guarded(python, "failed in process"):
             self._instance.process(with_key_and_time(rows, self._given), TaskState(views, own), put_out)
         return out
 
     def _tables(self, state: State) -> dict[str, pa.Schema]:
-        return {name: state.schemas[name] for name in self._operation.tables}
+        names = (*self._operation.tables, *self._operation.remotes)
+        return {name: state.schemas[name] for name in names}
 
     def _call(self, name: str, *arguments: object) -> None:
         with guarded(self._operation.python, f"failed in {name}"):

@@ -8,12 +8,13 @@ import pyarrow as pa
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.executor import Stateless
+from streamapp_runtime.operations.found import Found
 from streamapp_runtime.operations.group_key import GroupKey
 from streamapp_runtime.operations.reduce import Measure, Reduced, reduce
 from streamapp_runtime.operations.required import with_time, without_tombstones
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.operations.totals_form import TotalsForm
-from streamapp_runtime.operations.typed_rows import Found, TypedRows
+from streamapp_runtime.operations.typed_rows import TypedRows
 from streamapp_runtime.operations.windows import Numbers, bounds, sessions_of
 from streamapp_runtime.program.operations import Totals
 

@@ -2,23 +2,40 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
 
 import pyarrow as pa
 
 from streamapp_runtime.operations.changes import Changes
+from streamapp_runtime.operations.found import Found
 from streamapp_runtime.stores.store import Store
 
 OpenStore = Callable[[int, str], Store]
 """The store of a task, by its index in the lane's order, and of a table's or an operator's name."""
 
 
+class Remote(Protocol):
+    """A table that is kept elsewhere."""
+
+    def find(self, keys: pa.Array, count: Callable[[str, int], None]) -> Found:
+        """The rows of distinct keys; `count` hears what is worth counting."""
+
+
 class State:
     """One lane's state during one batch."""
 
     def __init__(
-        self, open_store: OpenStore, schemas: Mapping[str, pa.Schema], *, tasks: int, time_ms: int
+        self,
+        open_store: OpenStore,
+        schemas: Mapping[str, pa.Schema],
+        *,
+        tasks: int,
+        time_ms: int,
+        remotes: Mapping[str, Remote] | None = None,
     ) -> None:
         self._open = open_store
+        self._remotes = remotes or {}
         self.schemas = schemas  # of tables, by name
         self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
         self.time_ms = time_ms  # what the batch takes for now
@@ -28,6 +45,10 @@ class State:
     def store(self, task: int, name: str) -> Store:
         """A task's part of a table, or of an operator's own state."""
         return self._open(task, name)
+
+    def ask(self, name: str, keys: pa.Array) -> Found:
+        """The rows of distinct keys in a remote table."""
+        return self._remotes[name].find(keys, partial(self._count_of, name))
 
     def write(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Write to a store and to its changelog. A null value deletes."""
@@ -43,3 +64,6 @@ class State:
         """Add to a counter, such as the null keys that a table was sent."""
         if number:
             self.counted[counter, name] += number
+
+    def _count_of(self, name: str, counter: str, number: int) -> None:
+        self.count(counter, name, number)

@@ -3,22 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp_runtime.operations.found import Found, found_in
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.rows.decode import decode
 from streamapp_runtime.rows.encode import encode
 from streamapp_runtime.stores.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Rows that were found, and for every key asked for which of them is its own; null for none."""
-
-    rows: pa.RecordBatch
-    places: pa.Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +24,7 @@ class TypedRows:
 
     def find(self, keys: pa.Array) -> Found:
         """Look up keys, of which no two should be equal; for null nothing is found."""
-        values = self._store.get(keys)
-        present = values.drop_null()
-        found = decode(present, self.schema)
-        if len(present) == len(values):
-            return Found(found, pa.array(np.arange(len(values))))
-        there = np.asarray(values.is_valid())
-        return Found(found, pa.array(np.cumsum(there) - 1, mask=~there))
+        return found_in(self._store.get(keys), self.schema)
 
     def put(self, keys: pa.Array, rows: pa.RecordBatch) -> None:
         """Write a row under each key."""

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, cast
 
 from streamapp.spec.reasons import Reason
+from streamapp_runtime.remote.away import AwayError
 from streamapp_runtime.stores.store import StoreError
 
 _OURS = __name__.partition(".")[0]
@@ -37,10 +38,10 @@ def load(python: str) -> Callable[..., Any]:
 
 @contextmanager
 def guarded(python: str, message: str, hint: str = "mend it and start the app again") -> Iterator[None]:
-    """Whatever is raised within is the app's own error, but for what is wrong with a store."""
+    """Whatever is raised within is the app's own error, but for what is wrong with a table."""
     try:
         yield
-    except (UserCodeError, StoreError):
+    except (UserCodeError, StoreError, AwayError):
         raise
     except Exception as error:
         lines = traceback.format_exception(type(error), error, _of_the_app(error.__traceback__))

@@ -59,7 +59,10 @@ def unready(operator: spec.Operator, known: Mapping[str, tuple[Column, ...]]) ->
 def _process(body: spec.Process, name: str, flow: Flow, world: World) -> Compiled:
     with within("columns"):
         made = canonical(parse_columns(body.columns)) if body.columns else ()
-    chain = Chain(name, flow).then("", Process(name, body.python, body.tables), made, Key(None, None))
+    remotes = tuple(table for table in body.tables if world.table(table).remote is not None)
+    local = tuple(table for table in body.tables if table not in remotes)
+    process = Process(name, body.python, local, remotes)
+    chain = Chain(name, flow).then("", process, made, Key(None, None))
     if not made:
         return Compiled(chain.pieces)
     if body.key is None:

@@ -73,6 +73,16 @@ class LookUp:
 
 
 @dataclass(frozen=True, slots=True)
+class LookUpRemote:
+    """The same with a table that is kept elsewhere: one for all tasks, and nothing of it is in a store."""
+
+    table: str
+    keeps_unmatched: bool
+    key: int | None
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SendToTable:
     """Put rows into a table under their keys; a row that is a tombstone deletes."""
 
@@ -145,6 +155,7 @@ class Process:
     state: str
     python: str
     tables: tuple[str, ...]
+    remotes: tuple[str, ...] = ()  # tables that are kept elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,7 @@ Operation = (
     | Choose
     | Keep
     | LookUp
+    | LookUpRemote
     | SendToTable
     | SideInput
     | Totals

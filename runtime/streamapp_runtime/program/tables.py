@@ -40,10 +40,11 @@ def compile_join_table(body: JoinTable, name: str, flow: Flow, world: World) -> 
         outputs = tuple(_shifted(output, before) for output in outputs)
         scope = Scope((Side("", given), scope.sides[1]))
 
-    def operation(positions: tuple[int, ...]) -> ops.LookUp:
+    def operation(positions: tuple[int, ...]) -> ops.LookUp | ops.LookUpRemote:
         keeps = body.type == "left"
         place = len(flow.columns) if look_up.computed is not None else None
-        return ops.LookUp(table.name, keeps, place, positions)
+        kind = ops.LookUp if table.remote is None else ops.LookUpRemote
+        return kind(table.name, keeps, place, positions)
 
     return finish(chain, operation, scope.columns, chosen.columns, outputs, key).done()
 

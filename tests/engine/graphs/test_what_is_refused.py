@@ -26,18 +26,15 @@ def whole(*operators: Row, tables: Any = (), **spec: Any) -> StreamApp:
 
 
 def test_every_field_that_cannot_be_honoured_is_told_at_once(here: House) -> None:
-    joined = {"name": "joined", "joinTable": {"from": "events", "table": "far"}}
     found = refused(
         here,
         whole(
-            joined,
-            tables=[{"name": "far", "columns": "tier INT", "remote": {"python": "a:b"}}],
             mode="batch",
             grouper="a:b",
             systems=[{"name": "main", "kafka": {"bootstrapServers": "k:9092"}}],
         ),
     )
-    assert set(found) == {"spec.mode", "spec.grouper", "spec.systems[0].kafka", "spec.tables[0].remote"}
+    assert set(found) == {"spec.mode", "spec.grouper", "spec.systems[0].kafka"}
     assert all(message.startswith("not yet supported: ") for message in found.values())
 
 

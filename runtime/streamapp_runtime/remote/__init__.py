@@ -1,0 +1,1 @@
+"""Tables that are kept elsewhere and asked over the network."""

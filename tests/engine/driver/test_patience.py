@@ -1,0 +1,32 @@
+"""Tasks that wait for something that is away get rows again, at longer and longer intervals."""
+
+from streamapp_runtime.driver.patience import FIRST_SECONDS, LONGEST_SECONDS, Patience
+
+
+def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() -> None:
+    now = [0.0]
+    patience = Patience(lambda: now[0])
+    expected = FIRST_SECONDS
+    for number in range(12):
+        assert patience.note({"a"}, {"a", "b"}) == (number == 0)
+        now[0] += 0.99 * expected
+        assert patience.held() == {"a"}
+        now[0] += 0.02 * expected
+        assert patience.held() == frozenset()
+        expected = min(2 * expected, LONGEST_SECONDS)
+    assert expected == LONGEST_SECONDS
+
+
+def test_a_batch_without_the_tasks_that_wait_says_nothing_of_them() -> None:
+    patience = Patience(lambda: 0.0)
+    patience.note({"a"}, {"a"})
+    patience.note((), {"b"})
+    assert patience.held() == {"a"}
+
+
+def test_a_task_that_was_given_rows_and_waits_no_more_is_forgotten() -> None:
+    patience = Patience(lambda: 0.0)
+    patience.note({"a"}, {"a"})
+    patience.note((), {"a"})
+    assert patience.held() == frozenset()
+    assert patience.note({"a"}, {"a"})

@@ -1,0 +1,67 @@
+"""A real redis-server on a socket of its own, that can be ended, held up and started again."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+PROGRAM = "redis-server"
+
+
+@dataclass(slots=True)
+class Server:
+    """The server, and where it is found."""
+
+    folder: Path
+    process: subprocess.Popen[str] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.folder / 'socket'}"
+
+    def start(self) -> None:
+        command = [PROGRAM, "--port", "0", "--unixsocket", str(self.folder / "socket"), "--dir", self.folder]
+        options = ["--save", "", "--appendonly", "yes"]  # what it was told is there again when it is started
+        self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        assert any("ready to accept" in line.lower() for line in self.process.stdout)
+
+    def end(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        """It takes connections meanwhile, and answers nothing."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def redis_server() -> Iterator[Server]:
+    """A server that is ready; the test is left out where the program is missing, and fails in CI."""
+    if shutil.which(PROGRAM) is None:
+        told = f"there is no {PROGRAM} here (Debian: apt-get install {PROGRAM})"
+        if os.environ.get("CI"):
+            pytest.fail(told)
+        pytest.skip(told)
+    with TemporaryDirectory() as folder:  # a socket's path has to be short
+        server = Server(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.end()
