@@ -9,7 +9,7 @@ from streamapp_operator.cluster.access import access
 from streamapp_operator.cluster.api import ApiCluster
 from streamapp_operator.cluster.cache import WATCHED, Cache
 from streamapp_operator.cluster.calls import Calls
-from streamapp_operator.cluster.kinds import STREAM_APP, Kind
+from streamapp_operator.cluster.kinds import Kind
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.key import Key
 from streamapp_operator.leading.elector import Elector
@@ -100,7 +100,7 @@ def _measure(made: Edge) -> None:
     look(metrics.QUEUE_AGE, lambda: {(): made.queue.age})
     look(metrics.WATCH_AGE, made.hearing.ages)
     look(metrics.LEADING, lambda: {(): float(made.elector.leads)})
-    look(metrics.APPS, lambda: {(): float(len(made.cache.versions(STREAM_APP)))})
+    look(metrics.APPS, lambda: {(): float(sum(1 for _ in made.cache.apps()))})
     look(metrics.LOOP_LAG, lambda: {(): made.pulse.lag})
 
 

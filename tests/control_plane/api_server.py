@@ -13,11 +13,13 @@ from typing import Any
 
 import yaml
 
+from streamapp_operator.cluster import rbac
 from tests.control_plane.processes import Child, free_port, until
 
 REPOSITORY = Path(__file__).parents[2]
 BUILD = Path(__file__).parent / "assets" / "build"
 CRD = REPOSITORY / "crds" / "streamapps.streamapp.dev.yaml"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 TOKENS = {"admin": "system:masters", "operator": "", "nobody": ""}
 """Users, each with a token of the same name, and their group. What `operator` may do is RBAC's to say."""
 
@@ -93,6 +95,23 @@ class ApiServer:
         except OSError:
             return False
 
+    def new_namespace(self, name: str) -> None:
+        """A namespace in which operators may elect who leads."""
+        self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        role = rbac.lead_role(name)
+        within = f"{RBAC}/namespaces/{name}"
+        self.ask("POST", f"{within}/roles", role)
+        self.ask("POST", f"{within}/rolebindings", _bound("Role", role["metadata"]["name"]))
+
+
+def _bound(kind: str, name: str) -> dict[str, Any]:
+    """A role given to the operator."""
+    return {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "operator"}],
+    }
+
 
 @contextmanager
 def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
@@ -112,6 +131,8 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
             yaml.safe_load(CRD.read_text(encoding="utf-8")),
         )
         until(lambda: server.answers("/apis/streamapp.dev/v1alpha1/streamapps"), 60, api)
+        server.ask("POST", RBAC + "/clusterroles", rbac.cluster_role())
+        server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", rbac.NAME))
         yield server
 
 

@@ -28,5 +28,5 @@ def api_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 def namespace(api_server: ApiServer) -> str:
     """A new namespace. Nothing ever deletes it: a controller that would is not there."""
     name = f"test-{next(_numbers)}"
-    api_server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    api_server.new_namespace(name)
     return name

@@ -1,11 +1,13 @@
 """An operator that copies an app's number of processors into a ConfigMap: the edge, and no decisions."""
 
 import asyncio
+import logging
 import sys
 from pathlib import Path
 
 from streamapp_operator.edge import Edge, Reconcile
 from streamapp_operator.key import Key
+from streamapp_operator.leading.lease import Terms
 from streamapp_operator.options import Options
 from streamapp_operator.outcome import Done, Outcome
 from streamapp_operator.process import serve
@@ -34,10 +36,17 @@ def echoing(edge: Edge) -> Reconcile:
 
 
 def main() -> int:
-    kubeconfig, namespace, identity = sys.argv[1:]
-    log_to()
+    kubeconfig, namespace, identity, pace = sys.argv[1:]
+    log_to(level=logging.DEBUG)
     options = Options(
-        namespaces=(namespace,), kubeconfig=Path(kubeconfig), identity=identity, host="127.0.0.1", port=0
+        namespaces=(namespace,),
+        kubeconfig=Path(kubeconfig),
+        identity=identity,
+        host="127.0.0.1",
+        port=0,
+        terms=Terms(
+            *(seconds * float(pace) for seconds in (Terms().duration, Terms().deadline, Terms().retry))
+        ),
     )
     return asyncio.run(serve(options, echoing))
 

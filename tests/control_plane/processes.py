@@ -6,9 +6,12 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
 
 
 class Child:
@@ -82,3 +85,13 @@ def until(condition: Callable[[], object], limit: float, child: Child | None = N
             said = f": {child.said()[-4000:]}" if child else ""
             raise AssertionError(f"not so after {limit} s{said}")
         time.sleep(0.05)
+
+
+def get(url: str) -> tuple[int, str]:
+    """What a server on this machine answers."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+    with closing(connection):
+        connection.request("GET", parts.path)
+        reply = connection.getresponse()
+        return reply.status, reply.read().decode()

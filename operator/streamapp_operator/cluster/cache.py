@@ -50,8 +50,9 @@ class Cache:
         return tuple(self._objects[kind][key.namespace, name] for name in names)
 
     def versions(self, kind: Kind) -> dict[Place, str]:
-        """The version of each object of a kind."""
-        return {place: found["metadata"]["resourceVersion"] for place, found in self._objects[kind].items()}
+        """The version of each object of a kind that was seen, ours or not."""
+        seen = {place: found["metadata"]["resourceVersion"] for place, found in self._objects[kind].items()}
+        return seen | self._others if kind is STREAM_APP else seen
 
     def put(self, kind: Kind, manifest: Manifest) -> Key | None:
         """Remember an object as it is now; the app it is about, or nothing where that is no news."""

@@ -1,0 +1,150 @@
+"""What the watches tell, and what a comparison with the API server puts right."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from streamapp_operator.cluster.api import ApiCluster
+from streamapp_operator.cluster.cache import Cache
+from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP
+from streamapp_operator.key import Key
+from streamapp_operator.watch.comparison import Comparison
+from streamapp_operator.watch.hearing import due
+from streamapp_operator.watch.remembered import LONGEST, remembered
+from tests.control_plane.api_server import ApiServer
+from tests.control_plane.clusters import cluster
+from tests.control_plane.operators import app, path_of, put
+
+KEY = Key("shop", "app")
+
+
+def _pod(name: str = "app-driver-1", version: int = 1, uid: str = "u1", of: str = "app") -> dict[str, Any]:
+    metadata = {"namespace": "shop", "name": name, "uid": uid, "resourceVersion": str(version)}
+    return {"metadata": metadata | {"labels": {"streamapp.dev/app": of}}}
+
+
+def test_a_pod_is_found_by_its_app() -> None:
+    cache = Cache()
+    assert cache.put(POD, _pod()) == KEY
+    assert cache.pods(KEY) == (_pod(),)
+    assert cache.pods(Key("shop", "other")) == ()
+
+
+def test_what_comes_late_is_no_news() -> None:
+    cache = Cache()
+    cache.put(POD, _pod(version=10))
+    assert cache.put(POD, _pod(version=9)) is None
+    assert cache.pods(KEY)[0]["metadata"]["resourceVersion"] == "10"
+
+
+def test_the_end_of_an_object_does_not_take_the_next_of_its_name_with_it() -> None:
+    cache = Cache()
+    cache.put(POD, _pod(version=10, uid="u2"))
+    assert cache.drop(POD, _pod(version=11, uid="u1")) is None
+    assert len(cache.pods(KEY)) == 1
+
+
+def test_a_pod_that_loses_its_label_is_gone_from_its_app() -> None:
+    cache = Cache()
+    cache.put(POD, _pod())
+    bare = _pod(version=2)
+    del bare["metadata"]["labels"]
+    assert cache.drop(POD, bare) == KEY
+    assert cache.pods(KEY) == ()
+
+
+def test_a_pod_that_changes_hands_is_found_by_its_new_app_only() -> None:
+    cache = Cache()
+    cache.put(POD, _pod())
+    assert cache.put(POD, _pod(version=2, of="other")) == Key("shop", "other")
+    assert cache.pods(KEY) == ()
+
+
+def test_an_app_made_anew_for_another_operator_is_gone_for_this_one() -> None:
+    cache = Cache(ours=lambda found: found["spec"] == "mine")
+    first = {"metadata": _pod("app")["metadata"], "spec": "mine"}
+    second = {"metadata": _pod("app", 2, "u2")["metadata"], "spec": "theirs"}
+    assert cache.put(STREAM_APP, first) == KEY
+    assert cache.put(STREAM_APP, second) == KEY
+    assert cache.app(KEY) is None
+    assert cache.versions(STREAM_APP) == {("shop", "app"): "2"}
+
+
+def test_large_data_and_the_books_of_others_are_not_kept() -> None:
+    large = _pod("m") | {"data": {"a": "x" * (LONGEST + 1)}}
+    large["metadata"] |= {
+        "managedFields": [{}],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "yes"},
+    }
+    kept = remembered(CONFIG_MAP, large)
+    assert "data" not in kept
+    assert "managedFields" not in kept["metadata"]
+    assert kept["metadata"]["annotations"] == {"mine": "yes"}
+    assert "data" in large
+
+
+def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> None:
+    assert not due(now=89.0, heard=0.0, compared=0.0)
+    assert due(now=90.0, heard=0.0, compared=0.0)
+    assert not due(now=200.0, heard=0.0, compared=90.0)
+    assert due(now=390.0, heard=0.0, compared=90.0)
+    assert due(now=300.0, heard=299.0, compared=0.0)
+
+
+def _compared(
+    server: ApiServer, namespace: str, do: Callable[[Comparison, Cache], Awaitable[Any]]
+) -> tuple[Any, list[Key]]:
+    told: list[Key] = []
+
+    async def doing() -> Any:
+        async with cluster(server.kubeconfig()) as api:
+            here = ApiCluster(api.calls, (namespace,), api.may_write_for, api.now)
+            cache = Cache(remembered)
+            return await do(Comparison(here, cache, told.append), cache)
+
+    return asyncio.run(doing()), told
+
+
+def test_what_vanished_while_no_watch_was_there_is_noticed(api_server: ApiServer, namespace: str) -> None:
+    put(api_server, app(namespace, "stays"))
+    put(api_server, app(namespace, "goes"))
+
+    async def do(comparison: Comparison, cache: Cache) -> Any:
+        await comparison.fill(STREAM_APP)
+        api_server.ask("DELETE", path_of(app(namespace, "goes")))
+        return await comparison.compare(STREAM_APP), list(cache.apps())
+
+    (wrong, left), told = _compared(api_server, namespace, do)
+    assert wrong == 1
+    assert left == [Key(namespace, "stays")]
+    assert told[-1] == Key(namespace, "goes")
+
+
+def test_what_changed_and_what_came_is_noticed_too(api_server: ApiServer, namespace: str) -> None:
+    put(api_server, app(namespace, "changes"))
+
+    async def do(comparison: Comparison, cache: Cache) -> Any:
+        await comparison.fill(STREAM_APP)
+        put(api_server, app(namespace, "changes", processors=7))
+        put(api_server, app(namespace, "comes"))
+        wrong = await comparison.compare(STREAM_APP)
+        changed = cache.app(Key(namespace, "changes"))
+        assert changed is not None
+        return wrong, changed["spec"]["processors"]
+
+    (wrong, processors), told = _compared(api_server, namespace, do)
+    assert (wrong, processors) == (2, 7)
+    assert set(told[-2:]) == {Key(namespace, "changes"), Key(namespace, "comes")}
+
+
+def test_a_cache_that_is_right_is_told_nothing(api_server: ApiServer, namespace: str) -> None:
+    put(api_server, app(namespace))
+
+    async def do(comparison: Comparison, _: Cache) -> Any:
+        for kind in (STREAM_APP, POD, CONFIG_MAP):
+            await comparison.fill(kind)
+        return [await comparison.compare(kind) for kind in (STREAM_APP, POD, CONFIG_MAP)]
+
+    wrong, told = _compared(api_server, namespace, do)
+    assert wrong == [0, 0, 0]
+    assert len(told) == 1
