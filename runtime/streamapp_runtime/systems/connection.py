@@ -24,7 +24,7 @@ class Kafka:
 
     bootstrap_servers: str
     settings: Mapping[str, str] = field(default_factory=dict)  # as the resource says them
-    secrets: str | None = None  # the folder of those that it does not say: a file each, named by its key
+    secrets: str | None = None  # the folder of those that it does not say
 
 
 Connection = Embedded | Kafka
@@ -34,4 +34,6 @@ def open_system(connection: Connection) -> System:
     """The system, for use by this process."""
     if isinstance(connection, Embedded):
         return EmbeddedSystem(connection.folder, sync=connection.sync)
-    raise NotImplementedError("this version runs on an embedded system")
+    from streamapp_runtime.systems.kafka.opening import open_kafka
+
+    return open_kafka(connection.bootstrap_servers, connection.settings, connection.secrets)

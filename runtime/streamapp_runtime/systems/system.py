@@ -52,6 +52,14 @@ class FullError(UnavailableError):
     """There is no room for what was to be written: nothing of it was."""
 
 
+class DeniedError(UnavailableError):
+    """The system does not let us do this: credentials, certificates or permissions have to be changed."""
+
+
+class UnfitStreamError(ValueError):
+    """A stream is there and is not what it has to be; the message says what would mend it."""
+
+
 class UnknownStreamError(Exception):
     """A stream or partition that does not exist was named."""
 

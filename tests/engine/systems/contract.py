@@ -27,14 +27,14 @@ class SystemContract:
     def system(self, system_factory: SystemFactory) -> System:
         return system_factory()
 
-    def test_a_new_system_has_no_streams(self, system: System) -> None:
-        assert system.streams() == {}
+    def test_a_stream_that_was_not_made_is_not_there(self, system: System) -> None:
+        assert "views" not in system.streams()
         assert system.partitions("views") is None
 
     def test_a_stream_has_the_partitions_that_it_was_made_with(self, system: System) -> None:
         system.create("views", 3)
         system.create("users", 1, COMPACTED)
-        assert system.streams() == {"users": 1, "views": 3}
+        assert system.streams().items() >= {"users": 1, "views": 3}.items()
         assert system.partitions("views") == 3
 
     def test_making_the_same_stream_again_changes_nothing(self, system: System) -> None:
@@ -85,7 +85,8 @@ class SystemContract:
         write(system, VIEWS, values("c", "d"))
         assert texts(system, VIEWS, end=middle) == ["a", "b"]
         assert texts(system, VIEWS, start=middle) == ["c", "d"]
-        assert texts(system, VIEWS, start=middle, end=middle + 1) == ["c"]
+        third = rows(system, VIEWS)[2]["offset"]
+        assert texts(system, VIEWS, start=third, end=third + 1) == ["c"]
 
     def test_a_slice_of_a_batch_is_written_as_the_rows_that_it_shows(self, system: System) -> None:
         system.create("views", 1)
@@ -183,20 +184,35 @@ class SystemContract:
     def test_a_fenced_incarnation_writes_nothing_and_a_newer_one_does(self, system: System) -> None:
         system.create("views", 1)
         system.create("checkpoint", 1, COMPACTED)
-        old = system.begin("checkpoint", 1)
+        old = system.begin("checkpoint", 1, writer="lane")
         old.append(VIEWS, values("old"))
         old.put("checkpoint", b"task 0", b"old")
-        system.fence("checkpoint", 2)
+        system.fence("checkpoint", 2, ["lane"])
         with pytest.raises(FencedError):
             old.commit()
-        new = system.begin("checkpoint", 2)
+        new = system.begin("checkpoint", 2, writer="lane")
         new.append(VIEWS, values("new"))
         new.commit()
         assert texts(system, VIEWS) == ["new"]
         assert system.latest("checkpoint") == {}
 
-    def test_a_fence_never_goes_back(self, system: System) -> None:
+    def test_what_was_interrupted_writes_nothing_and_its_writer_begins_anew(self, system: System) -> None:
         system.create("views", 1)
+        system.create("checkpoint", 1, COMPACTED)
+        old = system.begin("checkpoint", 1, writer="lane")
+        old.append(VIEWS, values("old"))
+        old.put("checkpoint", b"task 0", b"old")
+        system.interrupt("checkpoint", ["lane"])
+        new = system.begin("checkpoint", 1, {b"task 0": None}, writer="lane")
+        new.append(VIEWS, values("new"))
+        new.put("checkpoint", b"task 0", b"new")
+        new.commit()
+        with pytest.raises(FencedError):
+            system.begin("checkpoint", 1, {b"task 0": b"old"}, writer="lane").commit()
+        assert texts(system, VIEWS) == ["new"]
+
+    def test_a_fence_never_goes_back(self, system: System) -> None:
+        system.create("checkpoint", 1, COMPACTED)
         system.fence("checkpoint", 5)
         system.fence("checkpoint", 3)
         with pytest.raises(FencedError):
@@ -204,6 +220,7 @@ class SystemContract:
 
     def test_a_fence_of_one_owner_does_not_touch_another(self, system: System) -> None:
         system.create("views", 1)
+        system.create("one.checkpoint", 1, COMPACTED)
         system.fence("one.checkpoint", 9)
         assert write(system, VIEWS, values("a"), owner="another.checkpoint") > 0
 
@@ -219,17 +236,18 @@ class SystemContract:
 
     @pytest.mark.parametrize("expected", [None, b"0", b"2"])
     def test_a_commit_that_expects_another_checkpoint_writes_nothing(
-        self, system: System, expected: bytes | None
+        self, system_factory: SystemFactory, expected: bytes | None
     ) -> None:
+        system = system_factory()
         system.create("views", 1)
         system.create("checkpoint", 1, COMPACTED)
         first = system.begin("checkpoint", 1)
         first.put("checkpoint", b"task 0", b"1")
         first.commit()
-        late = system.begin("checkpoint", 1, {b"task 0": expected})
-        late.append(VIEWS, values("late"))
-        late.put("checkpoint", b"task 0", b"9")
         with pytest.raises(FencedError):
+            late = system_factory().begin("checkpoint", 1, {b"task 0": expected})
+            late.append(VIEWS, values("late"))
+            late.put("checkpoint", b"task 0", b"9")
             late.commit()
         assert texts(system, VIEWS) == []
         assert system.latest("checkpoint") == {b"task 0": b"1"}
@@ -252,7 +270,8 @@ class SystemContract:
     def test_records_that_were_let_go_are_out_of_range_and_offsets_stay(self, system: System) -> None:
         system.create("views", 1)
         middle = write(system, VIEWS, values("a", "b"))
-        end = write(system, VIEWS, values("c"))
+        write(system, VIEWS, values("c"))
+        end = system.spans([VIEWS])[VIEWS].end
         system.delete_before({VIEWS: middle})
         assert system.spans([VIEWS]) == {VIEWS: Span(middle, end)}
         assert texts(system, VIEWS, middle) == ["c"]
@@ -261,6 +280,7 @@ class SystemContract:
 
     def test_a_range_past_the_end_is_refused(self, system: System) -> None:
         system.create("views", 1)
-        end = write(system, VIEWS, values("a"))
+        write(system, VIEWS, values("a"))
+        end = system.spans([VIEWS])[VIEWS].end
         with pytest.raises(OutOfRangeError, match="views#0"):
             list(system.read(VIEWS, 0, end + 1))

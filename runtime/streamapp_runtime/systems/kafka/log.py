@@ -1,0 +1,175 @@
+"""A Kafka cluster as a system of streams."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+import pyarrow as pa
+from confluent_kafka import TopicPartition
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka import offsets, writer
+from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
+from streamapp_runtime.systems.kafka.newest import Newest
+from streamapp_runtime.systems.kafka.reading import Reading
+from streamapp_runtime.systems.kafka.topics import Topics
+from streamapp_runtime.systems.kafka.transaction import KafkaTransaction
+from streamapp_runtime.systems.kafka.writer import Writer
+from streamapp_runtime.systems.system import (
+    USUAL,
+    FencedError,
+    Span,
+    StreamOptions,
+    UnavailableError,
+    UnknownStreamError,
+)
+
+FENCE = b"\x00fence"
+"""The key, in the checkpoint stream, of the highest incarnation that was fenced with."""
+_FENCER = "fence"
+
+
+def now() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class KafkaSystem:
+    """The topics of a cluster; transactional ids begin with the name of the checkpoint stream."""
+
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        settings: Mapping[str, str] | None = None,
+        *,
+        replication: int = -1,
+        clock: Callable[[], int] = now,
+    ) -> None:
+        self._cluster = Cluster(bootstrap_servers, settings or {})
+        self._topics = Topics(self._cluster, replication)
+        self._reading = Reading(self._cluster, self._stable_end)
+        self._newest = Newest(self._cluster, self._topics, self._reading)
+        self._writers: dict[tuple[str, str], Writer] = {}
+        self._clock = clock
+
+    def streams(self) -> Mapping[str, int]:
+        """All topics but the cluster's own, with their partition counts."""
+        return self._topics.all()
+
+    def partitions(self, stream: str) -> int | None:
+        """A topic's partition count; None when there is no such topic."""
+        found = self._topics.find([stream]).get(stream)
+        return None if found is None else found.partitions
+
+    def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
+        """Make a topic. One with the same count and options is left as it is; any other is a ValueError."""
+        self._topics.create(stream, partitions, options)
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Add partitions; fewer than there are is a ValueError."""
+        self._topics.grow(stream, partitions)
+
+    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, Span]:
+        """What each partition holds now, committed records only: up to the last stable offset."""
+        asked = list(partitions)
+        for partition in asked:
+            self._topics.check(partition)
+        try:
+            first, ends = offsets.oldest(self._cluster, asked), offsets.stable_ends(self._cluster, asked)
+        except (UnavailableError, UnknownStreamError):
+            self._topics.look_again(asked)  # where one of them was deleted that is what has to be said
+            raise
+        return {partition: Span(first[partition], ends[partition]) for partition in asked}
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The committed records (schema STORED) with start <= offset < end, in order."""
+        self._topics.check(partition)
+        return self._reading.read(partition, start, end) if start < end else iter(())
+
+    def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted topic's partition 0; deleted keys are left out."""
+        found = self._newest.values(stream, settled=settled)
+        return {key: value for key, value in found.items() if key != FENCE}
+
+    def begin(
+        self,
+        owner: str,
+        incarnation: int,
+        expected: Mapping[bytes, bytes | None] | None = None,
+        writer: str = "",
+    ) -> KafkaTransaction:
+        """Open a transaction for a lane; see `System.begin`.
+
+        A producer that is new takes over its name, then reads, then compares. One that goes on after its own
+        commit knows that nobody else wrote meanwhile: they would have had to take over its name.
+        """
+        wanted = expected or {}
+        found = self._writers.get((owner, writer))
+        fit = found and not found.spent and not found.busy and found.incarnation == incarnation
+        if not (found and fit and found.agrees(wanted.items())):
+            found = self._begun(owner, incarnation, writer)
+        missing = wanted.keys() - found.known.keys()
+        if missing:
+            newest = self._newest.values(owner, settled=True)
+            found.known.update({key: newest.get(key) for key in missing})
+        for key, value in wanted.items():
+            if found.known[key] != value:
+                raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
+        found.busy = True
+        return KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
+
+    def interrupt(self, owner: str, writers: Collection[str]) -> None:
+        """Void what these writers have open, so that it holds up no reader. They may begin anew."""
+        writer.void(self._cluster, [_id(owner, name) for name in writers])
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
+        """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
+        found = writer.begun(self._cluster, _id(owner, _FENCER), incarnation)
+        # What lanes still have open cannot be waited for: they are voided only when this is written.
+        if incarnation > self._fenced_with(owner, settled=False):
+            transaction = KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
+            transaction.put(owner, FENCE, str(incarnation).encode())
+            transaction.commit()
+        self.interrupt(owner, writers)
+
+    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+        """Records below these positions are read by nobody any more and go."""
+        asked = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
+        if not asked:
+            return
+        for place, done in self._cluster.admin.delete_records(asked, request_timeout=ANSWER_SECONDS).items():
+            self._cluster.answer(done, f"deleting records of {place.topic}#{place.partition}")
+
+    def tidy(self) -> None:
+        """Nothing: brokers look after topics."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._reading.close()
+        for each in self._writers.values():
+            each.close()
+        self._writers.clear()
+
+    def _begun(self, owner: str, incarnation: int, name: str) -> Writer:
+        """A writer of that name that has taken over, unless a newer incarnation has."""
+        former = self._writers.pop((owner, name), None)
+        if former is not None:
+            former.close()
+        found = writer.begun(self._cluster, _id(owner, name), incarnation)
+        fenced = self._fenced_with(owner)
+        if fenced > incarnation:
+            raise FencedError(f'"{owner}" is fenced for incarnation {fenced}; this is {incarnation}')
+        self._writers[owner, name] = found
+        return found
+
+    def _fenced_with(self, owner: str, *, settled: bool = True) -> int:
+        try:
+            return int(self._newest.values(owner, settled=settled).get(FENCE, b"0"))
+        except UnknownStreamError:
+            return 0
+
+    def _stable_end(self, partition: Partition) -> int:
+        return offsets.stable_ends(self._cluster, [partition])[partition]
+
+
+def _id(owner: str, name: str) -> str:
+    return f"{owner}.{name}" if name else owner

@@ -1,0 +1,90 @@
+"""Which client settings of Kafka an app may say, and which of them are secret.
+
+What is not on the list may load libraries, run commands, read files of the machine, or is the engine's own.
+"""
+
+from collections.abc import Mapping
+
+from streamapp.spec.problem import nearest
+
+SECRET = frozenset({"sasl.password", "sasl.oauthbearer.client.secret", "ssl.key.password", "ssl.key.pem"})
+"""What is said only in a Secret, never in the resource."""
+
+TOPICS = frozenset({"replication.factor"})
+"""Settings of the topics that the app makes; no client's."""
+
+ALLOWED = (
+    SECRET
+    | TOPICS
+    | {
+        "batch.size",
+        "broker.address.family",
+        "client.dns.lookup",
+        "client.id",
+        "client.rack",
+        "compression.level",
+        "compression.type",
+        "connections.max.idle.ms",
+        "fetch.max.bytes",
+        "linger.ms",
+        "max.partition.fetch.bytes",
+        "message.max.bytes",
+        "metadata.max.age.ms",
+        "receive.message.max.bytes",
+        "sasl.mechanism",
+        "sasl.oauthbearer.client.id",
+        "sasl.oauthbearer.extensions",
+        "sasl.oauthbearer.method",
+        "sasl.oauthbearer.scope",
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.username",
+        "security.protocol",
+        "socket.connection.setup.timeout.ms",
+        "socket.receive.buffer.bytes",
+        "socket.send.buffer.bytes",
+        "socket.timeout.ms",
+        "ssl.ca.pem",
+        "ssl.certificate.pem",
+        "ssl.cipher.suites",
+        "ssl.endpoint.identification.algorithm",
+        "transaction.timeout.ms",
+    }
+)
+
+MECHANISMS = ("OAUTHBEARER", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+"""Kerberos is not among them: its client runs commands."""
+
+_INSTEAD = {
+    "sasl.mechanisms": "sasl.mechanism",
+    "ssl.ca.location": "ssl.ca.pem, with the certificates themselves",
+    "ssl.certificate.location": "ssl.certificate.pem, with the certificate itself",
+    "ssl.key.location": "ssl.key.pem, with the key itself",
+    "ssl.keystore.location": "ssl.certificate.pem and ssl.key.pem",
+    "ssl.truststore.location": "ssl.ca.pem, with the certificates themselves",
+    "bootstrap.servers": "bootstrapServers of the system",
+}
+
+
+def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, str]:
+    """Each setting that may not be said there, and why; `secret` where they come from a Secret.
+
+    What is refused is named, its value never: it may be a password under a wrong name.
+    """
+    found = {name: _refused(name, secret=secret) for name in sorted(settings)}
+    mechanism = settings.get("sasl.mechanism", MECHANISMS[0]).upper()
+    if mechanism not in MECHANISMS:
+        found["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
+    replication = settings.get("replication.factor", "1")
+    if not (replication.isascii() and replication.isdecimal() and int(replication) > 0):
+        found["replication.factor"] = "write a number of at least 1"
+    return {name: why for name, why in found.items() if why}
+
+
+def _refused(name: str, *, secret: bool) -> str:
+    if name in _INSTEAD:
+        return f"not allowed; use {_INSTEAD[name]}"
+    if name not in ALLOWED:
+        return f"not an allowed client setting{nearest(name, sorted(ALLOWED))}"
+    if name in SECRET and not secret:
+        return "a secret; put it into the Secret that configSecret names"
+    return ""
