@@ -107,6 +107,18 @@ def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
             yield table.path, f"nothing fills {name}: give it sideInputs, a remote, or a sendToTable"
 
 
+def _side_inputs_are_made_in_one_way(app: Outline) -> Iterator[Fault]:
+    for table in app.tables:
+        sides = table.fields.get("sideInputs")
+        for index, side in enumerate(sides if isinstance(sides, list) else ()):
+            if not isinstance(side, dict) or side.get("python") is None:
+                continue
+            for name in ("key", "value"):
+                if side.get(name) is not None:
+                    told = "goes without python only: a function gives keys and rows itself; leave one out"
+                    yield (*table.path, "sideInputs", index, name), told
+
+
 def _columns_named_exist(app: Outline) -> Iterator[Fault]:
     for stream in app.streams:
         columns = _columns(stream)
@@ -187,6 +199,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     operators_form_no_circle,
     streams_reach_every_sink,
     _tables_are_filled_in_one_way,
+    _side_inputs_are_made_in_one_way,
     _columns_named_exist,
     _exactly_one_kind,
     _volumes_fit_the_location,

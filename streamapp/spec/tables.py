@@ -16,12 +16,12 @@ class SideInput(Part):
     """The stream."""
     bootstrap: bool = False
     """Main inputs wait until the table holds what the stream held at start."""
-    key: Annotated[Expression | None, Needs(Capability.ADJUNCT)] = None
+    key: Expression | None = None
     """The table's key as an expression over the record; the record's key when unset."""
-    value: Annotated[Expression | None, Needs(Capability.ADJUNCT)] = None
+    value: Expression | None = None
     """The row to keep as a select list over the record; the record's value when unset."""
-    python: Annotated[PythonReference | None, Needs(Capability.ADJUNCT)] = None
-    """A function from Arrow batches to Arrow batches of key and value, in place of the expressions."""
+    python: PythonReference | None = None
+    """A function from Arrow batches to Arrow batches of rows and their keys, in place of the expressions."""
     versions: Annotated[Literal["none", "endOfStream", "nullKey"], Needs(Capability.ADJUNCT)] = "none"
     """What seals a version of a bounded data set: an end of stream, or a record with a null key."""
 

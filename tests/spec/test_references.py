@@ -74,6 +74,11 @@ TABLES = [
         {"name": "users", "broadcast": True},
         "spec.tables[0].broadcast: a broadcast table is filled by side inputs; it has none",
     ),
+    (
+        {"name": "users", "sideInputs": [{"stream": "users", "python": "a:b", "key": "user"}]},
+        "spec.tables[0].sideInputs[0].key: goes without python only: a function gives keys and rows itself; "
+        "leave one out",
+    ),
 ]
 
 

@@ -12,6 +12,7 @@ from streamapp_runtime.operations.executor import UnsupportedOperationError
 from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Task
+from streamapp_runtime.program.side_inputs import FILL
 
 
 def unfit(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) -> list[Problem]:
@@ -36,7 +37,11 @@ def _problems(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) ->
 
 def path_of(app: StreamApp, name: str) -> str:
     """Where an operator, a part of one, or a stream stands; what is no name stays as it is."""
-    whole = name.partition("/")[0]
+    whole, _, part = name.partition("/")
+    if part.startswith(FILL):
+        tables = [table.name for table in app.spec.tables]
+        number = part.removeprefix(FILL).partition("/")[0]
+        return f"spec.tables[{tables.index(whole)}].sideInputs[{number}]"
     for index, operator in enumerate(app.spec.operators):
         if whole in {operator.name, app.intermediate_stream(operator.name)}:
             return f"spec.operators[{index}].{operator.kind}"

@@ -10,7 +10,7 @@ from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.executor import Stateless
 from streamapp_runtime.operations.fitting import fitted
-from streamapp_runtime.operations.named import made_of, named
+from streamapp_runtime.operations.named import demand_key, made_of, named
 from streamapp_runtime.operations.required import without_tombstones
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.operations.user_code import UserCodeError, guarded
@@ -62,7 +62,10 @@ class Mapping(Stateless):
         present = without_tombstones(rows)
         if not len(present):
             return passing
-        made = made_of(present, self._called(present), self.made, self.operation.python)
+        called = self._called(present)
+        if self.operation.keyed:
+            demand_key(called, self.operation.python)
+        made = made_of(present, called, self.made, self.operation.python)
         if not len(passing):
             return made.rows
         # A tombstone stays behind what was made of the rows before it, and before the rest.

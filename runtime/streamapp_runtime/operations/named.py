@@ -50,19 +50,20 @@ def made_of(rows: Slice, batch: object, made: pa.Schema, python: str) -> Made:
     """The rows that user code made of some rows of one task.
 
     With a column `__row` each has key, time and origin of the row that it names. With a column `__key` it has
-    that key. Without `__row` its time is the latest of the batch, and without both its key is null.
+    that key. Without `__row` its time is the latest of the batch, and without both its key is null. Where a
+    column `__tombstone` is true it is a tombstone, whatever its columns say.
     """
-    fit = fitted(batch, made, python)
+    fit, tombstone = _without_tombstones(fitted(batch, made, python), batch, python)
     key = _extra(batch, KEY, pa.binary(), python)
     origin = _extra(batch, ROW, pa.int64(), python)
     if origin is not None:
         _check_origin(origin, len(rows), python)
-        found = replace(rows.take(origin).with_columns(fit.columns), tombstone=_none(fit.num_rows))
+        found = replace(rows.take(origin).with_columns(fit.columns), tombstone=tombstone)
         return Made(found if key is None else replace(found, key=key), origin.to_numpy())
     time = pa.array(np.full(fit.num_rows, pc.max(rows.time).as_py() or 0, np.int64))
     key = pa.nulls(fit.num_rows, pa.binary()) if key is None else key
     found = of_nowhere(rows.task[0].as_py(), key, time, tuple(fit.columns))
-    return Made(found, np.zeros(fit.num_rows, np.int64))
+    return Made(replace(found, tombstone=tombstone), np.zeros(fit.num_rows, np.int64))
 
 
 def _check_origin(origin: pa.Array, count: int, python: str) -> None:
@@ -81,5 +82,23 @@ def _extra(batch: object, name: str, kind: pa.DataType, python: str) -> pa.Array
     return fitted(batch, pa.schema([(name, kind)]), python).column(0)
 
 
-def _none(count: int) -> pa.Array:
-    return pa.array(np.zeros(count, bool))
+def demand_key(batch: object, python: str) -> None:
+    """UserCodeError where nothing says which keys the rows have."""
+    if isinstance(batch, pa.RecordBatch) and not {KEY, ROW} & set(batch.schema.names):
+        raise UserCodeError(
+            python,
+            f"gave no column {KEY}",
+            f"give each row its key, or name in {ROW} the record whose key it has",
+        )
+
+
+def _without_tombstones(
+    fit: pa.RecordBatch, batch: object, python: str
+) -> tuple[pa.RecordBatch, pa.BooleanArray]:
+    """The rows, of which tombstones have no columns, and which are tombstones."""
+    said = _extra(batch, TOMBSTONE, pa.bool_(), python)
+    if said is None:
+        return fit, pa.array(np.zeros(fit.num_rows, bool))
+    tombstone = said.fill_null(False)
+    columns = [pc.if_else(tombstone, pa.scalar(None, column.type), column) for column in fit.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=fit.schema), tombstone

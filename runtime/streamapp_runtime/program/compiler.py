@@ -19,8 +19,8 @@ from streamapp_runtime.program.order import columnless, in_order
 from streamapp_runtime.program.piece import Compiled, Flow, Piece
 from streamapp_runtime.program.program import Program, TableRows
 from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.side_inputs import columns_filled, compile_side_input
 from streamapp_runtime.program.streams import compile_read
-from streamapp_runtime.program.tables import compile_side_input
 from streamapp_runtime.program.within import within
 from streamapp_runtime.program.world import World
 
@@ -63,7 +63,10 @@ class _Compilation:
                 except RefusedError as refused:
                     self.problems.append(refused.at(path))
             elif table.side_inputs and (first := self.flows.get(table.side_inputs[0].stream)):
-                self.columns[table.name] = first.columns
+                try:
+                    self.columns[table.name] = columns_filled(table, first, self.world)
+                except RefusedError as refused:
+                    self.problems.append(refused.at(path))
         self.problems += columnless(self.spec)
 
     def inputs(self) -> None:

@@ -162,11 +162,13 @@ class Process:
 class PythonMap:
     """Run a user's function over whole batches.
 
-    Of `each` row exactly one comes back and has its key; else any number, and their keys are null.
+    Of `each` row exactly one comes back and has its key; else any number, and their keys are null,
+    or what the function says, which it has to for `keyed` ones.
     """
 
     python: str
     each: bool
+    keyed: bool = False
 
 
 Operation = (

@@ -41,6 +41,7 @@ class SqlPart:
     where: Template | None = None
     key: Template | None = None
     tombstones_keep_key: bool = True
+    key_of_tombstone: Template | None = None  # over no column, for tombstones have none
     delete: Template | None = None
     generator: Generator | None = None
     judgeable: Predicate | None = None

@@ -10,6 +10,8 @@ from streamapp_runtime.program.template import Template
 
 ROW = "`the row`"
 """What registers are asked for by: no name or lambda variable of a user is like it."""
+RECORD_KEY = f"{ROW}.k"
+"""The key that a row has as it is, BINARY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,9 @@ def _changes(part: _Part) -> Iterator[tuple[str, str]]:
             yield register, "NULL"  # else it would travel on with rows that have no use for it
     if work.key is not None:
         key = f"CAST(CAST({part.text(work.key)} AS STRING) AS BINARY)"
-        of_tombstone = f"{ROW}.k" if work.tombstones_keep_key else "NULL"
+        of_tombstone = RECORD_KEY if work.tombstones_keep_key else "NULL"
+        if work.key_of_tombstone is not None:
+            of_tombstone = f"CAST(CAST({part.text(work.key_of_tombstone)} AS STRING) AS BINARY)"
         yield "k", f"CASE WHEN {ROW}.z THEN {of_tombstone} ELSE {key} END"
     if work.delete is not None:
         yield "z", f"{ROW}.z OR coalesce({part.text(work.delete)}, false)"

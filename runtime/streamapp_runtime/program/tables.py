@@ -1,4 +1,4 @@
-"""Operators on tables: joinTable, sendToTable, and what side inputs fill."""
+"""Operators on tables: joinTable and sendToTable."""
 
 from dataclasses import dataclass
 
@@ -65,22 +65,6 @@ def compile_send_to_table(body: SendToTable, name: str, flow: Flow, world: World
         outputs = columns(len(wanted))
     sent = ops.SendToTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
     return chain.then("", sent, (), flow.key).ended()
-
-
-def compile_side_input(table: Table, number: int, flow: Flow, world: World) -> Compiled:
-    """Fill a table with a stream's records as they are."""
-    side = table.side_inputs[number]
-    wanted = world.table_columns[table.name]
-    with within(f"sideInputs[{number}].stream"):
-        outputs = fit(world.spark, flow.columns, wanted, f'table "{table.name}"')
-    chain = Chain(f"{table.name}/fill-{number}", flow)
-    if not all_columns(outputs):
-        chain = chain.then("row", SqlPart(outputs), wanted, flow.key)
-        outputs = columns(len(wanted))
-    chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
-    return chain.then(
-        "", ops.SideInput(table.name, side.stream, side.bootstrap, chosen), (), flow.key
-    ).ended()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,3 +43,18 @@ class Keeping:
 
 def doubled(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.concat_batches([batch, batch])
+
+
+def changes(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Records of changes: what they are changes to, and whether it was deleted."""
+    return pa.record_batch(
+        {
+            "__key": batch["id"],
+            "tier": batch["tier"],
+            "__tombstone": pc.equal(batch["op"], "delete"),
+        }
+    )
+
+
+def keyless(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.select(["tier"])

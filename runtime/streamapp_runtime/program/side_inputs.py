@@ -1,0 +1,93 @@
+"""What side inputs fill tables with: records as they are, or keys and values that are made of them."""
+
+from streamapp.spec.columns import Column
+from streamapp.spec.reasons import Reason
+from streamapp.spec.tables import SideInput, Table
+from streamapp_runtime.program import operations as ops
+from streamapp_runtime.program.expression import expression
+from streamapp_runtime.program.fitting import fit
+from streamapp_runtime.program.keys import Key
+from streamapp_runtime.program.piece import Chain, Compiled, Flow, SqlPart
+from streamapp_runtime.program.refusal import RefusedError
+from streamapp_runtime.program.rows import composed
+from streamapp_runtime.program.scope import Scope, Side
+from streamapp_runtime.program.selection import Selection, select
+from streamapp_runtime.program.steps import RECORD_KEY
+from streamapp_runtime.program.template import Template, all_columns, columns
+from streamapp_runtime.program.within import within
+from streamapp_runtime.program.world import World
+
+FILL = "fill-"
+"""What the parts that fill a table are called, with the number of the side input."""
+
+
+def columns_filled(table: Table, flow: Flow, world: World) -> tuple[Column, ...]:
+    """The columns that a table has from its first side input, where it declares none."""
+    first = table.side_inputs[0]
+    if first.python is not None:
+        raise RefusedError("missing; nothing says which columns the Python function returns", "columns")
+    return _selected(first, 0, flow, world).columns
+
+
+def compile_side_input(table: Table, number: int, flow: Flow, world: World) -> Compiled:
+    """Fill a table with a stream's records."""
+    side = table.side_inputs[number]
+    wanted = world.table_columns[table.name]
+    chain = Chain(f"{table.name}/{FILL}{number}", flow)
+    outputs = columns(len(wanted))
+    if side.python is not None:
+        made = ops.PythonMap(side.python, each=False, keyed=True)
+        chain = chain.then("rows", made, wanted, Key(None, None))
+    else:
+        outputs = _outputs(table, number, flow, world)
+        if side.key is not None or not all_columns(outputs):
+            with within(f"sideInputs[{number}].key"):
+                part = _keyed(SqlPart(outputs), table, side, flow, world)
+            chain = chain.then("row", part, wanted, flow.key)
+            outputs = columns(len(wanted))
+    chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
+    fill = ops.SideInput(table.name, side.stream, side.bootstrap, chosen)
+    return chain.then("", fill, (), chain.flow.key).ended()
+
+
+def _outputs(table: Table, number: int, flow: Flow, world: World) -> tuple[Template, ...]:
+    """The expressions that make the table's columns of the stream's."""
+    chosen = _selected(table.side_inputs[number], number, flow, world)
+    where = "stream" if table.side_inputs[number].value is None else "value"
+    with within(f"sideInputs[{number}].{where}"):
+        outputs = fit(world.spark, chosen.columns, world.table_columns[table.name], f'table "{table.name}"')
+    return tuple(composed(output, chosen.outputs) for output in outputs)
+
+
+def _selected(side: SideInput, number: int, flow: Flow, world: World) -> Selection:
+    if side.value is None:
+        return Selection(flow.columns, columns(len(flow.columns)))
+    with within(f"sideInputs[{number}].value"):
+        return select(world.spark, side.value, Scope((Side("", flow.columns),)))
+
+
+def _keyed(part: SqlPart, table: Table, side: SideInput, flow: Flow, world: World) -> SqlPart:
+    """The part with the key that the side input says; as it is where that is the record's."""
+    if side.key is None:
+        return part
+    key, _ = expression(world.spark, side.key, Scope((Side("", flow.columns),)))
+    name = None if key.column is None else flow.columns[key.column].name
+    whole = table.broadcast or world.app.spec.grouper == "single" or world.partitions(side.stream) == 1
+    if not whole and not flow.key.changed(name).together:
+        raise RefusedError(
+            f'stream "{side.stream}" is partitioned by another key, so that a row would lie in another task '
+            "than the rows that look for it; write the stream under this key, or make the table broadcast",
+            reason=Reason.INVALID_GRAPH,
+        )
+    kept = flow.key.is_column(name)
+    return SqlPart(part.outputs, key=key, tombstones_keep_key=kept, key_of_tombstone=_of_tombstone(key, flow))
+
+
+def _of_tombstone(key: Template, flow: Flow) -> Template | None:
+    """The key by the record's own key alone: a record without a value has nothing else."""
+    own = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
+    if list(key.columns) != own or key.column is not None:
+        return None
+    kind = flow.columns[own[0]].type
+    text = f"CAST(TRY_CAST(CAST({RECORD_KEY} AS STRING) AS {kind}) AS {kind})"
+    return Template(tuple(text if piece == own[0] else piece for piece in key.pieces))
