@@ -23,7 +23,12 @@ def build(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
         )
         for table in app.spec.tables
     }
-    return Graph({operator.name: operator for operator in _operators(app)}, streams, tables)
+    operators = {operator.name: operator for operator in _operators(app)}
+    for operator in operators.values():
+        made = operator.stream if operator.cuts else None
+        if made is not None and made not in streams and counts.get(made) is not None:
+            streams[made] = Stream(made, partitions=counts[made])  # it is there already, and its records
+    return Graph(operators, streams, tables)
 
 
 def _operators(app: StreamApp) -> Iterator[Operator]:

@@ -1,6 +1,7 @@
 """What there is to read: where the tasks are, and where the partitions end."""
 
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
@@ -8,6 +9,7 @@ from streamapp_runtime.driver.flow import Demand, demands, gated
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.positions import Positions
+from streamapp_runtime.driver.splits import opened, settle
 from streamapp_runtime.systems.system import Span, System
 
 
@@ -19,6 +21,7 @@ class Backlog:
     ledger: Ledger
     launch: Launch
     gate: Mapping[Partition, int] = field(default_factory=dict)
+    clock: Callable[[], float] = time.time  # as splits are stamped
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
@@ -34,6 +37,12 @@ class Backlog:
         """Everything that could be read now."""
         every = [p for partitions in self.launch.partitions.values() for p in partitions]
         return demands(self.launch.partitions, positions, self._spans(every))
+
+    def open(self, found: Sequence[Demand], positions: Positions) -> list[Demand]:
+        """What of it may be read now, and does not wait for older partitions of a stream that grew."""
+        splits = settle(self.ledger, self.system, self.launch.topics, self.clock(), self.launch.settle)
+        tasks = self.launch.partitions
+        return opened(found, tasks, positions.next_of(tasks) if splits else {}, splits)
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""

@@ -1,14 +1,14 @@
 """The executors at their lanes, called by roll, and the frame that runs a batch on them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.driver.seating import seated
 from streamapp_runtime.driver.seats import seats
-from streamapp_runtime.driver.session import ExecutorsMissingError, await_executors
+from streamapp_runtime.driver.session import ExecutorsMissingError, executors, in_one_process
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.whereabouts import SCHEMA, answer
 from streamapp_runtime.lanes.worker import entry
@@ -26,30 +26,48 @@ class Crew:
     session: SparkSession
     program: Program
     setup: Setup
-    lanes: int
     pause: Callable[[float], None] = time.sleep
     seats: tuple[str, ...] = ()  # by lane, as the lane itself calls it; empty where there is one process
-    _executors: tuple[str, ...] = field(default=())
+    bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
 
-    def assemble(self, incarnation: int) -> DataFrame:
+    def present(self, processors: Sequence[str]) -> tuple[str, ...]:
+        """The processors that have an executor now."""
+        if in_one_process(self.session):
+            return tuple(processors)
+        return tuple(seated(self.bound, executors(self.session), processors))
+
+    def muster(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
+        """The processors that have an executor: all, or those that came in time. None is an error."""
+        deadline = time.monotonic() + seconds
+        while len(found := self.present(processors)) < len(processors) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if not found:
+            raise ExecutorsMissingError(f"none of {len(processors)} executors came within {seconds:g} s")
+        return found
+
+    def assemble(self, processors: Sequence[str], incarnation: int) -> DataFrame:
         """What every batch runs from now on; ExecutorsMissingError when lanes cannot be parted."""
-        return self._frame(self._seated(), incarnation)
+        return self._frame(self._seated(processors), incarnation)
 
-    def _seated(self) -> DataFrame:
+    def _seated(self, processors: Sequence[str]) -> DataFrame:
         """The lanes, each on an executor of its own."""
-        if self.lanes == 1:
-            return seats(self.session, (), 1)
+        if in_one_process(self.session):
+            return seats(self.session, (), len(processors))
+        told: dict[int, str] = {}
         for _ in range(ROLL_CALLS):
-            found = await_executors(self.session, self.lanes)
-            self._executors = seated(self._executors, found, self.lanes)
-            lanes = seats(self.session, [(found[name], name) for name in self._executors], self.lanes)
-            self._in_layer(0)
-            told = {row.lane: row.seat for row in lanes.mapInArrow(answer, SCHEMA).collect()}
-            if len(set(told.values())) == self.lanes:
-                self.seats = tuple(told[lane] for lane in range(self.lanes))
-                return lanes
+            found = executors(self.session)
+            bound = seated(self.bound, found, processors)
+            if len(bound) == len(processors):
+                self.bound |= bound
+                places = [(found[executor], executor) for executor in bound.values()]
+                lanes = seats(self.session, places, len(places))
+                self._in_layer(0)
+                told = {row.lane: row.seat for row in lanes.mapInArrow(answer, SCHEMA).collect()}
+                if len(set(told.values())) == len(processors):
+                    self.seats = tuple(told[lane] for lane in range(len(processors)))
+                    return lanes
             self.pause(_PAUSE_SECONDS)  # one of them is gone, and Spark has not noticed yet
-        raise ExecutorsMissingError(f"{self.lanes} lanes share {len(set(told.values()))} executors")
+        raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(told.values()))} executors")
 
     def _frame(self, lanes: DataFrame, incarnation: int) -> DataFrame:
         frame, layers = lanes, self.program.layers

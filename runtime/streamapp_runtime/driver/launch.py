@@ -1,31 +1,39 @@
-"""Everything that has to be known and made before the first batch: plan, tasks, streams, program, places."""
+"""An app that is ready to run: plan, tasks, streams, program and places, all known and made."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.proposal import Proposal
+from streamapp.jobmodel.content import following
+from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.task import TaskModel
 from streamapp.placement.place import place
+from streamapp.placement.placement import Placement
 from streamapp.spec.app import StreamApp
-from streamapp.spec.problem import Problem
+from streamapp.spec.durations import milliseconds
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.compiled import compiled
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.home import Home
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, make_written
+from streamapp_runtime.driver.outlook import outlook, topics_of
+from streamapp_runtime.driver.own import own_of
+from streamapp_runtime.driver.places import Places, Remembered
+from streamapp_runtime.driver.proposed import proposed
 from streamapp_runtime.driver.reading import course, newest, read_topics, with_hops
 from streamapp_runtime.driver.refused import RefusedError, problem
-from streamapp_runtime.driver.unfit import path_of, unfit
-from streamapp_runtime.driver.unfit_remotes import unfit_remotes
+from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
-from streamapp_runtime.program.compiler import compile as compile_program
-from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.settings import remotes
 from streamapp_runtime.systems.system import System
 
@@ -39,74 +47,131 @@ class Launch:
     assignment: Assignment
     program: Program
     setup: Setup
+    model: JobModel
     lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
     partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
     topics: Mapping[str, str]  # stream -> its name in the system
     course: Course
     shared: frozenset[Partition] = frozenset()  # what every task reads
+    locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    settle: float = 0.0  # seconds after a growth for which producers may still use the old count
+
+    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
+        """All tasks on these processors, as few as can be away from their stores."""
+        state = {task: self.locations.get(owner) for task, owner in previous.items()}
+        places = {name: self.locations.get(name) for name in processors}
+        return place(self.assignment.tasks, state, places, previous)
 
 
 def launch(
-    app: StreamApp, home: Home, system: System, ledger: Ledger, session: SparkSession, processors: int
+    app: StreamApp,
+    home: Home,
+    system: System,
+    ledger: Ledger,
+    session: SparkSession,
+    processors: int,
+    *,
+    places: Places | None = None,
 ) -> Launch:
-    """Plan, form tasks, compile, and make the streams that the app needs; RefusedError when it cannot run."""
+    """Take over, plan, form tasks, compile, and make what is missing; RefusedError when the app cannot run.
+
+    `places` is what is remembered of where tasks and processors were.
+    """
     if problems := unready(app):
         raise RefusedError(problems)
-    topics = {stream.name: stream.topic or stream.name for stream in app.spec.streams}
-    counts = {name: system.partitions(topic) for name, topic in topics.items()}
+    site = Site(app, home, system, ledger, own_of(app))
     ledger.open(uuid4().hex)
-    names = tuple(f"processor-{index}" for index in range(processors))
-    world = World(counts, ledger.layout, ledger.run_id, processors=names)
-    proposal = propose(app, world)
-    if proposal.tasks is None:
-        told = [
-            Problem(0, 0, path_of(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
-            for e in proposal.plan.errors
-        ]
-        raise RefusedError(told, proposal)
-    if isinstance(proposal.tasks, Refusal):
-        raise RefusedError([problem(app, proposal.tasks)], proposal)
-    program = compile_program(app, proposal.graph, proposal.plan, session)
-    if isinstance(program, list):
-        raise RefusedError(program, proposal)
-    assignment = proposal.tasks
-    tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
-    avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
-    if problems := [*unfit(app, tasks, avro), *unfit_remotes(app, program)]:
-        raise RefusedError(problems, proposal)
-    kept = shelves(app, program)
-    written = make_written(app, proposal, tasks, system)
+    names = processor_names(processors)
+    proposal, assignment = proposed(app, outlook(site, names, time.time()))
+    remembered = places.recall(ledger.run_id) if places else Remembered()
+    locations = locations_of(app, names, places.here if places else None)
+    placed = place(assignment.tasks, remembered.tasks, locations, remembered.processors)
+    if isinstance(placed, Refusal):
+        raise RefusedError([problem(app, placed)], proposal)
+    return prepared(site, session, proposal, assignment, placed.tasks_of(), locations, remembered.model)
+
+
+def prepared(
+    site: Site,
+    session: SparkSession,
+    proposal: Proposal,
+    assignment: Assignment,
+    lanes: Mapping[str, tuple[str, ...]],
+    locations: Mapping[str, str | None],
+    before: JobModel | None = None,
+    program: Program | None = None,
+) -> Launch:
+    """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
+
+    A `program` that was compiled for the same graph serves again.
+    """
+    app, system, ledger = site.app, site.system, site.ledger
+    work = compiled(app, proposal, session, program)
+    kept = shelves(app, work.program)
+    topics = topics_of(app)
+    written = make_written(app, proposal, work.tasks, system)
     dead_letters = make_dead_letters(app, topics, system)
     make_changelogs(kept.values(), assignment.layout.changelog, system)
     if not ledger.checkpoints:
         ledger.begin_at(newest(app, assignment, topics, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
-    ledger.expect(names)
-    placed = place(assignment.tasks, {}, dict.fromkeys(names), {})
-    if isinstance(placed, Refusal):
-        raise RefusedError([problem(app, placed)], proposal)
+    ledger.expect(lanes)
     setup = Setup(
         application_id=app.application_id,
         run_id=ledger.run_id,
-        connection=home.connection,
-        state=str(home.state),
+        connection=site.home.connection,
+        state=str(site.home.state),
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
-        remotes=remotes(app, program),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
-        avro=avro,
+        avro=work.avro,
+        remotes=remotes(app, work.program),
     )
     return Launch(
         app=app,
         proposal=proposal,
         assignment=assignment,
-        program=program,
+        program=work.program,
         setup=setup,
-        lanes=placed.tasks_of(),
-        partitions=with_hops(app, assignment, tasks, written),
-        topics=topics | read_topics(tasks),
-        course=course(app, proposal, tasks),
+        model=following(before, _model(app, ledger.run_id, assignment, lanes)),
+        lanes=lanes,
+        partitions=with_hops(app, assignment, work.tasks, written),
+        topics=topics | read_topics(work.tasks),
+        course=course(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
+        locations=locations,
+        settle=settle_seconds(app),
+    )
+
+
+def settle_seconds(app: StreamApp) -> float:
+    """How long producers may still use the old count; on an embedded log none do, if not told otherwise."""
+    embedded = all(system.embedded is not None for system in app.spec.systems)
+    said = "partition_settle" in app.spec.model_fields_set
+    return 0.0 if embedded and not said else milliseconds(app.spec.partition_settle) / 1000
+
+
+def locations_of(app: StreamApp, processors: Iterable[str], here: str | None) -> dict[str, str | None]:
+    """Where processors are that are all at one place; nowhere, where the app does not care."""
+    return dict.fromkeys(processors, here if app.spec.placement.host_affinity else None)
+
+
+def processor_names(count: int) -> tuple[str, ...]:
+    """What processors are called where nobody else names them."""
+    return tuple(f"processor-{index}" for index in range(count))
+
+
+def _model(
+    app: StreamApp, run_id: str, assignment: Assignment, lanes: Mapping[str, tuple[str, ...]]
+) -> JobModel:
+    changelog = assignment.changelog
+    return JobModel.of(
+        version=1,
+        run_id=run_id,
+        application_id=app.application_id,
+        tasks=[TaskModel(name, parts, changelog[name]) for name, parts in assignment.tasks.items()],
+        processors=lanes,
+        broadcast=assignment.broadcast,
     )

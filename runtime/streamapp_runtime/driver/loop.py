@@ -28,6 +28,7 @@ from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.ordering import lane_orders
 from streamapp_runtime.driver.patience import Patience
+from streamapp_runtime.driver.roster import Lanes, Roster
 from streamapp_runtime.driver.session import alive
 from streamapp_runtime.driver.trials import Trials
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
@@ -36,6 +37,12 @@ from streamapp_runtime.systems.system import FencedError, System, UnavailableErr
 
 KEEP_ALIVE_SECONDS = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
+FIRST_SECONDS = 60.0
+"""How long executors are waited for at the start."""
+GRACE_SECONDS = 5.0
+"""How long the other lanes wait for an executor that is lost: most are replaced by then."""
+LOOK_SECONDS = 1.0
+"""How often one looks whether a processor that is missing has come back."""
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
 
 
@@ -51,9 +58,13 @@ class Loop:
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # hears why a batch failed
+    manned: Callable[[Roster], None] = lambda _: None  # hears when tasks are on other processors
     interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
+    delay: float = 30.0  # seconds that tasks wait for a processor that is lost
     number: int = 0
     failures: int = 0  # in a row
+    lanes: Lanes = field(init=False)  # those that are manned now
+    roster: Roster = field(init=False)
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
     patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
@@ -63,12 +74,32 @@ class Loop:
     _unready: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
     _last: float = 0.0  # when a batch ended
     _begun: float = float("-inf")  # when a batch with records began
+    _looked: float = 0.0  # for processors that are missing
 
     def __post_init__(self) -> None:
-        program, setup, lanes = self.launch.program, self.launch.setup, len(self.launch.lanes)
-        self._crew = Crew(self.session, program, setup, lanes, self.pause)
+        self._crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause)
         self.backlog = Backlog(self.system, self.ledger, self.launch)
-        self.trials = Trials(setup.on_bad_record)
+        self.trials = Trials(self.launch.setup.on_bad_record)
+        self._engage()
+
+    def _engage(self) -> None:
+        """Begin with all processors of the model."""
+        self.lanes = self.launch.lanes
+        self.roster = Roster(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
+
+    def switch(self, launch: Launch, session: SparkSession | None = None) -> None:
+        """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
+
+        The records that are known as bad stay known, and so does how far tables had to be filled.
+        """
+        self.release()
+        self.launch = launch
+        self.backlog = replace(self.backlog, launch=launch)
+        bound = {} if session else self._crew.bound
+        self.session = session or self.session
+        self._crew = Crew(self.session, launch.program, launch.setup, self.pause, bound=bound)
+        self._frame, self._fence = None, True
+        self._engage()
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
@@ -77,6 +108,7 @@ class Loop:
     def step(self) -> Batch | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
+            self._look_for_missing()
             if self.trials.due(self.failures):
                 suspects = self.trials.taken()
                 while self.trials.found(suspects, self._tried):
@@ -106,8 +138,9 @@ class Loop:
         found = self.backlog.demands(positions)
         waiting = self.backlog.waiting(positions)
         due = time.monotonic() - self._begun >= self.interval
-        held = self._unready | self.patience.held()
-        able = [demand for demand in found if due and demand.task not in held]
+        manned = {task for tasks in self.lanes.values() for task in tasks} - self._unready
+        may = manned - self.patience.held()
+        able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
         given = share_out(able, self.rows, self.launch.course, waiting)
         if not given and not self._unready:
             if time.monotonic() - self._last <= KEEP_ALIVE_SECONDS:
@@ -205,14 +238,35 @@ class Loop:
         """Fence what may still be running, read what was committed, and begin with new workers."""
         if self.failures:
             self.pause(min(_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS))
+        self._man()
         if self._fence:
             self.ledger.raise_incarnation()
             self._fence = False
-        self._unready = frozenset(self.launch.partitions)
-        self._frame = self._crew.assemble(self.ledger.incarnation)
+        self._unready = frozenset(task for tasks in self.lanes.values() for task in tasks)
+        self._frame = self._crew.assemble(tuple(self.lanes), self.ledger.incarnation)
         return self._frame
 
+    def _man(self) -> None:
+        """See who is there, and give the tasks of those who are not to others when it is time."""
+        seconds = 0.0  # for those who are missing already
+        if self.roster.complete:
+            seconds = min(GRACE_SECONDS, self.delay) if self._crew.bound else FIRST_SECONDS
+        lanes = self.roster.lanes(self._crew.muster(tuple(self.launch.lanes), seconds))
+        self._looked = time.monotonic()
+        if lanes != self.lanes:
+            self.lanes, self._fence = lanes, True
+            self.manned(self.roster)
+
+    def _look_for_missing(self) -> None:
+        """While processors are missing: whether one is back, or has been waited for long enough."""
+        if self._frame is None or self.roster.complete or time.monotonic() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        if self.roster.lanes(self._crew.present(tuple(self.launch.lanes))) != self.lanes:
+            self.release()
+            self._frame = None
+
     def _orders(self, given: Sequence[Demand], release: bool) -> Orders:
-        lanes = lane_orders(self.launch, self.ledger.checkpoints, self._crew.seats, given)
+        lanes = lane_orders(self.launch, self.lanes, self.ledger.checkpoints, self._crew.seats, given)
         known = self.trials.known(given)
         return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, known)

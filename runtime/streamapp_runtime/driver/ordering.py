@@ -4,11 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.driver.roster import Lanes
 from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
 
 
 def lane_orders(
-    launch: Launch, checkpoints: Mapping[str, str], seats: Sequence[str], given: Iterable[Demand]
+    launch: Launch,
+    lanes: Lanes,
+    checkpoints: Mapping[str, str],
+    seats: Sequence[str],
+    given: Iterable[Demand],
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane; `seats` are empty where there is one process."""
     ranges: dict[str, list[ReadRange]] = {}
@@ -25,7 +30,5 @@ def lane_orders(
             ),
             seat,
         )
-        for (processor, tasks), seat in zip(
-            launch.lanes.items(), seats or ("",) * len(launch.lanes), strict=True
-        )
+        for (processor, tasks), seat in zip(lanes.items(), seats or ("",) * len(lanes), strict=True)
     )

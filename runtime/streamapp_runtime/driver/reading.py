@@ -27,7 +27,13 @@ def newest(
 ) -> dict[Partition, int]:
     """The ends of the streams of which only what comes from now on is wanted."""
     names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
-    every = {p for task in assignment.tasks for p in assignment.partitions(task) if p.stream in names}
+    first = {name: assignment.layout.streams[name].first for name in names & assignment.layout.streams.keys()}
+    every = {
+        p
+        for task in assignment.tasks
+        for p in assignment.partitions(task)
+        if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
+    }
     asked = {Partition(topics[p.stream], p.index): p for p in every}
     return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
 

@@ -3,6 +3,7 @@
 from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.unfit import path_of
 
@@ -18,4 +19,6 @@ class RefusedError(Exception):
 
 def problem(app: StreamApp, refusal: Refusal) -> Problem:
     """A refusal of tasks or places, with the path of the field that it is about."""
-    return Problem(0, 0, path_of(app, refusal.path), f"{refusal.message}; {refusal.hint}", refusal.reason)
+    grouper = refusal.reason in {Reason.GROUPER_INVALID, Reason.GROUPER_CHANGED}
+    path = "spec.grouper" if grouper else path_of(app, refusal.path.partition("#")[0])
+    return Problem(0, 0, path, f"{refusal.message}; {refusal.hint}", refusal.reason)

@@ -1,11 +1,13 @@
 """Which executor takes which lane: one that lives keeps its own, so that open stores stay where they are."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 
-def seated(before: Sequence[str], living: Collection[str], lanes: int) -> tuple[str, ...]:
-    """The executor of each lane; `before` are those of the last time, and at least `lanes` live."""
-    kept = [executor if executor in living else None for executor in before[:lanes]]
-    kept += [None] * (lanes - len(kept))
-    free = iter(sorted(set(living) - set(kept), key=lambda name: (len(name), name)))
-    return tuple(next(free) if executor is None else executor for executor in kept)
+def seated(before: Mapping[str, str], living: Collection[str], processors: Sequence[str]) -> dict[str, str]:
+    """The executor of each processor, as far as there are enough; `before` are those of the last time."""
+    kept = {name: before[name] for name in processors if before.get(name) in living}
+    free = iter(sorted(set(living) - set(kept.values()), key=lambda name: (len(name), name)))
+    for name in processors:
+        if name not in kept and (executor := next(free, None)) is not None:
+            kept[name] = executor
+    return {name: kept[name] for name in processors if name in kept}

@@ -5,7 +5,6 @@ import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -93,19 +92,15 @@ def executors(session: SparkSession) -> dict[str, str]:
     found = {}
     for index in range(listed.size()):
         one = listed.apply(index)
-        if one.id() != "driver":
-            found[one.id()] = one.hostPort().rpartition(":")[0]
+        host = one.hostPort().rpartition(":")[0]
+        if one.id() != "driver" and host:  # one that is just coming has no address yet
+            found[one.id()] = host
     return found
 
 
-def await_executors(session: SparkSession, count: int, seconds: float = 60.0) -> dict[str, str]:
-    """The executors, once there are so many of them."""
-    deadline = time.monotonic() + seconds
-    while len(found := executors(session)) < count:
-        if time.monotonic() > deadline:
-            raise ExecutorsMissingError(f"{len(found)} of {count} executors came within {seconds:g} s")
-        time.sleep(0.05)
-    return found
+def in_one_process(session: SparkSession) -> bool:
+    """Whether lanes run in the driver's own process, where there are no executors."""
+    return (session.sparkContext.master or "").startswith("local[")
 
 
 def _mebibytes(memory: str) -> int:

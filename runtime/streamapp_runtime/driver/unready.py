@@ -7,11 +7,9 @@ is told by the operations themselves.
 from collections.abc import Callable, Iterator
 
 from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 
-BUILT_GROUPERS = frozenset({"partition", "streamPartition", "single"})
 CHECKPOINTS = "checkpoint"
 
 Told = tuple[str, str]
@@ -35,10 +33,6 @@ def _systems(app: StreamApp) -> Iterator[Told]:
 def _whole_app(app: StreamApp) -> Iterator[Told]:
     if app.spec.mode == "batch":
         yield "spec.mode", _not_yet("an app does not end by itself; run it with --until-end")
-    if app.spec.grouper not in BUILT_GROUPERS:
-        yield "spec.grouper", _not_yet("a grouper of one's own; use partition, streamPartition or single")
-    if ALGORITHM in app.spec.config:
-        yield f"spec.config.{ALGORITHM}", _not_yet("an expansion algorithm of one's own; leave it out")
 
 
 def _tables(app: StreamApp) -> Iterator[Told]:

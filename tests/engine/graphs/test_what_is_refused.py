@@ -30,11 +30,10 @@ def test_every_field_that_cannot_be_honoured_is_told_at_once(here: House) -> Non
         here,
         whole(
             mode="batch",
-            grouper="a:b",
             systems=[{"name": "main", "kafka": {"bootstrapServers": "k:9092"}}],
         ),
     )
-    assert set(found) == {"spec.mode", "spec.grouper", "spec.systems[0].kafka"}
+    assert set(found) == {"spec.mode", "spec.systems[0].kafka"}
     assert all(message.startswith("not yet supported: ") for message in found.values())
 
 

@@ -1,0 +1,23 @@
+"""The tasks that follow from an app and its world, or the refusal that says why there are none."""
+
+from streamapp.author.proposal import Proposal, World, propose
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.refused import RefusedError, problem
+from streamapp_runtime.driver.unfit import path_of
+
+
+def proposed(app: StreamApp, world: World) -> tuple[Proposal, Assignment]:
+    """Plan and tasks; RefusedError where the plan is rejected or tasks cannot be formed."""
+    proposal = propose(app, world)
+    if proposal.tasks is None:
+        told = [
+            Problem(0, 0, path_of(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
+            for e in proposal.plan.errors
+        ]
+        raise RefusedError(told, proposal)
+    if isinstance(proposal.tasks, Refusal):
+        raise RefusedError([problem(app, proposal.tasks)], proposal)
+    return proposal, proposal.tasks
