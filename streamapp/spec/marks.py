@@ -45,7 +45,7 @@ class Capability(StrEnum):
     CLUSTER = "the operator"
 
 
-BUILT = frozenset({Capability.PLANNING, Capability.PLACEMENT, Capability.RUNNING})
+BUILT = frozenset({Capability.PLANNING, Capability.PLACEMENT, Capability.RUNNING, Capability.KAFKA})
 """What this version has. A field that needs anything else is refused when set, never ignored."""
 
 

@@ -2,11 +2,19 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from streamapp.spec.base import OneOf, Part
+from streamapp.spec.kafka_settings import refused_settings
 from streamapp.spec.marks import Capability, Crd, Effect, Needs
 from streamapp.spec.scalars import Name, ObjectName, Text
+
+
+def _settings(said: dict[str, str]) -> dict[str, str]:
+    refused = refused_settings(said, secret=False)
+    if refused:
+        raise ValueError("; ".join(f'"{name}": {why}' for name, why in refused.items()))
+    return said
 
 
 class ObjectReference(Part):
@@ -23,8 +31,10 @@ class Kafka(Part):
     """Brokers to start from, `host:port`, several joined by commas."""
     config_secret: ObjectReference | None = None
     """Secret whose entries are client settings (TLS, SASL); never logged."""
-    config: Annotated[dict[str, Text], Needs(Capability.KAFKA), Crd({"maxProperties": 128})] = {}
-    """Further client settings, from the allowed list."""
+    config: Annotated[
+        dict[str, Text], AfterValidator(_settings), Needs(Capability.KAFKA), Crd({"maxProperties": 128})
+    ] = {}
+    """Further client settings, from the allowed list; none that is secret."""
 
 
 class Embedded(Part):

@@ -32,7 +32,14 @@ T = TypeVar("T")
     "--processors", type=click.IntRange(1, 64), help="How many; the app's own number when left out."
 )
 @click.option(
-    "--data", type=click.Path(file_okay=False, path_type=Path), help="In place of the system's path."
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="In place of the path of an embedded system; with Kafka, the folder of the app's stores.",
+)
+@click.option(
+    "--secrets",
+    type=click.Path(exists=True, path_type=Path),
+    help="The entries of configSecret: a folder with a file for each, or a file of key=value lines.",
 )
 @click.option("--until-end", is_flag=True, help="End when everything that is there has been read.")
 @click.option("--for", "duration", metavar="DURATION", help="End after this long, such as 30s.")
@@ -49,6 +56,7 @@ def run(
     app: str,
     processors: int | None,
     data: Path | None,
+    secrets: Path | None,
     until_end: bool,
     duration: str | None,
     batch_rows: int | None,
@@ -71,6 +79,7 @@ def run(
     Examples:
       streamapp run app.yaml --data ./data --until-end
       streamapp run app.yaml --for 10m --metrics-port 9400
+      streamapp run app.yaml --data ./state --secrets ./kafka-client
     """
     if until_end and duration is not None:
         raise click.UsageError("--until-end and --for say two different ends; leave one out")
@@ -86,7 +95,7 @@ def run(
 
     rows = batch_rows or chosen.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
-    wish = Wish(processors or chosen.spec.processors, data, until_end, seconds, rows, code)
+    wish = Wish(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
     say, soon = _voice(quiet, log_format)
     progress, measured = Progress(say, time.monotonic, *soon), Measured(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):

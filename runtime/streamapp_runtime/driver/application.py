@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
+from streamapp.spec.problem import Problem
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.home import Home, home_of
@@ -22,8 +23,8 @@ from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes import tables_file
-from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.system import FencedError, System
+from streamapp_runtime.systems.connection import SettingsUnfitError, open_system
+from streamapp_runtime.systems.system import FencedError, System, UnfitStreamError
 
 POLL_SECONDS = 0.05
 TIDY_SECONDS = 60.0
@@ -35,7 +36,8 @@ class Wish:
     """How long to run and how."""
 
     processors: int
-    data: Path | None = None  # in place of the path in the resource
+    data: Path | None = None  # in place of the path in the resource; the folder of stores
+    secrets: Path | None = None  # where settings lie that the resource does not say
     until_end: bool = False
     seconds: float | None = None
     rows: int = 1_000_000
@@ -58,8 +60,8 @@ def run(
     """
     if problems := unready(app):
         raise RefusedError(problems)
-    home = home_of(app, wish.data)
-    system = open_system(home.connection)
+    home = home_of(app, wish.data, wish.secrets)
+    system = _opened(home)
     session = open_session(app.application_id, wish.processors)
     if wish.code is not None:
         sys.path.insert(0, str(wish.code))
@@ -80,6 +82,13 @@ def run(
         system.close()
 
 
+def _opened(home: Home) -> System:
+    try:
+        return open_system(home.connection)
+    except SettingsUnfitError as error:
+        raise RefusedError([Problem(0, 0, "spec.systems[0].kafka.configSecret", str(error))]) from None
+
+
 def _launched(
     app: StreamApp, home: Home, system: System, ledger: Ledger, session: SparkSession, processors: int
 ) -> Launch:
@@ -87,6 +96,8 @@ def _launched(
         return launch(app, home, system, ledger, session, processors)
     except (FencedError, *TROUBLE) as error:
         raise FailedError(f"the start failed: {error}") from error
+    except UnfitStreamError as error:
+        raise RefusedError([Problem(0, 0, "spec", str(error))]) from error
 
 
 def _serve(

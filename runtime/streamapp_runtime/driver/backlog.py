@@ -44,6 +44,12 @@ class Backlog:
         tasks = self.launch.partitions
         return opened(found, tasks, positions.next_of(tasks) if splits else {}, splits)
 
+    def settled(self) -> bool:
+        """Whether all that the app wrote to itself is there to be read."""
+        own, topics = set(self.launch.course.priority), self.launch.topics
+        every = {p for partitions in self.launch.partitions.values() for p in partitions if p.stream in own}
+        return self.system.settled(Partition(topics.get(p.stream, p.stream), p.index) for p in every)
+
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
         return gated(self.launch.partitions, positions, self.gate)

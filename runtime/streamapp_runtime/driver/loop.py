@@ -131,7 +131,8 @@ class Loop:
         """Whether there is anything to read, or to mend, or a store to bring back."""
         if self._frame is None or self._unready:
             return True
-        return bool(self.backlog.demands(self.backlog.positions()))
+        # What was just written is looked for first, and what can be read then counts.
+        return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
 
     def _step(self, frame: DataFrame) -> Batch | None:
         positions = self.backlog.positions()

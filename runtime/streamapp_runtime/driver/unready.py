@@ -23,9 +23,6 @@ def unready(app: StreamApp) -> list[Problem]:
 
 
 def _systems(app: StreamApp) -> Iterator[Told]:
-    for index, system in enumerate(app.spec.systems):
-        if system.embedded is None:
-            yield f"spec.systems[{index}].{system.kind}", _not_yet("this version runs on an embedded system")
     if len(app.spec.systems) > 1:
         yield "spec.systems", _not_yet("this version runs an app on one system")
 

@@ -30,6 +30,10 @@ class Kafka:
 Connection = Embedded | Kafka
 
 
+class SettingsUnfitError(Exception):
+    """Settings cannot be read or are not allowed; the message names them, and never says a value."""
+
+
 def open_system(connection: Connection) -> System:
     """The system, for use by this process."""
     if isinstance(connection, Embedded):

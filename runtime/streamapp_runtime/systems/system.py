@@ -108,6 +108,9 @@ class System(Protocol):
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, Span]:
         """What each partition holds now, committed records only."""
 
+    def settled(self, partitions: Iterable[Partition]) -> bool:
+        """Whether nothing was written to these partitions that may yet become visible, or void."""
+
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order.
 

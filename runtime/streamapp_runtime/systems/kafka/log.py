@@ -80,6 +80,11 @@ class KafkaSystem:
             raise
         return {partition: Span(first[partition], ends[partition]) for partition in asked}
 
+    def settled(self, partitions: Iterable[Partition]) -> bool:
+        """Whether no transaction is open on these partitions, or was committed and is not yet visible."""
+        asked = list(partitions)
+        return offsets.high_watermarks(self._cluster, asked) == offsets.stable_ends(self._cluster, asked)
+
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
         self._topics.check(partition)

@@ -3,10 +3,7 @@
 from pathlib import Path
 
 from streamapp.spec.kafka_settings import refused_settings
-
-
-class SecretsUnfitError(Exception):
-    """The settings cannot be read or are not allowed; the message names them, and never says a value."""
+from streamapp_runtime.systems.connection import SettingsUnfitError
 
 
 def read_secrets(place: Path) -> dict[str, str]:
@@ -14,12 +11,12 @@ def read_secrets(place: Path) -> dict[str, str]:
     try:
         found = _of_folder(place) if place.is_dir() else _of_lines(place)
     except OSError as error:
-        raise SecretsUnfitError(f"{place}: {error.strerror}") from None
+        raise SettingsUnfitError(f"{place}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise SecretsUnfitError(f"{place}: not all of it is text") from None
+        raise SettingsUnfitError(f"{place}: not all of it is text") from None
     refused = refused_settings(found, secret=True)
     if refused:
-        raise SecretsUnfitError("; ".join(f"{place}: {name}: {why}" for name, why in refused.items()))
+        raise SettingsUnfitError("; ".join(f"{place}: {name}: {why}" for name, why in refused.items()))
     return found
 
 
@@ -37,6 +34,6 @@ def _of_lines(file: Path) -> dict[str, str]:
             continue
         key, equals, value = text.partition("=")
         if not equals:
-            raise SecretsUnfitError(f"{file}: line {number} is not like key=value")
+            raise SettingsUnfitError(f"{file}: line {number} is not like key=value")
         found[key.strip()] = value.strip().replace("\\n", "\n")
     return found

@@ -1,0 +1,60 @@
+"""Records in and out of topics by plain clients, as others would write and read them."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+Row = Mapping[str, Any]
+
+
+def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
+    client = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    new = [NewTopic(name, count, 1, config=config) for name, count in partitions.items()]
+    for done in client.create_topics(new).values():
+        done.result(60)
+
+
+def produce(address: str, topic: str, rows: Iterable[Row], key: str, **config: str) -> None:
+    """JSON records by their keys, as Java's producers place them."""
+    producer = Producer(
+        {"bootstrap.servers": address, "partitioner": "murmur2_random", "log_level": 0, **config}
+    )
+    for row in rows:
+        producer.produce(topic, json.dumps(row).encode(), str(row[key]).encode())
+        producer.poll(0)
+    assert producer.flush(60) == 0
+
+
+def committed(address: str, topic: str) -> list[dict[str, Any]]:
+    """All rows that a reader of committed records finds, partition by partition."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "tests",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "log_level": 0,
+        }
+    )
+    found = []
+    try:
+        count = len(consumer.list_topics(topic, 60).topics[topic].partitions)
+        for index in range(count):
+            consumer.assign([TopicPartition(topic, index, 0)])
+            ended = False
+            while not ended:
+                for message in consumer.consume(1_000, 0.1):
+                    error = message.error()
+                    if error is None:
+                        found.append(json.loads(message.value() or b"null"))
+                    else:
+                        assert error.code() == KafkaError._PARTITION_EOF, error
+                        ended = True
+    finally:
+        consumer.close()
+    return found
