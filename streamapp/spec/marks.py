@@ -45,7 +45,15 @@ class Capability(StrEnum):
     CLUSTER = "the operator"
 
 
-BUILT = frozenset({Capability.PLANNING, Capability.PLACEMENT, Capability.RUNNING, Capability.KAFKA})
+BUILT = frozenset(
+    {
+        Capability.CLUSTER,
+        Capability.KAFKA,
+        Capability.PLACEMENT,
+        Capability.PLANNING,
+        Capability.RUNNING,
+    }
+)
 """What this version has. A field that needs anything else is refused when set, never ignored."""
 
 

@@ -64,9 +64,11 @@ class Ending(Part):
     generation: Count | None = None
     """The generation it ran."""
     outcome: Word | None = None
-    """done, config, retry, stopped or lost."""
+    """done, config, retry, stopped, displaced or lost."""
     reason: Word | None = None
     """Why, as one word."""
+    path: Word | None = None
+    """The field that is wrong, where one is."""
     message: Message | None = None
     """Why, in words."""
     ended_at: Word | None = None

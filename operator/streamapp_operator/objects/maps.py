@@ -16,9 +16,16 @@ def accepted_map(app: Manifest, generation: int, files: Mapping[str, str]) -> Ma
     return {**_config_map(own), "immutable": True, "data": dict(files)}
 
 
-def job_model_map(app: Manifest, wanted: str) -> Manifest:
+RESET_NONCE = "streamapp.dev/reset-nonce"
+"""Annotation: the app's reset nonce when the model was made; a higher one gives the run up."""
+WAS_RESET = "streamapp.dev/was-reset"
+"""Annotation: an earlier run of this very resource was given up, so that no layout of it counts."""
+
+
+def job_model_map(app: Manifest, wanted: str, reset_nonce: int, *, was_reset: bool) -> Manifest:
     """What the driver is to run."""
-    own = metadata(app, naming.job_model(app["metadata"]["name"]), Role.JOB_MODEL)
+    told = {RESET_NONCE: str(reset_nonce), **({WAS_RESET: "true"} if was_reset else {})}
+    own = metadata(app, naming.job_model(app["metadata"]["name"]), Role.JOB_MODEL, annotations=told)
     return {**_config_map(own), "data": {places.WANTED: wanted}}
 
 

@@ -32,6 +32,11 @@ def _whole_app(app: StreamApp) -> Iterator[Told]:
         yield "spec.mode", _not_yet("an app does not end by itself; run it with --until-end")
 
 
+def _standbys(app: StreamApp) -> Iterator[Told]:
+    if app.spec.placement.standbys:
+        yield "spec.placement.standbys", _not_yet("each task has one copy of its state; leave it out")
+
+
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
         if table.broadcast and table.remote is None:
@@ -89,6 +94,7 @@ def _not_yet(what: str) -> str:
 RULES: tuple[Callable[[StreamApp], Iterator[Told]], ...] = (
     _systems,
     _whole_app,
+    _standbys,
     _tables,
     _event_time,
     _names,

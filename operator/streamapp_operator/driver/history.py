@@ -1,0 +1,131 @@
+"""What the operator remembers of an app's drivers, in the app's status; what is lost can be made up again."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from streamapp_operator.facts.pods import Pod
+from streamapp_operator.facts.times import seconds, written
+from streamapp_operator.objects.owned import GENERATION, INCARNATION
+
+
+class Ended(StrEnum):
+    """How a driver ended, as far as it decides what follows."""
+
+    DONE = "done"  # it had nothing more to do
+    CONFIG = "config"  # it says that the app has to change
+    RETRY = "retry"  # it failed, and may be tried again
+    STOPPED = "stopped"  # the operator asked it to end
+    DISPLACED = "displaced"  # Kubernetes, or a person, took its pod away
+    LOST = "lost"  # its node is gone or does not answer
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A driver that ended."""
+
+    incarnation: int
+    generation: int
+    outcome: Ended
+    reason: str
+    message: str
+    at: float
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The newest driver, how often one failed, and how the last one ended."""
+
+    incarnation: int = 0  # raised in the status before a pod is made
+    generation: int = 0
+    uid: str = ""  # of its pod; empty until it was seen
+    started_at: float | None = None
+    stopping: str = ""
+    failures: int = 0  # in a row
+    restarts: int = 0
+    last: Past | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the newest driver has not been told to have ended."""
+        return self.incarnation > (self.last.incarnation if self.last else 0)
+
+
+def remembered(status: Mapping[str, Any], drivers: Iterable[Pod]) -> History:
+    """The history in a status; where that was cleared, what the pods still tell."""
+    driver = status.get("driver") or {}
+    newest = max(drivers, key=incarnation_of, default=None)
+    found = History(
+        incarnation=driver.get("incarnation", 0),
+        generation=driver.get("generation", 0),
+        uid=driver.get("uid", ""),
+        started_at=seconds(driver.get("startedAt")),
+        stopping=driver.get("stopping", ""),
+        failures=driver.get("failures", 0),
+        restarts=status.get("restarts", 0),
+        last=_past(driver.get("lastEnding")),
+    )
+    if newest is None or incarnation_of(newest) <= found.incarnation:
+        return found
+    number = incarnation_of(newest)
+    return History(
+        incarnation=number,
+        generation=int(newest.labels[GENERATION]),
+        uid=newest.uid,
+        started_at=newest.started_at,
+        restarts=max(found.restarts, number - 1),
+        failures=found.failures,
+        last=found.last,
+    )
+
+
+def incarnation_of(pod: Pod) -> int:
+    """Which incarnation a driver pod is; 0 for one that nobody of ours made."""
+    text = pod.labels.get(INCARNATION, "")
+    return int(text) if text.isdecimal() else 0
+
+
+def as_status(history: History, pod: Pod | None, name: str) -> dict[str, Any]:
+    """The history as it stands in the status."""
+    found: dict[str, Any] = {
+        "incarnation": history.incarnation,
+        "generation": history.generation,
+        "pod": name,
+        "uid": history.uid,
+        "node": pod.node if pod else "",
+        "startedAt": written(history.started_at) if history.started_at is not None else "",
+        "stopping": history.stopping,
+        "failures": history.failures,
+    }
+    if history.last is not None:
+        found["lastEnding"] = _ending(history.last)
+    return {name: value for name, value in found.items() if value != ""}
+
+
+def _ending(past: Past) -> dict[str, Any]:
+    found = {
+        "incarnation": past.incarnation,
+        "generation": past.generation,
+        "outcome": past.outcome.value,
+        "reason": past.reason,
+        "path": past.path,
+        "message": past.message,
+        "endedAt": written(past.at),
+    }
+    return {name: value for name, value in found.items() if value != ""}
+
+
+def _past(told: Mapping[str, Any] | None) -> Past | None:
+    if not told or told.get("outcome") not in set(Ended):
+        return None
+    return Past(
+        incarnation=told.get("incarnation", 0),
+        generation=told.get("generation", 0),
+        outcome=Ended(told["outcome"]),
+        reason=told.get("reason", ""),
+        message=told.get("message", ""),
+        at=seconds(told.get("endedAt")) or 0.0,
+        path=told.get("path", ""),
+    )

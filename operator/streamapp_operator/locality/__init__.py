@@ -1,0 +1,1 @@
+"""What is remembered of where tasks and processors were, in a ConfigMap."""

@@ -1,0 +1,67 @@
+"""Metadata in a ConfigMap: the whole map as one value, so that several entries change at once."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from streamapp.metadata.snapshot import pack, unpack
+from streamapp_operator.cluster.manifest import Manifest
+
+KEY = "metadata"
+
+
+class Carrier(Protocol):
+    """Reads and replaces one ConfigMap."""
+
+    def read(self) -> Manifest | None:
+        """The ConfigMap, None where it is not there."""
+        ...
+
+    def replace(self, before: Manifest | None, data: dict[str, str]) -> bool:
+        """Put this in as its `binaryData`; False where it is not any more as it was read."""
+        ...
+
+
+class ConfigMapStore:
+    """A `MetadataStore` in a ConfigMap. Writers that meet repeat their change on what the other wrote."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self._carrier = carrier
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, None where it has none."""
+        return self.all().get(key)
+
+    def put(self, key: bytes, value: bytes) -> None:
+        """Give a key a value."""
+        self.put_all({key: value})
+
+    def put_all(self, entries: Mapping[bytes, bytes]) -> None:
+        """Put all of these at once."""
+        self._change(lambda before: before | dict(entries))
+
+    def remove(self, key: bytes) -> None:
+        """Take a key and its value away."""
+        self._change(lambda before: {name: value for name, value in before.items() if name != key})
+
+    def all(self) -> dict[bytes, bytes]:
+        """Everything as it was at one moment; a `StoreUnreadableError` where it is damaged."""
+        return _entries(self._carrier.read())
+
+    def _change(self, change: Callable[[dict[bytes, bytes]], dict[bytes, bytes]]) -> None:
+        while True:
+            before = self._carrier.read()
+            known = _entries(before)
+            changed = change(known)
+            if changed == known or self._carrier.replace(before, data_of(changed)):
+                return
+
+
+def data_of(entries: Mapping[bytes, bytes]) -> dict[str, str]:
+    """The entries as `binaryData`."""
+    return {KEY: b64encode(pack(entries)).decode()}
+
+
+def _entries(manifest: Manifest | None) -> dict[bytes, bytes]:
+    text = ((manifest or {}).get("binaryData") or {}).get(KEY)
+    return unpack(b64decode(text)) if text else {}

@@ -1,0 +1,63 @@
+"""What the conditions are told from: all findings of one reconcile."""
+
+from dataclasses import dataclass
+
+from streamapp.protocol.report import Report, State
+from streamapp.tasks.refusal import Refusal
+from streamapp_operator.driver.moves import Move
+from streamapp_operator.facts.facts import Facts
+from streamapp_operator.facts.pods import Life
+from streamapp_operator.objects.embedded import is_embedded
+from streamapp_operator.objects.snapshot import Snapshot
+from streamapp_operator.steps.accept import Acceptance
+from streamapp_operator.steps.author import Authored
+from streamapp_operator.steps.driving import Driving
+from streamapp_operator.steps.model import Modelled
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The findings."""
+
+    facts: Facts
+    acceptance: Acceptance
+    authored: Authored | None  # of the generation that is to run
+    modelled: Modelled | Refusal | None
+    driving: Driving
+    move: Move
+
+    @property
+    def target(self) -> Snapshot | None:
+        """The generation that is to run."""
+        return self.acceptance.target
+
+    @property
+    def report(self) -> Report | None:
+        """What the driver that lives says of itself; nothing where the last word is another's."""
+        report, pod = self.facts.report, self.driving.pod
+        return report if report is not None and pod is not None and report.driver == pod.name else None
+
+    @property
+    def wanted_version(self) -> int:
+        """The version of the model that the driver was last told to run."""
+        desired = self.facts.desired
+        return desired.wanted.model.version if desired and desired.wanted.model else 0
+
+    @property
+    def running(self) -> bool:
+        """Whether the driver runs what it was told to."""
+        pod, report = self.driving.pod, self.report
+        if pod is None or report is None or pod.life is not Life.LIVING:
+            return False
+        applied = report.model_version == self.wanted_version or self.embedded
+        return report.state is State.RUNNING and applied
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the driver is the author of its own model."""
+        return self.target is not None and is_embedded(self.target.accepted.app)
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the app is not to run for now."""
+        return self.target is not None and self.target.accepted.app.spec.suspend

@@ -1,0 +1,111 @@
+"""From an app and the counts of its streams to a plan and tasks, by the one author that all parts share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from streamapp.author.proposal import Proposal, World, propose
+from streamapp.plan.plan import Outcome
+from streamapp.spec.app import StreamApp
+from streamapp.spec.config_keys import ALGORITHM
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.conflict import layout_conflict
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+from streamapp_operator.counts.answers import Counts, Known, Misused, Pending
+from streamapp_operator.facts.facts import Desired, Facts
+
+_GROUPERS = {"partition", "streamPartition", "single"}
+
+
+@dataclass(frozen=True, slots=True)
+class Authored:
+    """A plan and its tasks, or why there are none."""
+
+    counts: Counts
+    run: str
+    proposal: Proposal | None = None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def assignment(self) -> Assignment | None:
+        """The tasks, where there are any."""
+        return self.proposal.assignment if self.proposal else None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the plan itself is wrong; where only the tasks are, a model that is in force may go on."""
+        return self.proposal is not None and self.proposal.plan.outcome is Outcome.REJECTED
+
+
+def author(facts: Facts, app: StreamApp, generation: int) -> Authored:
+    """Plan one generation with the counts that are known for it."""
+    counts = facts.counts.get(generation, Pending())
+    layout, run = basis(facts, app)
+    if isinstance(counts, Misused):
+        return Authored(counts, run, problems=(Problem(0, 0, counts.path, counts.message),))
+    if problems := tuple(_own_code(app)):
+        return Authored(counts, run, problems=problems)
+    if not isinstance(counts, Known):
+        return Authored(counts, run)
+    names = tuple(processor_names(app.spec.processors))
+    proposal = propose(app, World(counts.counts, layout, run, facts.now, names))
+    return Authored(counts, run, proposal, tuple(_problems(proposal)))
+
+
+def processor_names(count: int) -> Iterator[str]:
+    """The processors of an app, as all parts call them."""
+    return (f"processor-{index}" for index in range(count))
+
+
+def run_of(uid: str, reset_nonce: int) -> str:
+    """The name of a run: the same whoever works it out, and another after each reset."""
+    return blake2b(f"{uid}/{reset_nonce}".encode(), digest_size=12).hexdigest()
+
+
+def basis(facts: Facts, app: StreamApp) -> tuple[Layout | None, str]:
+    """The layout to go on from and the run that it belongs to.
+
+    The one that lies with the state is right. Ours goes before it where ours only says more, as after a
+    growth that the driver has not taken up yet.
+    """
+    desired = facts.desired
+    fresh = (None, run_of(facts.uid, app.spec.reset_nonce))
+    if desired is not None and desired.reset_nonce < app.spec.reset_nonce:
+        return fresh  # what there is, is to be given up
+    told = facts.report.layout if facts.report else None
+    ours = desired.wanted.layout if desired else None
+    if desired is not None and ours is not None and (told is None or _says_more(desired, ours, told)):
+        return ours, ours.run
+    return (told, told.run) if told is not None else fresh
+
+
+def _says_more(desired: Desired, ours: Layout, told: Layout) -> bool:
+    """Whether our layout only adds to the one that lies with the state, or replaces it on purpose."""
+    if desired.was_reset and told.run != ours.run:
+        return True  # it is told by a driver from before the reset
+    model = desired.wanted.model
+    tasks = {task.name: task.partitions for task in model.tasks} if model else {}
+    return layout_conflict(told, ours, tasks, model.broadcast if model else ()) is None
+
+
+def _own_code(app: StreamApp) -> Iterator[Problem]:
+    """The operator never runs user code; what needs it to form tasks has to come from the app's own image."""
+    if app.spec.grouper not in _GROUPERS:
+        message = "not yet supported on a cluster: a grouper of one's own"
+        yield Problem(0, 0, "spec.grouper", message, Reason.NOT_YET_SUPPORTED)
+    if ALGORITHM in app.spec.config:
+        message = "not yet supported on a cluster: an expansion algorithm of one's own"
+        yield Problem(0, 0, f"spec.config.{ALGORITHM}", message, Reason.NOT_YET_SUPPORTED)
+
+
+def _problems(proposal: Proposal) -> Iterator[Problem]:
+    if proposal.plan.outcome is Outcome.REJECTED:
+        for error in proposal.plan.errors:
+            path = f"spec.operators[{error.operator}]" if error.operator else ""
+            yield Problem(0, 0, path, f"{error.message}; {error.hint}", error.reason)
+    elif isinstance(proposal.tasks, Refusal):
+        refusal = proposal.tasks
+        yield Problem(0, 0, refusal.path, f"{refusal.message}; {refusal.hint}", refusal.reason)

@@ -1,0 +1,135 @@
+"""What is wanted of the driver, given the generation that is to run and the model for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from streamapp.spec.changes import at_least, changes
+from streamapp.spec.durations import milliseconds
+from streamapp.spec.marks import Effect
+from streamapp_operator.driver.endings import Limits, limits, observed
+from streamapp_operator.driver.history import Ended, History, remembered
+from streamapp_operator.driver.moves import Move
+from streamapp_operator.driver.next_move import Scene, Wish, next_move
+from streamapp_operator.facts.facts import Facts
+from streamapp_operator.facts.pods import Life, Pod
+from streamapp_operator.facts.times import seconds
+from streamapp_operator.objects.driver_pod import generation_of
+from streamapp_operator.objects.snapshot import Snapshot
+from streamapp_operator.status.why import Why
+from streamapp_operator.steps.model import Modelled
+
+SETTLE_SECONDS = 5.0
+"""Topics that grow together are taken up together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driving:
+    """The driver's past, what to do next, and in words why."""
+
+    history: History
+    move: Move
+    pod: Pod | None  # the newest driver that has not ended
+    restart: tuple[str, ...] = ()  # why the one that lives has to be replaced
+    over: Why | None = None  # why no driver comes any more: completed, or out of restarts
+    hold: float | None = None  # seconds until something that is due now is acted on
+
+
+def driving(facts: Facts, target: Snapshot | None, modelled: Modelled | None) -> Driving:
+    """The next move."""
+    app = target.accepted.app if target else facts.newest.app
+    limit = limits(app.spec.restart_policy) if app else limits_unknown()
+    history = observed(remembered(facts.status, facts.drivers), facts.drivers, facts.now, limit)
+    history = _forgiven(facts, history, target)
+    pod = next((one for one in reversed(facts.drivers) if one.life is not Life.ENDED), None)
+    over = _over(facts, history, target, limit)
+    restart, hold = _restart(facts, target, modelled, pod)
+    wish = _wish(target, over, restart)
+    scene = Scene(
+        facts.drivers,
+        tuple(one for one in facts.executors if one.life is not Life.ENDED),
+        facts.nodes,
+        facts.now,
+        milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
+    )
+    return Driving(history, next_move(wish, history, scene, limit), pod, restart, over, hold)
+
+
+def limits_unknown() -> Limits:
+    """For an app that cannot be read and has nothing accepted: nothing of it is started anyway."""
+    return Limits(5.0, 300.0, 600.0, None)
+
+
+def _wish(target: Snapshot | None, over: Why | None, restart: tuple[str, ...]) -> Wish:
+    if target is None:
+        return Wish(False, Why.NOT_ACCEPTED)
+    if target.accepted.app.spec.suspend:
+        return Wish(False, Why.SUSPENDED)
+    if over is not None:
+        return Wish(False, over)
+    return Wish(True, restart[0] if restart else "")
+
+
+def _forgiven(facts: Facts, history: History, target: Snapshot | None) -> History:
+    """Failures of a generation do not count against one that runs otherwise."""
+    last = history.last
+    if last is None or target is None or not history.failures:
+        return history
+    if restarts_between(facts, last.generation, target):
+        return replace(history, failures=0)
+    return history
+
+
+def _over(facts: Facts, history: History, target: Snapshot | None, limit: Limits) -> Why | None:
+    """Whether the last ending was one after which nothing comes."""
+    last = history.last
+    if last is None or target is None or history.open:
+        return None
+    policy = target.accepted.app.spec.restart_policy.type
+    same = not restarts_between(facts, last.generation, target)
+    if last.outcome is Ended.DONE and policy != "Always" and same:
+        return Why.COMPLETED
+    if last.outcome is Ended.CONFIG and last.generation == target.generation:
+        return Why.NOT_ACCEPTED
+    if last.outcome is Ended.RETRY and history.failures:
+        spent = limit.most is not None and history.failures > limit.most
+        if policy == "Never" or spent:
+            return Why.RESTARTS_EXHAUSTED
+    return None
+
+
+def _restart(
+    facts: Facts, target: Snapshot | None, modelled: Modelled | None, pod: Pod | None
+) -> tuple[tuple[str, ...], float | None]:
+    """Why the driver that lives has to be replaced, the reason first, then what it is about."""
+    if pod is None or target is None:
+        return (), None
+    if paths := restarts_between(facts, generation_of(pod.manifest), target):
+        return (Why.SPEC_CHANGED, *paths), None
+    if modelled is None or not modelled.tasks_changed or facts.desired is None:
+        return (), None
+    if target.accepted.app.spec.on_partition_change == "live":
+        return (), None
+    if not modelled.grown:
+        return (Why.MODEL_CHANGED,), None
+    since = _growing_since(facts)
+    left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
+    return ((), left) if left > 0 else ((Why.PARTITIONS_GREW, *modelled.grown), None)
+
+
+def _growing_since(facts: Facts) -> float | None:
+    conditions: list[Mapping[str, str]] = facts.status.get("conditions") or []
+    found = next((one for one in conditions if one["type"] == "Progressing"), None)
+    if found is None or found["reason"] != Why.PARTITIONS_GREW or found["status"] != "True":
+        return None
+    return seconds(found["lastTransitionTime"])
+
+
+def restarts_between(facts: Facts, generation: int, target: Snapshot) -> tuple[str, ...]:
+    """What a driver of one generation would have to be replaced for; nothing where it may go on."""
+    if generation == target.generation:
+        return ()
+    ran = facts.snapshot(generation)
+    if ran is None:
+        return ("what it runs is not known any more",)
+    found = changes(ran.accepted.app, target.accepted.app)
+    return at_least(found, Effect.RESTART)

@@ -1,0 +1,168 @@
+"""From findings to writes: which objects are made, changed and taken away, and in which order."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from streamapp.metadata.locality import LocalityManager
+from streamapp.protocol import places
+from streamapp.protocol.accepted import encode_accepted
+from streamapp.protocol.wanted import Wanted, encode_wanted
+from streamapp_operator import naming
+from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STATEFUL_SET
+from streamapp_operator.driver.history import Ended, History
+from streamapp_operator.driver.moves import Clear, Keep, Start, Stop
+from streamapp_operator.facts.pods import Life
+from streamapp_operator.locality.config_map_store import ConfigMapStore
+from streamapp_operator.locality.drafted import Drafted
+from streamapp_operator.objects import access, accounts, embedded
+from streamapp_operator.objects.driver_pod import driver_pod, generation_of
+from streamapp_operator.objects.maps import job_model_map, report_map
+from streamapp_operator.objects.service import service
+from streamapp_operator.objects.snapshot import (
+    RAN,
+    REFUSED,
+    Refused,
+    Snapshot,
+    marked,
+    refusal_text,
+    snapshot_map,
+)
+from streamapp_operator.status.view import View
+from streamapp_operator.steps.model import Modelled
+from streamapp_operator.verdict import Apply, Create, Delete, Write
+
+
+def before_status(view: View, history: History) -> Iterator[Write]:
+    """What may be there whatever follows."""
+    app, made = view.facts.manifest, view.acceptance.made
+    if made is not None:
+        manifest = snapshot_map(app, made)
+        if manifest["metadata"]["name"] in view.facts.unreadable:
+            yield Delete(CONFIG_MAP, manifest["metadata"]["name"])
+        yield Create(manifest)
+    yield from _marks(view, history)
+    if isinstance(view.move, Start) and view.target is not None:
+        yield from _surroundings(view, view.target)
+    if isinstance(view.modelled, Modelled) and _told_now(view, view.modelled):
+        yield Apply(_job_model(view, view.modelled.wanted))
+    yield from _locality(view)
+
+
+def after_status(view: View) -> Iterator[Write]:
+    """What the status has announced."""
+    move, facts = view.move, view.facts
+    match move:
+        case Start(incarnation=incarnation) if view.target is not None:
+            shape = view.target.shape
+            yield Create(driver_pod(facts.manifest, shape.driver, view.target.generation, incarnation))
+            yield from (_gone(pod.name, pod.uid) for pod in facts.drivers[:-1] if pod.life is Life.ENDED)
+        case Stop(pod=pod, at_once=at_once):
+            yield _gone(pod.name, pod.uid, at_once=at_once)
+        case Clear(executors=executors, at_once=lost):
+            yield Delete(STATEFUL_SET, naming.executor_set(facts.uid))
+            yield from (_gone(pod.name, pod.uid) for pod in executors)
+            yield from (_gone(pod.name, pod.uid, at_once=True) for pod in lost)
+    yield from _expired(view)
+    yield from _old_generations(view)
+
+
+def _surroundings(view: View, target: Snapshot) -> Iterator[Write]:
+    """What a driver finds when it starts."""
+    app, spec = view.facts.manifest, target.accepted.app.spec
+    account = spec.service_account_name or naming.driver_account(view.facts.name)
+    yield Apply(service(app))
+    if spec.service_account_name is None:
+        yield Apply(accounts.driver_account(app))
+    yield Apply(accounts.executor_account(app))
+    yield Apply(access.role(app, claims=spec.state.persistent_volume_claim is not None))
+    yield Apply(access.binding(app, account))
+    if claim := embedded.claim(app, target.accepted.app):
+        yield Apply(claim)
+    if not view.facts.has_report:
+        yield Create(report_map(app))
+
+
+def _told_now(view: View, modelled: Modelled) -> bool:
+    """Whether the driver is to hear of this model: before its start, or live where that needs no restart."""
+    if isinstance(view.move, Start):
+        return True
+    if not isinstance(view.move, Keep) or view.driving.restart or view.facts.desired is None:
+        return False
+    if modelled.tasks_changed and view.driving.hold is not None:
+        return False
+    return encode_wanted(modelled.wanted) != view.facts.desired.text
+
+
+def _job_model(view: View, wanted: Wanted) -> dict[str, object]:
+    """With the newest accepted app beside it, for what a driver takes up without a restart."""
+    desired, target = view.facts.desired, view.target
+    nonce = target.accepted.app.spec.reset_nonce if target else 0
+    was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < nonce)
+    manifest = job_model_map(view.facts.manifest, encode_wanted(wanted), nonce, was_reset=was_reset)
+    if target is not None:
+        manifest["data"][places.ACCEPTED] = encode_accepted(target.accepted)
+    return manifest
+
+
+def _marks(view: View, history: History) -> Iterator[Write]:
+    """A snapshot learns what its drivers said of it."""
+    last = history.last
+    if last is not None and last.outcome is Ended.CONFIG:
+        told = view.facts.snapshot(last.generation)
+        if told is not None and told.refused is None and not told.ran:
+            refused = Refused(last.reason, last.path, last.message)
+            yield Apply(marked(view.facts.manifest, last.generation, **{REFUSED: refusal_text(refused)}))
+    target, pod = view.target, view.driving.pod
+    if view.running and pod is not None and target is not None and not target.ran:
+        ran = view.facts.snapshot(generation_of(pod.manifest))
+        if ran is not None and not ran.ran:
+            yield Apply(marked(view.facts.manifest, ran.generation, **{RAN: "true"}))
+
+
+def _locality(view: View) -> Iterator[Write]:
+    """Where the driver says that processors and tasks are, kept for the next placement."""
+    report, desired = view.report, view.facts.desired
+    if report is None or desired is None or desired.wanted.model is None or not report.binding:
+        return
+    model = desired.wanted.model
+    if report.model_version != model.version:
+        return  # its binding is of another model
+    drafted = Drafted(view.facts.locality)
+    kept = LocalityManager(ConfigMapStore(drafted), model.run_id)
+    found = replace(report, binding=view.facts.located(report.binding))
+    known = kept.read_task_locality()
+    tasks: dict[str, str | None] = {**known, **found.task_locality(model)}
+    kept.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
+    places_now = {name: place for name, place in found.processor_locality().items() if place}
+    kept.write_processor_locality({**kept.read_processor_locality(), **places_now})
+    kept.forget_other_runs()
+    if drafted.changed:
+        yield Apply(drafted.manifest(view.facts.manifest))
+
+
+def _expired(view: View) -> Iterator[Write]:
+    """Pods of an app that has ended, once nobody is expected to look at them any more."""
+    last, target = view.driving.history.last, view.target
+    ttl = target.accepted.app.spec.ttl_seconds_after_finished if target else None
+    if last is None or ttl is None or view.driving.over is None or view.facts.now < last.at + ttl:
+        return
+    yield from (_gone(pod.name, pod.uid) for pod in view.facts.drivers if pod.life is Life.ENDED)
+
+
+def _old_generations(view: View) -> Iterator[Write]:
+    """Accepted generations that nothing can come back to."""
+    snapshots, target = view.facts.snapshots, view.target
+    if view.acceptance.made is not None or target is None:
+        return
+    running = {generation_of(pod.manifest) for pod in view.facts.drivers}
+    last = view.driving.history.last
+    needed = running | {target.generation, last.generation if last else 0, view.facts.newest.generation}
+    spare = [one.generation for one in snapshots if one.generation not in needed and not one.refused]
+    fallback = spare[-1:] if not target.ran else []
+    for one in snapshots:
+        if one.generation not in needed and one.generation not in fallback:
+            yield Delete(CONFIG_MAP, naming.accepted(view.facts.name, one.generation))
+
+
+def _gone(name: str, uid: str, *, at_once: bool = False) -> Delete:
+    return Delete(POD, name, uid, 0 if at_once else None)
