@@ -21,6 +21,7 @@ class Why(StrEnum):
     DRIVER_PENDING = "DriverPending"
     DRIVER_FAILED = "DriverFailed"
     LAUNCH_REJECTED = "LaunchRejected"
+    NAME_TAKEN = "NameTaken"
     EXECUTORS_MISSING = "ExecutorsMissing"
     RESTORING = "Restoring"
     RUNNING = "Running"

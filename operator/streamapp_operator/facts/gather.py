@@ -1,0 +1,166 @@
+"""Gathers all that a reconcile needs to know, from what watches have seen or from the API server itself."""
+
+from collections.abc import Iterable, Mapping
+
+from streamapp.placement.providers import PodFacts, provider
+from streamapp.spec.app import StreamApp
+from streamapp.spec.parse import from_data
+from streamapp.tasks.refusal import Refusal
+from streamapp_operator.cluster.kinds import CONFIG_MAP, NODE, POD, STREAM_APP
+from streamapp_operator.cluster.labels import APP, ROLE
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.counts.answers import Counts, Known
+from streamapp_operator.driver.history import incarnation_of
+from streamapp_operator.facts.config_maps import ConfigMaps, config_maps
+from streamapp_operator.facts.facts import Facts, Newest, Rival
+from streamapp_operator.facts.nodes import Node, node
+from streamapp_operator.facts.pods import Life, Pod, pod
+from streamapp_operator.key import Key
+from streamapp_operator.objects import driver_template, executor_template
+from streamapp_operator.objects.embedded import is_embedded
+from streamapp_operator.objects.owned import Role, is_owned
+from streamapp_operator.objects.state_volume import VOLUME, location_provider
+from streamapp_operator.world import World
+
+EXECUTOR_ID = "spark-exec-id"
+
+
+async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
+    """The facts about an app; nothing where there is no app, or where it is being deleted."""
+    app = await world.cluster.read(STREAM_APP, key.namespace, key.name) if live else world.cache.app(key)
+    if app is None or app["metadata"].get("deletionTimestamp"):
+        return None
+    labels = {APP: key.name}
+    if live:
+        pods = await world.cluster.select(POD, key.namespace, labels)
+        maps: Iterable[Manifest] = await world.cluster.select(CONFIG_MAP, key.namespace, labels)
+    else:
+        pods, maps = list(world.cache.pods(key)), world.cache.config_maps(key)
+    drivers = tuple(
+        sorted(
+            (pod(one, driver_template.CONTAINER) for one in _of(pods, Role.DRIVER, app)), key=incarnation_of
+        )
+    )
+    executors = tuple(pod(one, executor_template.CONTAINER) for one in _of(pods, Role.EXECUTOR))
+    decoded = await config_maps(world, app, maps)
+    newest = world.apps.get((app["metadata"]["uid"], app["metadata"]["generation"]), lambda: _newest(app))
+    nodes = await _nodes(world, (*drivers, *executors))
+    return Facts(
+        manifest=app,
+        newest=newest,
+        now=world.clock(),
+        drivers=drivers,
+        executors=executors,
+        nodes=nodes,
+        snapshots=decoded.snapshots,
+        unreadable=decoded.unreadable,
+        desired=decoded.desired,
+        report=decoded.report,
+        has_report=decoded.has_report,
+        locality=decoded.locality,
+        locations=await _locations(world, _target(newest, decoded), executors, nodes),
+        counts=await _counts(world, newest, decoded, drivers),
+        rival=_rival(world, app, newest.app),
+        live=live,
+    )
+
+
+def _of(pods: Iterable[Manifest], role: Role, app: Manifest | None = None) -> Iterable[Manifest]:
+    """The pods of a role; drivers are this very app's, executors are their driver's."""
+    for one in pods:
+        if one["metadata"]["labels"].get(ROLE) == role and (app is None or is_owned(one, app)):
+            yield one
+
+
+def _newest(app: Manifest) -> Newest:
+    parsed = from_data(app)
+    generation = app["metadata"]["generation"]
+    return Newest(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
+
+
+def _target(newest: Newest, decoded: ConfigMaps) -> StreamApp | None:
+    kept = next((one for one in reversed(decoded.snapshots) if one.refused is None), None)
+    return kept.accepted.app if kept else newest.app
+
+
+async def _nodes(world: World, pods: Iterable[Pod]) -> dict[str, Node]:
+    """The nodes of pods that may be lost; of all others nothing has to be known."""
+    doubtful = {
+        one.node
+        for one in pods
+        if one.node and (one.life is Life.LEAVING or (one.life is Life.LIVING and one.unready_since))
+    }
+    return {name: node(await world.cluster.read(NODE, "", name)) for name in sorted(doubtful)}
+
+
+async def _locations(
+    world: World, app: StreamApp | None, executors: Iterable[Pod], nodes: Mapping[str, Node]
+) -> dict[str, str]:
+    """Where executors are, as the app wants locations told."""
+    wanted = location_provider(app) if app else ""
+    of = provider(wanted) if app else None
+    if of is None or isinstance(of, Refusal):
+        return {}
+    known = dict(nodes)
+    found = {}
+    for one in executors:
+        if one.life is Life.ENDED or EXECUTOR_ID not in one.labels:
+            continue
+        if "label:" in wanted and one.node and one.node not in known:
+            known[one.node] = node(await world.cluster.read(NODE, "", one.node))
+        place = of(_pod_facts(one, known.get(one.node)))
+        if place:
+            found[one.labels[EXECUTOR_ID]] = str(place)
+    return found
+
+
+def _pod_facts(one: Pod, on: Node | None) -> PodFacts:
+    volumes = (one.manifest.get("spec") or {}).get("volumes") or ()
+    claims = {
+        volume["name"]: volume["persistentVolumeClaim"]["claimName"]
+        for volume in volumes
+        if "persistentVolumeClaim" in volume
+    }
+    state = next((name for name in claims if name.startswith(VOLUME)), VOLUME)
+    return PodFacts(one.name, one.uid, one.node, one.labels, on.labels if on else {}, claims, state)
+
+
+async def _counts(
+    world: World, newest: Newest, decoded: ConfigMaps, drivers: tuple[Pod, ...]
+) -> dict[int, Counts]:
+    """The counts for the generations that may have to be planned: a driver's word first, else we ask."""
+    here = next((one for one in reversed(drivers) if one.life is not Life.ENDED), None)
+    report = decoded.report
+    told = dict(report.counts) if report and here and report.driver == here.name else {}
+    found: dict[int, Counts] = {}
+    in_force = next((one for one in reversed(decoded.snapshots) if one.refused is None), None)
+    apps = {newest.generation: newest.app}
+    if in_force is not None:
+        apps[in_force.generation] = in_force.accepted.app
+    for generation, app in apps.items():
+        if app is not None and not is_embedded(app):
+            found[generation] = await _counts_of(world, app, told)
+    return found
+
+
+async def _counts_of(world: World, app: StreamApp, told: Mapping[str, int]) -> Counts:
+    if told and all(stream.name in told for stream in app.spec.streams):
+        return Known(told)
+    asked = await world.lookup.counts(app)
+    return Known({**asked.counts, **told}) if isinstance(asked, Known) else asked
+
+
+def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:
+    """An app that has had the same application id for longer."""
+    if read is None:
+        return None
+    mine = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])
+    for key in world.cache.apps():
+        other = world.cache.app(key)
+        if other is None or other["metadata"]["uid"] == app["metadata"]["uid"]:
+            continue
+        id_ = other["spec"].get("applicationId") or f"{key.namespace}.{key.name}"
+        since = (other["metadata"]["creationTimestamp"], other["metadata"]["uid"])
+        if id_ == read.application_id and since < mine:
+            return Rival(key.name, key.namespace)
+    return None

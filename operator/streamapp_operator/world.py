@@ -1,0 +1,28 @@
+"""What a reconcile is given of the process that it runs in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from streamapp_operator.cluster.cache import Cache
+from streamapp_operator.cluster.cluster import Cluster
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.counts.answers import Lookup
+from streamapp_operator.facts.facts import Desired, Newest
+from streamapp_operator.facts.recent import Recent
+from streamapp_operator.installation import Installation
+from streamapp_operator.objects.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The cluster, what was seen of it, the time, and who knows partition counts."""
+
+    cluster: Cluster
+    cache: Cache
+    clock: Callable[[], float]  # seconds since 1970
+    lookup: Lookup
+    installation: Installation
+    apps: Recent[Newest] = field(default_factory=Recent)
+    snapshots: Recent[Snapshot | None] = field(default_factory=Recent)
+    desires: Recent[Desired | None] = field(default_factory=Recent)
+    whole: Recent[Manifest] = field(default_factory=Recent)  # ConfigMaps of which the cache keeps no data
