@@ -50,6 +50,8 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
     executor = {**installation.executor_requests, **app.spec.executor.resources.requests}
     limits = app.spec.executor.resources.limits
     memory = divide(limits.get("memory", executor["memory"]), "executor")
+    driver = {**installation.driver_requests, **app.spec.driver.resources.requests}
+    driver_memory = divide(app.spec.driver.resources.limits.get("memory", driver["memory"]), "driver")
     name = app.metadata.name
     ours = {
         "spark.app.id": naming.spark_app(uid),
@@ -57,6 +59,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.master": "k8s://https://kubernetes.default.svc",
         "spark.submit.deployMode": "client",
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104 - the pod's own address is not known before
+        "spark.driver.memory": f"{driver_memory.heap}m",
         "spark.driver.port": str(service.RPC),
         "spark.driver.blockManager.port": str(service.BLOCKS),
         "spark.blockManager.port": str(service.BLOCKS),

@@ -1,0 +1,33 @@
+"""Small apps for the operator's tests."""
+
+from copy import deepcopy
+from typing import Any
+
+import yaml
+
+_JOIN = yaml.safe_load("""
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: app}
+spec:
+  processors: 2
+  systems:
+    - {name: main, kafka: {bootstrapServers: "kafka:9092"}}
+  streams:
+    - {name: views, system: main, format: json, key: user, columns: "user STRING, page STRING"}
+    - {name: users, system: main, format: json, key: user, columns: "user STRING, country STRING"}
+    - {name: enriched, system: main, format: json, key: user}
+  tables:
+    - {name: users, store: rocksdb, sideInputs: [{stream: users, bootstrap: true}]}
+  operators:
+    - {name: joined, joinTable: {from: views, table: users, type: inner, select: "user, page, country"}}
+    - {name: out, sendTo: {from: joined, stream: enriched}}
+""")
+
+
+def join(name: str = "app", **spec: Any) -> dict[str, Any]:
+    """A stream joined with a table, which is state."""
+    app: dict[str, Any] = deepcopy(_JOIN)
+    app["metadata"]["name"] = name
+    app["spec"].update(spec)
+    return app

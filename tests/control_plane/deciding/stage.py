@@ -1,0 +1,308 @@
+"""A stage for the life of apps: a real API server, the real reconcile, and a hand that plays the kubelet."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from streamapp.jobmodel.model import JobModel
+from streamapp.protocol import places
+from streamapp.protocol.report import Report, Seat, State
+from streamapp.protocol.report_codec import decode_report, encode_report
+from streamapp.protocol.wanted import decode_wanted
+from streamapp.spec.app import StreamApp
+from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.api import ApiCluster
+from streamapp_operator.cluster.cache import WATCHED, Cache
+from streamapp_operator.cluster.calls import Calls
+from streamapp_operator.counts.answers import Counts, Known
+from streamapp_operator.facts.times import written
+from streamapp_operator.installation import Installation
+from streamapp_operator.key import Key
+from streamapp_operator.outcome import Again, Outcome
+from streamapp_operator.reconcile import reconcile
+from streamapp_operator.watch.remembered import remembered
+from streamapp_operator.world import World
+from tests.control_plane.api_server import ApiServer
+
+T = TypeVar("T")
+INSTALLATION = Installation(image="streamapp-runtime:test")
+START = datetime(2026, 11, 1, 12, tzinfo=UTC).timestamp()
+FEW = 25
+
+
+@dataclass(slots=True)
+class Table:
+    """Partition counts as a test says them: the system at the edge."""
+
+    answer: Counts = field(default_factory=lambda: Known({}))
+    asked: int = 0
+
+    async def counts(self, app: StreamApp) -> Counts:
+        self.asked += 1
+        return self.answer
+
+
+class Stage:
+    """Everything that happens, happens here and in its own time."""
+
+    def __init__(self, server: ApiServer, namespace: str) -> None:
+        self.server, self.namespace = server, namespace
+        self.now = START
+        self.table = Table(Known({"views": 8, "users": 8, "enriched": None}))
+        self.installation = INSTALLATION
+        self.calls: list[tuple[str, str]] = []
+        self._loop = asyncio.new_event_loop()
+        self._calls = self.run(self._connected())
+        self.cluster = ApiCluster(
+            self._calls, (namespace,), lambda: 60.0, lambda: datetime.fromtimestamp(self.now, UTC)
+        )
+        self._world: World | None = None
+
+    async def _connected(self) -> Calls:
+        return Calls(
+            await access(self.server.kubeconfig("operator")),
+            lambda verb, code: self.calls.append((verb, code)),
+        )
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run_until_complete(work)
+
+    def close(self) -> None:
+        self.run(self._calls.close())
+        self._loop.close()
+
+    # What the operator does.
+
+    def reconcile(self, name: str = "app") -> Outcome:
+        """One reconcile, by an operator whose watches have seen all there is."""
+        return self.run(self._reconcile(Key(self.namespace, name)))
+
+    async def _reconcile(self, key: Key) -> Outcome:
+        cache = Cache(remembered)
+        for kind in WATCHED:
+            async for found in self.cluster.listed(
+                kind, self.namespace, "" if kind is WATCHED[0] else "streamapp.dev/app"
+            ):
+                cache.put(kind, found)
+        before = self._world
+        world = World(self.cluster, cache, lambda: self.now, self.table, self.installation)
+        if before is not None:
+            world = replace(
+                world,
+                apps=before.apps,
+                snapshots=before.snapshots,
+                desires=before.desires,
+                whole=before.whole,
+            )
+        self._world = world
+        return await reconcile(key, world)
+
+    def settle(self, name: str = "app") -> Outcome:
+        """Reconcile until nothing more is written, as events would make it."""
+        for _ in range(FEW):
+            before = self.versions()
+            outcome = self.reconcile(name)
+            soon = isinstance(outcome, Again) and outcome.seconds < 1
+            if self.versions() == before and not soon:
+                return outcome
+        raise AssertionError(f"not settled after {FEW} reconciles: {self.status(name)}")
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+    def restart(self) -> None:
+        """Another operator takes over, which remembers nothing."""
+        self._world = None
+
+    # What people do.
+
+    def apply(self, app: Mapping[str, Any]) -> None:
+        path = self._path("streamapps", app["metadata"]["name"], "apis/streamapp.dev/v1alpha1")
+        self.server.ask(
+            "PATCH", f"{path}?fieldManager=test&force=true", dict(app), "application/apply-patch+yaml"
+        )
+
+    def edit(self, name: str = "app", **spec: Any) -> None:
+        path = self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
+        self.server.ask("PATCH", path, {"spec": spec}, "application/merge-patch+json")
+
+    # What there is.
+
+    def app(self, name: str = "app") -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask(
+            "GET", self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
+        )
+        return found
+
+    def status(self, name: str = "app") -> dict[str, Any]:
+        found: dict[str, Any] = self.app(name).get("status", {})
+        return found
+
+    def condition(self, aspect: str, name: str = "app") -> dict[str, Any]:
+        return next(one for one in self.status(name)["conditions"] if one["type"] == aspect)
+
+    def says(self, aspect: str, name: str = "app") -> tuple[str, str]:
+        found = self.condition(aspect, name)
+        return found["status"], found["reason"]
+
+    def objects(self, plural: str, group: str = "api/v1") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.server.ask("GET", self._path(plural, "", group))["items"]
+        return found
+
+    def names(self, plural: str, group: str = "api/v1") -> list[str]:
+        return sorted(one["metadata"]["name"] for one in self.objects(plural, group))
+
+    def drivers(self) -> list[dict[str, Any]]:
+        """Driver pods that have not ended."""
+        return [
+            pod
+            for pod in self.objects("pods")
+            if pod["metadata"]["labels"].get("streamapp.dev/role") == "driver"
+            and pod["status"].get("phase") not in {"Succeeded", "Failed"}
+        ]
+
+    def driver(self) -> dict[str, Any]:
+        (pod,) = self.drivers()
+        return pod
+
+    def config_map(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask("GET", self._path("configmaps", name))
+        return found
+
+    def model(self, name: str = "app") -> JobModel:
+        wanted = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
+        assert wanted.model is not None
+        return wanted.model
+
+    def events(self) -> list[tuple[str, str, str]]:
+        return sorted((one["type"], one["reason"], one["message"]) for one in self.objects("events"))
+
+    def versions(self) -> dict[str, str]:
+        """What would differ if anything had been written."""
+        found = {}
+        for plural, group in (
+            ("streamapps", "apis/streamapp.dev/v1alpha1"),
+            ("pods", "api/v1"),
+            ("configmaps", "api/v1"),
+        ):
+            for one in self.objects(plural, group):
+                found[f"{plural}/{one['metadata']['name']}"] = one["metadata"]["resourceVersion"]
+        return found
+
+    # What kubelets and drivers do.
+
+    def begin(self, pod: str | None = None, node: str = "node-a") -> str:
+        """A pod gets a node and its container runs; its name."""
+        name = pod or self.driver()["metadata"]["name"]
+        self._bind(name, node)
+        container = self._container(name)
+        self._pod_status(
+            name,
+            {
+                "phase": "Running",
+                "conditions": [self._ready("True")],
+                "containerStatuses": [
+                    {**container, "ready": True, "state": {"running": {"startedAt": written(self.now)}}}
+                ],
+            },
+        )
+        return name
+
+    def end(self, pod: str | None = None, code: int = 1, message: str = "", **status: Any) -> str:
+        """A pod's container ends."""
+        name = pod or self.driver()["metadata"]["name"]
+        began = self._pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
+        started = began.get("running", {}).get("startedAt", written(self.now))
+        ended = {"exitCode": code, "message": message, "startedAt": started, "finishedAt": written(self.now)}
+        self._pod_status(
+            name,
+            {
+                "phase": "Succeeded" if code == 0 else "Failed",
+                "containerStatuses": [
+                    {**self._container(name), "ready": False, "state": {"terminated": ended}}
+                ],
+                **status,
+            },
+        )
+        return name
+
+    def remove(self, pod: str) -> None:
+        """A pod is gone, as after its kubelet has ended it."""
+        self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")
+
+    def executor(self, number: int, driver: str | None = None, node: str = "node-a") -> str:
+        """Spark makes an executor pod, and it runs."""
+        name = f"app-exec-{number}"
+        template = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "labels": {
+                    "streamapp.dev/app": "app",
+                    "streamapp.dev/role": "executor",
+                    "spark-exec-id": str(number),
+                },
+            },
+            "spec": {"containers": [{"name": "spark-kubernetes-executor", "image": "x"}]},
+        }
+        self.server.ask("POST", self._path("pods", ""), template)
+        self.begin(name, node)
+        return name
+
+    def report(self, state: State = State.RUNNING, name: str = "app", **told: Any) -> None:
+        """The driver that lives says something; by default that it runs what it was told to."""
+        driver = self.driver()["metadata"]["name"]
+        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
+        model = desired.model
+        if model is not None:
+            seats = {one: Seat(None, str(i + 1)) for i, one in enumerate(model.processors)}
+            told = {
+                "model_version": model.version,
+                "binding": seats,
+                "counts": {"views": 8, "users": 8},
+                "layout": desired.layout,
+                "run_id": model.run_id,
+                **told,
+            }
+        text = encode_report(Report(state, driver=driver, spec_hash=desired.spec_hash, **told))
+        path = self._path("configmaps", f"{name}-report")
+        self.server.ask("PATCH", path, {"data": {places.REPORT: text}}, "application/merge-patch+json")
+
+    def reported(self, name: str = "app") -> Report:
+        return decode_report(self.config_map(f"{name}-report")["data"][places.REPORT])
+
+    def bring_up(self, app: Mapping[str, Any]) -> None:
+        """An app that runs."""
+        self.apply(app)
+        self.settle()
+        self.begin()
+        self.report()
+        self.settle()
+
+    def _pod(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask("GET", self._path("pods", name))
+        return found
+
+    def _container(self, name: str) -> dict[str, Any]:
+        own = self._pod(name)["spec"]["containers"][0]
+        return {"name": own["name"], "image": own["image"], "imageID": "", "restartCount": 0}
+
+    def _ready(self, status: str) -> dict[str, Any]:
+        return {"type": "Ready", "status": status, "lastTransitionTime": written(self.now)}
+
+    def _bind(self, name: str, node: str) -> None:
+        if self._pod(name)["spec"].get("nodeName"):
+            return
+        target = {"apiVersion": "v1", "kind": "Node", "name": node}
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+        self.server.ask("POST", f"{self._path('pods', name)}/binding", body)
+
+    def _pod_status(self, name: str, status: dict[str, Any]) -> None:
+        path = f"{self._path('pods', name)}/status"
+        self.server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
+
+    def _path(self, plural: str, name: str, group: str = "api/v1") -> str:
+        return f"/{group}/namespaces/{self.namespace}/{plural}/{name}".rstrip("/")
