@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 from streamapp.jobmodel.model import JobModel
 from streamapp.protocol import places
-from streamapp.protocol.report import Report, Seat, State
-from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted import decode_wanted
 from streamapp.spec.app import StreamApp
 from streamapp_operator.cluster.access import access
@@ -17,7 +15,6 @@ from streamapp_operator.cluster.api import ApiCluster
 from streamapp_operator.cluster.cache import WATCHED, Cache
 from streamapp_operator.cluster.calls import Calls
 from streamapp_operator.counts.answers import Counts, Known
-from streamapp_operator.facts.times import written
 from streamapp_operator.installation import Installation
 from streamapp_operator.key import Key
 from streamapp_operator.outcome import Again, Outcome
@@ -25,6 +22,7 @@ from streamapp_operator.reconcile import reconcile
 from streamapp_operator.watch.remembered import remembered
 from streamapp_operator.world import World
 from tests.control_plane.api_server import ApiServer
+from tests.control_plane.deciding.hands import Hands
 
 T = TypeVar("T")
 INSTALLATION = Installation(image="streamapp-runtime:test")
@@ -44,7 +42,7 @@ class Table:
         return self.answer
 
 
-class Stage:
+class Stage(Hands):
     """Everything that happens, happens here and in its own time."""
 
     def __init__(self, server: ApiServer, namespace: str) -> None:
@@ -163,14 +161,6 @@ class Stage:
             and pod["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
 
-    def driver(self) -> dict[str, Any]:
-        (pod,) = self.drivers()
-        return pod
-
-    def config_map(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.server.ask("GET", self._path("configmaps", name))
-        return found
-
     def model(self, name: str = "app") -> JobModel:
         wanted = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
         assert wanted.model is not None
@@ -191,89 +181,6 @@ class Stage:
                 found[f"{plural}/{one['metadata']['name']}"] = one["metadata"]["resourceVersion"]
         return found
 
-    # What kubelets and drivers do.
-
-    def begin(self, pod: str | None = None, node: str = "node-a") -> str:
-        """A pod gets a node and its container runs; its name."""
-        name = pod or self.driver()["metadata"]["name"]
-        self._bind(name, node)
-        container = self._container(name)
-        self._pod_status(
-            name,
-            {
-                "phase": "Running",
-                "conditions": [self._ready("True")],
-                "containerStatuses": [
-                    {**container, "ready": True, "state": {"running": {"startedAt": written(self.now)}}}
-                ],
-            },
-        )
-        return name
-
-    def end(self, pod: str | None = None, code: int = 1, message: str = "", **status: Any) -> str:
-        """A pod's container ends."""
-        name = pod or self.driver()["metadata"]["name"]
-        began = self._pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
-        started = began.get("running", {}).get("startedAt", written(self.now))
-        ended = {"exitCode": code, "message": message, "startedAt": started, "finishedAt": written(self.now)}
-        self._pod_status(
-            name,
-            {
-                "phase": "Succeeded" if code == 0 else "Failed",
-                "containerStatuses": [
-                    {**self._container(name), "ready": False, "state": {"terminated": ended}}
-                ],
-                **status,
-            },
-        )
-        return name
-
-    def remove(self, pod: str) -> None:
-        """A pod is gone, as after its kubelet has ended it."""
-        self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")
-
-    def executor(self, number: int, driver: str | None = None, node: str = "node-a") -> str:
-        """Spark makes an executor pod, and it runs."""
-        name = f"app-exec-{number}"
-        template = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": name,
-                "labels": {
-                    "streamapp.dev/app": "app",
-                    "streamapp.dev/role": "executor",
-                    "spark-exec-id": str(number),
-                },
-            },
-            "spec": {"containers": [{"name": "spark-kubernetes-executor", "image": "x"}]},
-        }
-        self.server.ask("POST", self._path("pods", ""), template)
-        self.begin(name, node)
-        return name
-
-    def report(self, state: State = State.RUNNING, name: str = "app", **told: Any) -> None:
-        """The driver that lives says something; by default that it runs what it was told to."""
-        driver = self.driver()["metadata"]["name"]
-        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
-        model = desired.model
-        if model is not None:
-            seats = {one: Seat(None, str(i + 1)) for i, one in enumerate(model.processors)}
-            told = {
-                "model_version": model.version,
-                "binding": seats,
-                "counts": {"views": 8, "users": 8},
-                "layout": desired.layout,
-                "run_id": model.run_id,
-                **told,
-            }
-        text = encode_report(Report(state, driver=driver, spec_hash=desired.spec_hash, **told))
-        path = self._path("configmaps", f"{name}-report")
-        self.server.ask("PATCH", path, {"data": {places.REPORT: text}}, "application/merge-patch+json")
-
-    def reported(self, name: str = "app") -> Report:
-        return decode_report(self.config_map(f"{name}-report")["data"][places.REPORT])
-
     def bring_up(self, app: Mapping[str, Any]) -> None:
         """An app that runs."""
         self.apply(app)
@@ -281,28 +188,3 @@ class Stage:
         self.begin()
         self.report()
         self.settle()
-
-    def _pod(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.server.ask("GET", self._path("pods", name))
-        return found
-
-    def _container(self, name: str) -> dict[str, Any]:
-        own = self._pod(name)["spec"]["containers"][0]
-        return {"name": own["name"], "image": own["image"], "imageID": "", "restartCount": 0}
-
-    def _ready(self, status: str) -> dict[str, Any]:
-        return {"type": "Ready", "status": status, "lastTransitionTime": written(self.now)}
-
-    def _bind(self, name: str, node: str) -> None:
-        if self._pod(name)["spec"].get("nodeName"):
-            return
-        target = {"apiVersion": "v1", "kind": "Node", "name": node}
-        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
-        self.server.ask("POST", f"{self._path('pods', name)}/binding", body)
-
-    def _pod_status(self, name: str, status: dict[str, Any]) -> None:
-        path = f"{self._path('pods', name)}/status"
-        self.server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
-
-    def _path(self, plural: str, name: str, group: str = "api/v1") -> str:
-        return f"/{group}/namespaces/{self.namespace}/{plural}/{name}".rstrip("/")
