@@ -49,7 +49,10 @@ def broadcast_input(text: str) -> Iterator[str | Partition]:
 def keeps_state(app: StreamApp, graph: Graph) -> bool:
     """Whether keys are tied to tasks: by a local table, by totals, or by a join that waits for partners."""
     stores = [
-        Store(persistent=table.store != "memory", changelog=table.changelog or bool(table.side_inputs))
+        Store(
+            persistent=table.store != "memory",
+            changelog=table.changelog is not False or bool(table.side_inputs),
+        )
         for table in app.spec.tables
         if not (table.remote or table.broadcast)
     ]

@@ -119,6 +119,24 @@ def _side_inputs_are_made_in_one_way(app: Outline) -> Iterator[Fault]:
                     yield (*table.path, "sideInputs", index, name), told
 
 
+def _side_inputs_fill_once_and_need_no_changelog(app: Outline) -> Iterator[Fault]:
+    for table in app.tables:
+        sides = table.fields.get("sideInputs")
+        if not isinstance(sides, list):
+            continue
+        name, seen = f'table "{short(table.name)}"', set[str]()
+        if sides and table.fields.get("changelog") is True:
+            message = f"{name} is filled by side inputs and has no changelog: it is filled from them again"
+            yield (*table.path, "changelog"), message
+        for index, fields in enumerate(sides):
+            path = (*table.path, "sideInputs", index)
+            stream = Entry("", path, fields).text("stream") if isinstance(fields, dict) else None
+            if stream and stream.name in seen:
+                yield stream.path, f'{name} is filled by "{short(stream.name)}" already'
+            elif stream:
+                seen.add(stream.name)
+
+
 def _columns_named_exist(app: Outline) -> Iterator[Fault]:
     for stream in app.streams:
         columns = _columns(stream)
@@ -200,6 +218,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     streams_reach_every_sink,
     _tables_are_filled_in_one_way,
     _side_inputs_are_made_in_one_way,
+    _side_inputs_fill_once_and_need_no_changelog,
     _columns_named_exist,
     _exactly_one_kind,
     _volumes_fit_the_location,

@@ -78,9 +78,10 @@ class Table(Part):
     """Every task sees the whole table; joins with it agree on nothing."""
     remote: Remote | None = None
     """The table is kept elsewhere."""
-    changelog: Annotated[bool, Needs(Capability.ENGINE), Effect.REFUSED] = True
-    """Writes are also kept in a compacted stream, from which a lost store is restored."""
-    retention: Annotated[LongDuration, Needs(Capability.ADJUNCT)] = "1d"
+    changelog: Annotated[bool | None, Effect.REFUSED] = None
+    """Writes are also kept in a compacted stream, from which a lost store is restored: so it is when unset. A
+    table of side inputs has none: it is filled from its streams again."""
+    retention: LongDuration = "1d"
     """A store of side inputs left alone for longer is rebuilt, not trusted."""
-    apply_before: Annotated[Literal["batch", "join"], Needs(Capability.ADJUNCT)] = "batch"
+    apply_before: Literal["batch", "join"] = "batch"
     """When a side input's update is seen: from the next batch on, or by the joins of its own."""

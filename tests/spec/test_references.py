@@ -71,6 +71,15 @@ TABLES = [
         'spec.tables[0]: nothing fills table "users": give it sideInputs, a remote, or a sendToTable',
     ),
     (
+        {"name": "users", "changelog": True, "sideInputs": [{"stream": "users"}]},
+        'spec.tables[0].changelog: table "users" is filled by side inputs and has no changelog: '
+        "it is filled from them again",
+    ),
+    (
+        {"name": "users", "sideInputs": [{"stream": "users"}, {"stream": "users", "bootstrap": True}]},
+        'spec.tables[0].sideInputs[1].stream: table "users" is filled by "users" already',
+    ),
+    (
         {"name": "users", "broadcast": True},
         "spec.tables[0].broadcast: a broadcast table is filled by side inputs; it has none",
     ),

@@ -35,6 +35,7 @@ def opened(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
 def told() -> Iterator[None]:
     """Turn what a log refuses into a message; end quietly where the user or the reader of the output left."""
     from streamapp_runtime.intake.lines import UnusableLineError
+    from streamapp_runtime.stores.store import StoreError
     from streamapp_runtime.systems.embedded.environment import LogUnreadableError
     from streamapp_runtime.systems.system import OutOfRangeError, UnavailableError, UnknownStreamError
 
@@ -46,6 +47,7 @@ def told() -> Iterator[None]:
         ValueError,
         LogUnreadableError,
         OutOfRangeError,
+        StoreError,
         UnavailableError,
         UnknownStreamError,
         UnusableLineError,

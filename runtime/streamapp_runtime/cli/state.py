@@ -71,8 +71,9 @@ def read(
 ) -> None:
     """Print the rows of TABLE as of the last checkpoints, task by task in order of the key.
 
-    They are read from the table's changelog, which holds what its stores hold. With -o json each row is an
-    object of task, key and row.
+    They are read from the table's changelog, which holds what its stores hold. A table that side inputs fill
+    has none: its rows are read from its stores, as they are now. With -o json each row is an object of task,
+    key and row.
 
     \b
     Examples:
@@ -80,14 +81,20 @@ def read(
       streamapp state read ./data users --key u17 -o json
     """
     from streamapp_runtime.driver.committed_rows import committed_rows
+    from streamapp_runtime.driver.stored_rows import stored_rows
+    from streamapp_runtime.stores.opening import StoreKind
 
     with told(), opened(data) as system:
         owner, known = _known(data / STATE, table, app)
-        if known.changelog is None:
+        if known.changelog is None and known.store == StoreKind.MEMORY:
             raise click.ClickException(
-                f'"{table}" has no changelog, so that its rows cannot be read beside the app'
+                f'"{table}" is kept in memory alone, so that its rows cannot be read beside the app'
             )
-        tasks = committed_rows(system, owner, known, None if key is None else key.encode())
+        chosen_key = None if key is None else key.encode()
+        if known.changelog is None:
+            tasks = stored_rows(data / STATE, owner, known, chosen_key)
+        else:
+            tasks = committed_rows(system, owner, known, chosen_key)
         chosen = (part for part in tasks if task in {None, part.task})
         shown = islice(_rows(chosen, known), limit)
         if output == "json":

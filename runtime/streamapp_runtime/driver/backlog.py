@@ -5,11 +5,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.flow import Demand, demands, gated
+from streamapp_runtime.driver.fillings import Fillings
+from streamapp_runtime.driver.flow import Demand, demands
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.positions import Positions
 from streamapp_runtime.driver.splits import opened, settle
+from streamapp_runtime.lanes.orders import SidePartition
 from streamapp_runtime.systems.system import Span, System
 
 
@@ -20,14 +22,15 @@ class Backlog:
     system: System
     ledger: Ledger
     launch: Launch
-    gate: Mapping[Partition, int] = field(default_factory=dict)
     clock: Callable[[], float] = time.time  # as splits are stamped
+    fillings: Fillings = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fillings = Fillings(self.launch)
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        bootstrap = self.launch.course.bootstrap
-        waited = [p for parts in self.launch.partitions.values() for p in parts if p.stream in bootstrap]
-        self.gate = {partition: span.end for partition, span in self._spans(waited).items()}
+        self.fillings.start(self._spans(self.fillings.partitions))
 
     def positions(self) -> Positions:
         """Where the tasks are, by their checkpoints."""
@@ -35,8 +38,10 @@ class Backlog:
 
     def demands(self, positions: Positions) -> list[Demand]:
         """Everything that could be read now."""
-        every = [p for partitions in self.launch.partitions.values() for p in partitions]
-        return demands(self.launch.partitions, positions, self._spans(every))
+        side = self.launch.course.side
+        main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
+        spans = self._spans([p for parts in main.values() for p in parts] + self.fillings.partitions)
+        return [*demands(main, positions, spans), *self.fillings.demands(spans)]
 
     def open(self, found: Sequence[Demand], positions: Positions) -> list[Demand]:
         """What of it may be read now, and does not wait for older partitions of a stream that grew."""
@@ -52,7 +57,11 @@ class Backlog:
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
-        return gated(self.launch.partitions, positions, self.gate)
+        return self.fillings.waiting(positions)
+
+    def sides(self) -> Mapping[str, tuple[SidePartition, ...]]:
+        """What fills the tables of each task."""
+        return self.fillings.known or self.fillings.sides(self.positions())
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
@@ -64,5 +73,6 @@ class Backlog:
 
     def _spans(self, partitions: Collection[Partition]) -> dict[Partition, Span]:
         topics = self.launch.topics
-        asked = {Partition(topics.get(p.stream, p.stream), p.index): p for p in partitions}
-        return {asked[partition]: span for partition, span in self.system.spans(asked).items()}
+        asked = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
+        spans = self.system.spans(set(asked.values()))
+        return {partition: spans[place] for partition, place in asked.items()}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.program.operations import declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +36,5 @@ def by_stream(found: Iterable[Demand]) -> Counter[str]:
     """How many records of each stream."""
     counted: Counter[str] = Counter()
     for demand in found:
-        counted[demand.partition.stream] += demand.lag
+        counted[declared(demand.partition.stream)] += demand.lag
     return counted

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.driver.flow import Demand
+from streamapp_runtime.program.operations import declared
 
 Trial = Callable[[Sequence[Demand]], str | None]
 """Why a batch of these records fails; None where it does not."""
@@ -28,7 +29,7 @@ class Culprit:
         return self.stream, self.partition, self.offset
 
     def __str__(self) -> str:
-        return f"{self.stream}#{self.partition} at offset {self.offset}: {self.reason}"
+        return f"{declared(self.stream)}#{self.partition} at offset {self.offset}: {self.reason}"
 
 
 def culprit(batch: Sequence[Demand], trial: Trial) -> Culprit | None:

@@ -56,20 +56,6 @@ def demands(
     return found
 
 
-def gated(
-    tasks: Mapping[str, Collection[Partition]],
-    positions: Positions,
-    gate: Mapping[Partition, int],
-) -> frozenset[str]:
-    """The tasks whose tables do not yet contain what their side inputs held at start."""
-    known = positions.next_of(tasks) if gate else {}
-    return frozenset(
-        task
-        for task, partitions in tasks.items()
-        if any(known.get((task, partition), 0) < gate.get(partition, 0) for partition in partitions)
-    )
-
-
 def share_out(
     wanted: Iterable[Demand], budget: int, course: Course, waiting: Collection[str]
 ) -> list[Demand]:

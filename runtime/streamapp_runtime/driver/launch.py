@@ -31,6 +31,7 @@ from streamapp_runtime.driver.reading import course, newest, read_topics, with_h
 from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.unready import unready
+from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program.program import Program
@@ -124,6 +125,7 @@ def prepared(
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
+        adjuncts=adjunct_shelves(app, work.program),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=work.avro,

@@ -203,6 +203,7 @@ class Loop:
 
     def _take(self, reports: tuple[Report, ...], given: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
+        self.backlog.fillings.hear(reports)
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
@@ -244,6 +245,7 @@ class Loop:
             self.ledger.raise_incarnation()
             self._fence = False
         self._unready = frozenset(task for tasks in self.lanes.values() for task in tasks)
+        self.backlog.fillings.forget()
         self._frame = self._crew.assemble(tuple(self.lanes), self.ledger.incarnation)
         return self._frame
 
@@ -268,6 +270,7 @@ class Loop:
             self._frame = None
 
     def _orders(self, given: Sequence[Demand], release: bool) -> Orders:
-        lanes = lane_orders(self.launch, self.lanes, self.ledger.checkpoints, self._crew.seats, given)
+        sides, seats = self.backlog.sides(), self._crew.seats
+        lanes = lane_orders(self.launch, self.lanes, self.ledger.checkpoints, seats, given, sides)
         known = self.trials.known(given)
         return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, known)

@@ -31,6 +31,7 @@ from streamapp_runtime.driver.metrics import (
     Kind,
     Metric,
 )
+from streamapp_runtime.program.operations import declared
 
 
 @dataclass(slots=True)
@@ -66,7 +67,9 @@ class Measured:
             for metric in METRICS:
                 if not metric.label and metric.kind is Kind.COUNTER:
                     self._values[metric][""] = 0.0
-            streams = {partition.stream for parts in launch.partitions.values() for partition in parts}
+            streams = {
+                declared(partition.stream) for parts in launch.partitions.values() for partition in parts
+            }
             self._values[ROWS_IN] = dict.fromkeys(streams, 0.0)
             self._values[LAG] = dict.fromkeys(streams, 0.0)
 

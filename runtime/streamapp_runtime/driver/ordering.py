@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.roster import Lanes
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SidePartition, TaskOrder
 
 
 def lane_orders(
@@ -14,6 +14,7 @@ def lane_orders(
     checkpoints: Mapping[str, str],
     seats: Sequence[str],
     given: Iterable[Demand],
+    sides: Mapping[str, tuple[SidePartition, ...]],
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane; `seats` are empty where there is one process."""
     ranges: dict[str, list[ReadRange]] = {}
@@ -25,7 +26,13 @@ def lane_orders(
         LaneOrder(
             processor,
             tuple(
-                TaskOrder(task, changelog[task], checkpoints.get(task, ""), tuple(ranges.get(task, ())))
+                TaskOrder(
+                    task,
+                    changelog[task],
+                    checkpoints.get(task, ""),
+                    tuple(ranges.get(task, ())),
+                    sides.get(task, ()),
+                )
                 for task in tasks
             ),
             seat,

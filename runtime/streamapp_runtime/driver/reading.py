@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from streamapp.author.proposal import Proposal
-from streamapp.plan.plan import Role
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -19,7 +18,7 @@ from streamapp_runtime.systems.system import System
 
 def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
     """The streams that a program reads, each with its name in the system."""
-    return {t.operation.stream: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
+    return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
 
 
 def newest(
@@ -58,21 +57,40 @@ def with_hops(
             like = next(p.stream for p in sorted(owners) if p.index == count - 1)
             for index in range(count):
                 found[owners[Partition(like, index)]].append(Partition(operation.stream, index))
+    for read in side_reads(tasks):
+        if not broadcast(app, read):
+            for name in assignment.tasks:
+                own = [p for p in assignment.partitions(name) if p.stream == read.stream]
+                found[name] += [Partition(read.name, p.index) for p in own]
     return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
+
+
+def side_reads(tasks: Sequence[Task]) -> list[operations.Read]:
+    """The readings that fill tables."""
+    every = (task.operation for task in tasks if isinstance(task.operation, operations.Read))
+    return [read for read in every if read.table is not None]
+
+
+def broadcast(app: StreamApp, read: operations.Read) -> bool:
+    """Whether a reading fills a table that is whole everywhere."""
+    return any(table.name == read.table and table.broadcast for table in app.spec.tables)
 
 
 def course(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> Course:
     """Which streams go first, and which wait for tables."""
     depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
     inner = [
-        t.operation.stream
+        t.operation.name
         for t in tasks
         if isinstance(t.operation, operations.Read)
         and t.operation.role in {operations.Role.INTERMEDIATE, operations.Role.BROADCAST, operations.Role.HOP}
     ]
-    side = {s.stream for table in app.spec.tables for s in table.side_inputs}
-    waited = {s.stream for table in app.spec.tables for s in table.side_inputs if s.bootstrap}
-    roles = proposal.plan.streams
-    only_side = frozenset(name for name in side if roles[name].role is Role.SIDE_INPUT)
+    side = {read.name for read in side_reads(tasks)}
+    waited = {
+        operations.side_name(s.stream, table.name)
+        for table in app.spec.tables
+        for s in table.side_inputs
+        if s.bootstrap
+    }
     priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
-    return Course(tuple(priority), frozenset(waited) & only_side, only_side)
+    return Course(tuple(priority), frozenset(waited), frozenset(side))

@@ -39,6 +39,8 @@ def _standbys(app: StreamApp) -> Iterator[Told]:
 
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
+        if table.changelog is False:
+            yield f"spec.tables[{index}].changelog", _not_yet("what an app writes to a table has a changelog")
         if table.broadcast and table.remote is None:
             yield f"spec.tables[{index}].broadcast", _not_yet("each task keeps its part of a table")
 

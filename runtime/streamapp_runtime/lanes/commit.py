@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,7 @@ class Ledger:
     shelves: Mapping[str, Shelf]
     run_id: str
     owner: str
+    contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
 
     def commit(self, system: System) -> Committed:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
@@ -88,7 +89,9 @@ class Ledger:
             if stream is not None:
                 changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
         positions = dict(before.positions)
-        positions.update({Partition(r.stream, r.partition): r.end for r in task.ranges})
+        sides = {side.name for side in task.sides}
+        read = {Partition(r.stream, r.partition): r.end for r in task.ranges if r.stream not in sides}
+        positions |= {**read, **self.contained.get(task.name, {})}
         return Checkpoint(self.run_id, self.attempt, positions, changelogs)
 
 

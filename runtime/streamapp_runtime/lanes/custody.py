@@ -14,17 +14,14 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.orders import TaskOrder
+from streamapp_runtime.lanes.taking import Place
 from streamapp_runtime.stores.directory import state_directory
-from streamapp_runtime.stores.holder import end_holder
-from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind, open_store, rebuild
-from streamapp_runtime.stores.store import Identity, Mark, Store, StoreBusyError, StoreDamagedError
+from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind
+from streamapp_runtime.stores.store import Identity, Mark, Store
 from streamapp_runtime.systems.system import System
 
 SLICE_SECONDS = 2.0
 """How long one batch restores at most, so that the other tasks of the lane go on."""
-
-GRACE_SECONDS = 2.0
-"""How long an earlier worker is given to go when it is asked."""
 
 TOMBSTONES_KEPT_MS = 20 * 3_600_000
 """A mark older than this may have missed deletions: the changelog keeps them for a day, less a margin."""
@@ -43,7 +40,7 @@ class Shelf:
 @dataclass(slots=True)
 class _Kept:
     store: Store
-    directory: Path
+    place: Place
     pending: str = ""  # the attempt whose writes are pending
 
 
@@ -121,43 +118,17 @@ class Custody:
             return Settled()
         too_old = found is not None and found.written_ms < _now() - TOMBSTONES_KEPT_MS
         if found is not None and (found.changelog > wanted or too_old):
-            kept = self._rebuilt(shelf, order.name)
+            kept.store = kept.place.emptied(kept.store)
             found = None
         source = Partition(shelf.changelog, order.changelog)
         return _restore(kept.store, found or _mark(identity, "", 0), wanted, source, system, deadline)
 
     def _taken(self, shelf: Shelf, task: str, check: Callable[[], None]) -> _Kept:
-        """A store, from an earlier worker if that still has it."""
-        try:
-            return self._open(shelf, task)
-        except StoreBusyError:
-            check()
-            directory = state_directory(self.root, self.application_id, task, shelf.name)
-            if not end_holder(directory, self.application_id, GRACE_SECONDS):
-                raise
-            return self._open(shelf, task)
-
-    def _open(self, shelf: Shelf, task: str) -> _Kept:
         directory = state_directory(self.root, self.application_id, task, shelf.name)
         identity = self._identity(shelf, task)
-        try:
-            store = self._opened(shelf, directory, identity)
-        except StoreDamagedError:
-            rebuild(directory, owner=self.application_id)
-            store = self._opened(shelf, directory, identity)
-        self._kept[task, shelf.name] = _Kept(store, directory)
-        return self._kept[task, shelf.name]
-
-    def _opened(self, shelf: Shelf, directory: Path, identity: Identity) -> Store:
-        owner, wait = self.application_id, self.wait_seconds
-        return open_store(shelf.kind, directory, identity, owner=owner, wait_seconds=wait)
-
-    def _rebuilt(self, shelf: Shelf, task: str) -> _Kept:
-        kept = self._kept.pop((task, shelf.name))
-        kept.store.close()
-        if shelf.kind is not StoreKind.MEMORY:
-            rebuild(kept.directory, owner=self.application_id)
-        return self._open(shelf, task)
+        place = Place(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
+        kept = self._kept[task, shelf.name] = _Kept(place.take(check), place)
+        return kept
 
     def _identity(self, shelf: Shelf, task: str) -> Identity:
         return Identity(self.run_id, task, shelf.name, shelf.schema)

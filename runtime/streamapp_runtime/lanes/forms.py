@@ -14,7 +14,7 @@ def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, Format]:
     `schemas` are the Avro schemas that streams bring.
     """
     return {
-        task.operation.stream if isinstance(task.operation, Read) else task.name: form(task, schemas)
+        task.operation.name if isinstance(task.operation, Read) else task.name: form(task, schemas)
         for task in layer.tasks
         if isinstance(task.operation, Read | Write)
     }

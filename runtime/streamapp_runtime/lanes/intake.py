@@ -46,16 +46,16 @@ def take(read: Read, form: Format, asked: Asked, system: System) -> Iterator[Tak
     for records in system.read(partition, asked.range.start, asked.range.end):
         known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
         if known.true_count:
-            yield _set_aside(records.filter(known), asked)
+            yield _set_aside(read, records.filter(known), asked)
         yield _decoded(read, form, records.filter(pc.invert(known)) if known.true_count else records, asked)
 
 
-def _set_aside(records: pa.RecordBatch, asked: Asked) -> Taken:
+def _set_aside(read: Read, records: pa.RecordBatch, asked: Asked) -> Taken:
     """Nothing of records that are known as bad."""
     reasons = {
         place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
     }
-    return Taken(None, records.column("value").nbytes, _bad(records, asked.range, reasons))
+    return Taken(None, records.column("value").nbytes, _bad(records, read.stream, asked.range, reasons))
 
 
 def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) -> Taken:
@@ -82,15 +82,17 @@ def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) ->
     if not decoded.bad:
         return Taken(rows, size, ())
     reasons = {each.index: each.reason for each in decoded.bad}
-    return Taken(rows.filter(decoded.good()), size, _bad(records, asked.range, reasons))
+    return Taken(rows.filter(decoded.good()), size, _bad(records, read.stream, asked.range, reasons))
 
 
-def _bad(records: pa.RecordBatch, asked: ReadRange, reasons: Mapping[int, str]) -> tuple[BadRecord, ...]:
+def _bad(
+    records: pa.RecordBatch, stream: str, asked: ReadRange, reasons: Mapping[int, str]
+) -> tuple[BadRecord, ...]:
     """The records at these places, as they were read."""
     chosen = records.take(pa.array(list(reasons), pa.int64())).to_pylist()
     return tuple(
         BadRecord(
-            asked.stream,
+            stream,
             asked.partition,
             record["offset"],
             reason,

@@ -1,14 +1,15 @@
 """One batch in one layer: rows go to the operations that read their edge, what comes of them goes on."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.commit import Committed, Ledger
 from streamapp_runtime.lanes.dead_letters import BadRecord, letters
 from streamapp_runtime.lanes.intake import Asked, take
@@ -17,6 +18,7 @@ from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.lanes.step_times import StepTimes
 from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
+from streamapp_runtime.lanes.word import Word
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.program.operations import PythonMap, Read, Write
@@ -41,34 +43,64 @@ class LayerBatch:
         self.bytes_in: Counter[int] = Counter()
         self.bad: Counter[int] = Counter()
         self.restored: Counter[int] = Counter()
+        self.arrived: dict[int, dict[Partition, int]] = {}  # by task: side inputs of which all rows have come
+        self.contained: dict[int, dict[Partition, int]] = {}  # by task: what stores of side inputs contain
         self.changes = Changes()
         self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
         for remote in stage.remotes.values():
             remote.begin()
         self.state = State(
-            self._store, stage.schemas, tasks=len(lane.tasks), time_ms=orders.time_ms, remotes=stage.remotes
+            self._store,
+            stage.schemas,
+            tasks=len(lane.tasks),
+            time_ms=orders.time_ms,
+            remotes=stage.remotes,
+            fill=self._fill,
+            filled=stage.adjuncts.shelves,
         )
         self.times = StepTimes()
         self._touched: set[tuple[int, str]] = set()
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        """The first layer: the records of all ranges, through the operations, out as wide rows."""
-        asked = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
-        for number, (index, found) in enumerate(asked):
-            read, outputs = self.stage.reads[found.stream]
-            known = {o: why for s, p, o, why in self.orders.skip if (s, p) == (found.stream, found.partition)}
-            chunks = take(
-                read, self.stage.forms[found.stream], Asked(found, index, number, known), self.stage.system
-            )
-            for taken in () if index in self.failed else self.times.making(READ, chunks):
-                count = len(taken.rows) if taken.rows else 0
-                self.rows_in[index] += count + len(taken.bad)
-                self.bytes_in[index] += taken.size
-                yield from self._set_aside(index, taken.bad)
-                if index in self.failed:
-                    break
-                if taken.rows and count:
-                    yield from self._run({edge.tag: taken.rows for edge in outputs})
+        """The first layer: the records of all ranges, through the operations, out as wide rows.
+
+        Side inputs go first, and behind them the word that they are all there: so a table that is to have
+        them before it is joined has them, and none takes a part of a range for the whole.
+        """
+        every = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
+        asked = [Asked(found, index, number, {}) for number, (index, found) in enumerate(every)]
+        sides = [each for each in asked if self._fills(each)]
+        for each in sides:
+            yield from self._records(each)
+            if each.task not in self.failed:
+                reached = self.arrived.setdefault(each.task, {})
+                reached[Partition(each.range.stream, each.range.partition)] = each.range.end
+        if self.arrived and not self.stage.last:
+            words = [(index, Word(arrived=reached).text()) for index, reached in self.arrived.items()]
+            yield self.stage.wide.from_reports(words)
+        for each in asked:
+            if not self._fills(each):
+                yield from self._records(each)
+
+    def _records(self, asked: Asked) -> Iterator[pa.RecordBatch]:
+        """The records of one range, handed on."""
+        stream, index = asked.range.stream, asked.task
+        read, outputs = self.stage.reads[stream]
+        place = stream, asked.range.partition
+        known = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
+        chunks = take(read, self.stage.forms[stream], replace(asked, known=known), self.stage.system)
+        for taken in () if index in self.failed else self.times.making(READ, chunks):
+            count = len(taken.rows) if taken.rows else 0
+            self.rows_in[index] += count + len(taken.bad)
+            self.bytes_in[index] += taken.size
+            yield from self._set_aside(index, taken.bad)
+            if index in self.failed:
+                break
+            if taken.rows and count:
+                yield from self._run({edge.tag: taken.rows for edge in outputs})
+
+    def _fills(self, asked: Asked) -> bool:
+        return self.stage.reads[asked.range.stream][0].table is not None
 
     def pass_on(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """A later layer: rows on its edges are taken up, others go by."""
@@ -79,6 +111,8 @@ class LayerBatch:
             elif self.stage.last:
                 self._hear(tag, found)
             else:
+                if tag == REPORT:
+                    self._overhear(found)
                 yield found
         if mine:
             yield from self._run(mine)
@@ -94,6 +128,7 @@ class LayerBatch:
                 self._hand_on(task, made, rows)
         if rows:
             yield from self._run(rows)
+        self._apply()
         for change in self.state.changes.drain():
             if self.stage.last:
                 self.changes.add(change.task, change.name, change.keys, change.values)
@@ -120,11 +155,12 @@ class LayerBatch:
         said: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
-            if any(counts) or index in self.told or (index == 0 and self.state.counted):
-                told = {"counts": counts, "told": self.told.get(index)}
-                # What is of the whole lane is told once.
-                whole = {} if said else {"times": self.times.by_step(), "counted": self.counted()}
-                said.append((index, json.dumps(told | whole)))
+            first = index == 0 and bool(self.state.counted)
+            if any(counts) or first or index in self.told or self.contained.get(index):
+                word = Word(counts, self.told.get(index), contained=self.contained.get(index, {}))
+                if not said:  # what is of the whole lane is told once
+                    word = replace(word, times=self.times.by_step(), counted=self.counted())
+                said.append((index, word.text()))
         return said
 
     def counted(self) -> tuple[tuple[str, str, int], ...]:
@@ -144,6 +180,7 @@ class LayerBatch:
             setup.shelves,
             setup.run_id,
             setup.checkpoints,
+            {self.lane.tasks[index].name: found for index, found in self.contained.items()},
         )
         with self.times.of(COMMIT):
             return ledger.commit(self.stage.system)
@@ -180,17 +217,15 @@ class LayerBatch:
     def _hear(self, tag: int, rows: pa.RecordBatch) -> None:
         """What earlier layers send to the last one."""
         if tag == REPORT:
-            for task, text in zip(
-                rows.column("task").to_pylist(), rows.column(NAME).to_pylist(), strict=True
-            ):
-                said = json.loads(text)
-                for counter, number in zip(self._counters(), said["counts"], strict=True):
+            for task, word in self._overhear(rows):
+                for counter, number in zip(self._counters(), word.counts, strict=False):
                     counter[task] += number
-                self.times.add(said.get("times", {}))
-                for counted, name, number in said.get("counted", ()):
+                self.times.add(word.times)
+                for counted, name, number in word.counted:
                     self.state.count(counted, name, number)
-                if said["told"]:
-                    self.tell(task, *said["told"])
+                if word.told:
+                    self.tell(task, *word.told)
+                self.contained.setdefault(task, {}).update(word.contained)
         elif tag == DEAD_LETTER:
             for task in pc.unique(rows.column("task")).to_pylist():
                 chosen = rows.filter(pc.equal(rows.column("task"), task))
@@ -203,6 +238,17 @@ class LayerBatch:
                 self.changes.add(
                     task, names.dictionary[name].as_py(), chosen.column("k"), chosen.column(VALUE)
                 )
+
+    def _overhear(self, rows: pa.RecordBatch) -> list[tuple[int, Word]]:
+        """What every layer has to know of those before: who failed, and whose side inputs are all there."""
+        texts = zip(rows.column("task").to_pylist(), rows.column(NAME).to_pylist(), strict=True)
+        words = [(task, Word.parse(text)) for task, text in texts]
+        for task, word in words:
+            if word.told:
+                self.failed.add(task)
+            if word.arrived:
+                self.arrived.setdefault(task, {}).update(word.arrived)
+        return words
 
     def _of_the_living(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of tasks that have not failed, and what earlier layers say of those that have."""
@@ -231,6 +277,22 @@ class LayerBatch:
         schema = self.stage.wide.schema
         return self.stage.wide.to_slice(pa.record_batch([pa.nulls(0, t) for t in schema.types], schema), edge)
 
+    def _apply(self) -> None:
+        """Commit what came of side inputs, for the tasks of which nothing is missing."""
+        if self.orders.trial or self.orders.release:
+            self.stage.adjuncts.drop()
+            return
+        for index in self.state.tasks:
+            if index in self.contained:
+                arrived = self.arrived.get(index, {})
+                found = self.stage.adjuncts.apply(self.lane.tasks[index], arrived)
+                self.contained[index] |= found
+
+    def _fill(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        self.stage.adjuncts.fill(self.lane.tasks[task].name, name, keys, values)
+
     def _store(self, task: int, name: str) -> Store:
+        if name in self.stage.adjuncts.shelves:
+            return self.stage.adjuncts.store(self.lane.tasks[task].name, name)
         self._touched.add((task, name))
         return self.stage.custody.store(self.lane.tasks[task].name, name)

@@ -5,8 +5,8 @@ finds the same orders, and a late one of an earlier batch finds its own.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PROPERTY = "streamapp.orders"
@@ -23,6 +23,15 @@ class ReadRange:
 
 
 @dataclass(frozen=True, slots=True)
+class SidePartition:
+    """A partition that fills a table of a task."""
+
+    name: str  # under which it is read
+    partition: int
+    last: int | None = None  # the next record by the checkpoints; None where nobody has read it
+
+
+@dataclass(frozen=True, slots=True)
 class TaskOrder:
     """One task's part of a batch."""
 
@@ -30,6 +39,7 @@ class TaskOrder:
     changelog: int  # its partition in every changelog
     checkpoint: str  # as it was read or written last; empty for a task without one
     ranges: tuple[ReadRange, ...] = ()
+    sides: tuple[SidePartition, ...] = ()  # all that fill its tables, whether they are read now or not
 
     @property
     def committed(self) -> bytes | None:
@@ -71,7 +81,11 @@ class Orders:
                 lane["processor"],
                 tuple(
                     TaskOrder(
-                        t["name"], t["changelog"], t["checkpoint"], tuple(ReadRange(**r) for r in t["ranges"])
+                        t["name"],
+                        t["changelog"],
+                        t["checkpoint"],
+                        tuple(ReadRange(**r) for r in t["ranges"]),
+                        tuple(SidePartition(**s) for s in t["sides"]),
                     )
                     for t in lane["tasks"]
                 ),
@@ -99,6 +113,7 @@ class Report:
     message: str = ""
     steps: Sequence[tuple[str, float]] = ()  # seconds by step
     counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
+    contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
 
     def text(self) -> str:
         """As it travels."""

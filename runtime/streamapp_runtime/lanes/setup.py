@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.remote.settings import RemoteSettings
@@ -20,6 +21,7 @@ class Setup:
     checkpoints: str  # the stream of checkpoints: what fencing goes by
     partitions: Mapping[str, int]  # of every stream that is written
     shelves: Mapping[str, Shelf]
+    adjuncts: Mapping[str, AdjunctShelf] = field(default_factory=dict)
     on_bad_record: str = "fail"
     dead_letters: DeadLetters | None = None  # what takes bad records
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)

@@ -1,7 +1,10 @@
 """Which state a layer touches, and how each kind of it is kept."""
 
+from collections.abc import Mapping
+
 from streamapp.spec.app import StreamApp
 from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.operations.own_state import schema_of
 from streamapp_runtime.program.operations import (
@@ -33,6 +36,12 @@ def remotes_of(layer: PythonLayer) -> tuple[str, ...]:
     return tuple(sorted({name for task in layer.tasks for name in _remotes(task.operation)}))
 
 
+def adjuncts_of(layer: PythonLayer, adjuncts: Mapping[str, AdjunctShelf]) -> dict[str, AdjunctShelf]:
+    """The tables that side inputs fill which a layer touches."""
+    names = {name for task in layer.tasks for name in _tables(task.operation)}
+    return {name: shelf for name, shelf in adjuncts.items() if name in names}
+
+
 def shelves(app: StreamApp, program: Program) -> dict[str, Shelf]:
     """How everything that the program touches is kept."""
     declared = {table.name: table for table in app.spec.tables}
@@ -43,8 +52,12 @@ def shelves(app: StreamApp, program: Program) -> dict[str, Shelf]:
             continue
         for name in {name for task in layer.tasks for name in _tables(task.operation)}:
             table = declared[name]
+            if table.side_inputs:
+                continue  # filled from its streams again, and kept otherwise
             schema = schema_hash(arrow_schema(columns[name]))
-            found[name] = Shelf(name, StoreKind(table.store), schema, _changelog(app, name, table.changelog))
+            found[name] = Shelf(
+                name, StoreKind(table.store), schema, _changelog(app, name, table.changelog is not False)
+            )
         for name, schema in _own(layer).items():
             found[name] = Shelf(name, OWN_KIND, schema, _changelog(app, name, kept=True))
     return dict(sorted(found.items()))

@@ -17,6 +17,7 @@ from pyspark import TaskContext
 from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.incarnation import check_newest
+from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.commit import told
 from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
 from streamapp_runtime.lanes.executors import executor
@@ -24,7 +25,7 @@ from streamapp_runtime.lanes.forms import forms
 from streamapp_runtime.lanes.layer import LayerBatch
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
-from streamapp_runtime.lanes.shelves import remotes_of, shelves_of
+from streamapp_runtime.lanes.shelves import adjuncts_of, remotes_of, shelves_of
 from streamapp_runtime.lanes.whereabouts import this_seat
 from streamapp_runtime.lanes.wide import WideRows
 from streamapp_runtime.operations.user_code import UserCodeError
@@ -64,7 +65,7 @@ class Stage:
         self.all_edges = {edge.tag: edge for edge in program.edges}
         self.edges = {edge.tag: edge for task in layer.tasks for edge in task.sources}
         self.reads = {
-            t.operation.stream: (t.operation, t.outputs) for t in layer.tasks if isinstance(t.operation, Read)
+            t.operation.name: (t.operation, t.outputs) for t in layer.tasks if isinstance(t.operation, Read)
         }
         self.schemas = {table.name: arrow_schema(table.columns) for table in program.tables}
         self.executors = {
@@ -73,9 +74,11 @@ class Stage:
         self.wide = WideRows(program)
         self.forms = forms(layer, setup.avro)
         self.system = open_system(setup.connection)
-        mine = {name: setup.shelves[name] for name in shelves_of(layer)}
+        mine = {name: setup.shelves[name] for name in shelves_of(layer) if name in setup.shelves}
         self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
         self.remotes = {name: RemoteReader(setup.remotes[name]) for name in remotes_of(layer)}
+        adjuncts = adjuncts_of(layer, setup.adjuncts)
+        self.adjuncts = Adjuncts(Path(setup.state), setup.application_id, setup.run_id, adjuncts)
         self.seat = this_seat()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -98,6 +101,7 @@ class Stage:
             remote.close()
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.custody.release()
+            self.adjuncts.release()
         self.system.close()
 
     def _misplaced(self, batches: Iterator[pa.RecordBatch], lane: LaneOrder) -> Iterator[pa.RecordBatch]:
@@ -126,6 +130,7 @@ class Stage:
         batch.note_pending()
         if orders.release:
             self.custody.release()
+            self.adjuncts.release()
         if self.last:
             yield told(self._ended(batch))
         elif reports := batch.own_reports():
@@ -133,12 +138,15 @@ class Stage:
 
     def _settled(self, batch: LayerBatch, lane: LaneOrder) -> Iterator[int]:
         """The tasks that cannot work in this batch: their stores are not there yet."""
-        self.custody.release(keep=[task.name for task in lane.tasks])
+        names = [task.name for task in lane.tasks]
+        self.custody.release(names)
+        self.adjuncts.release(names)
         deadline = time.monotonic() + SLICE_SECONDS
         check = partial(check_newest, self.system, self.setup.checkpoints, batch.orders.incarnation)
         for index, task in enumerate(lane.tasks):
             try:
                 settled = self.custody.settle(task, self.system, deadline, check)
+                batch.contained[index] = self.adjuncts.settle(task, self.system, check)
             except _EXPECTED as error:
                 batch.tell(index, _kind(error), str(error))
                 yield index
@@ -179,6 +187,7 @@ class Stage:
                 bad=batch.bad.get(index, 0),
                 message=message,
                 steps=steps if index == 0 else (),
+                contained={str(p): at for p, at in batch.contained.get(index, {}).items()},
             )
             reports.append((index, report.text()))
         return reports

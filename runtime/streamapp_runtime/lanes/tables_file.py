@@ -26,15 +26,13 @@ class KnownTable:
 
 def write(root: Path, tables: Iterable[TableRows], setup: Setup) -> None:
     """Note an app's tables."""
-    told = {
-        table.name: {
-            "store": setup.shelves[table.name].kind,
-            "columns": listed(table.columns),
-            "changelog": setup.shelves[table.name].changelog,
-        }
-        for table in tables
-        if table.name in setup.shelves
-    }
+    kept = {name: (shelf.kind, shelf.changelog) for name, shelf in setup.shelves.items()}
+    kept |= {name: (shelf.kind, None) for name, shelf in setup.adjuncts.items()}
+    told = {}
+    for table in tables:
+        if table.name in kept:
+            kind, changelog = kept[table.name]
+            told[table.name] = {"store": kind, "columns": listed(table.columns), "changelog": changelog}
     directory = app_directory(root, setup.application_id)
     directory.mkdir(parents=True, exist_ok=True)
     fresh = directory / f"{NAME}.new"

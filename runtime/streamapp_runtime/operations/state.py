@@ -1,7 +1,7 @@
 """What operations see of one lane: its stores, what they write to them, and what they count."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -13,6 +13,9 @@ from streamapp_runtime.stores.store import Store
 
 OpenStore = Callable[[int, str], Store]
 """The store of a task, by its index in the lane's order, and of a table's or an operator's name."""
+
+Fill = Callable[[int, str, pa.Array, pa.Array], None]
+"""Takes keys and values of a task's side inputs; a null value deletes."""
 
 
 class Remote(Protocol):
@@ -33,9 +36,13 @@ class State:
         tasks: int,
         time_ms: int,
         remotes: Mapping[str, Remote] | None = None,
+        fill: Fill | None = None,
+        filled: Collection[str] = (),
     ) -> None:
         self._open = open_store
         self._remotes = remotes or {}
+        self._fill = fill or self._put
+        self._filled = filled  # the tables that side inputs fill
         self.schemas = schemas  # of tables, by name
         self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
         self.time_ms = time_ms  # what the batch takes for now
@@ -50,8 +57,15 @@ class State:
         """The rows of distinct keys in a remote table."""
         return self._remotes[name].find(keys, partial(self._count_of, name))
 
+    def fill(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        """Take rows into a table that side inputs fill: it says by itself what it contains."""
+        if len(keys):
+            self._fill(task, name, keys, values)
+
     def write(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Write to a store and to its changelog. A null value deletes."""
+        if name in self._filled:
+            raise PermissionError(f'table "{name}" is filled by its side inputs, and by nobody else')
         if len(keys):
             self.store(task, name).put(keys, values)
             self.log(name, task, keys, values)
@@ -59,6 +73,9 @@ class State:
     def log(self, name: str, task: int, keys: pa.Array, values: pa.Array) -> None:
         """Collect changelog entries. Of a key that a batch writes several times the last one counts."""
         self.changes.add(task, name, keys, values)
+
+    def _put(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        self.store(task, name).put(keys, values)
 
     def count(self, counter: str, name: str, number: int) -> None:
         """Add to a counter, such as the null keys that a table was sent."""

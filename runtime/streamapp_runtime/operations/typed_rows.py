@@ -13,6 +13,12 @@ from streamapp_runtime.rows.encode import encode
 from streamapp_runtime.stores.store import Store
 
 
+def encoded(rows: pa.RecordBatch, schema: pa.Schema, deleted: pa.Array) -> pa.Array:
+    """Rows as a store's values; null, which deletes, for those that are deleted."""
+    values = encode(rows, schema)
+    return pc.if_else(deleted, pa.scalar(None, pa.binary()), values) if deleted.true_count else values
+
+
 @dataclass(frozen=True, slots=True)
 class TypedRows:
     """One task's part of a table, or of an operator's own state."""
@@ -32,10 +38,7 @@ class TypedRows:
 
     def put_or_delete(self, keys: pa.Array, rows: pa.RecordBatch, deleted: pa.Array) -> None:
         """Write a row under each key, or delete the key."""
-        values = encode(rows, self.schema)
-        if deleted.true_count:
-            values = pc.if_else(deleted, pa.scalar(None, pa.binary()), values)
-        self._write(keys, values)
+        self._write(keys, encoded(rows, self.schema, deleted))
 
     def delete(self, keys: pa.Array) -> None:
         """Delete keys, whether they are there or not."""

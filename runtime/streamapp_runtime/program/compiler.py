@@ -10,11 +10,12 @@ from streamapp.plan.plan import Plan
 from streamapp.spec.app import StreamApp
 from streamapp.spec.columns import Column, parse_columns
 from streamapp.spec.problem import Problem
+from streamapp.spec.tables import Table
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.assembly import assemble
 from streamapp_runtime.program.hops import without_circles
 from streamapp_runtime.program.kinds import compile_operator, unready
-from streamapp_runtime.program.operations import Role
+from streamapp_runtime.program.operations import side_name
 from streamapp_runtime.program.order import columnless, in_order
 from streamapp_runtime.program.piece import Compiled, Flow, Piece
 from streamapp_runtime.program.program import Program, TableRows
@@ -62,7 +63,7 @@ class _Compilation:
                         self.columns[table.name] = canonical(parse_columns(table.columns))
                 except RefusedError as refused:
                     self.problems.append(refused.at(path))
-            elif table.side_inputs and (first := self.flows.get(table.side_inputs[0].stream)):
+            elif table.side_inputs and (first := self.side_flow(table, 0)):
                 try:
                     self.columns[table.name] = columns_filled(table, first, self.world)
                 except RefusedError as refused:
@@ -70,13 +71,16 @@ class _Compilation:
         self.problems += columnless(self.spec)
 
     def inputs(self) -> None:
-        """Every stream that is read, once, whether as an input or into a table."""
+        """Every stream that is read, once for the operators and once for each table that it fills."""
         inputs = {o.stream for o in self.graph.operators.values() if o.kind is Kind.INPUT}
-        sides = {side.stream for table in self.spec.tables for side in table.side_inputs}
         for index, stream in enumerate(self.spec.streams):
-            if stream.name in inputs | sides:
-                role = Role.INPUT if stream.name in inputs else Role.SIDE_INPUT
-                self.add(stream.name, f"spec.streams[{index}]", partial(compile_read, stream, role))
+            path = f"spec.streams[{index}]"
+            if stream.name in inputs:
+                self.add(stream.name, path, partial(compile_read, stream))
+            for table in self.spec.tables:
+                if any(side.stream == stream.name for side in table.side_inputs):
+                    name = side_name(stream.name, table.name)
+                    self.add(name, path, partial(compile_read, stream, table.name))
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""
@@ -96,14 +100,18 @@ class _Compilation:
 
     def side_inputs(self) -> None:
         for index, table in enumerate(self.spec.tables):
-            for number, side in enumerate(table.side_inputs):
-                flow = self.flows.get(side.stream)
+            for number in range(len(table.side_inputs)):
+                flow = self.side_flow(table, number)
                 if flow is not None and table.name in self.columns:
                     self.add(
                         "",
                         f"spec.tables[{index}]",
                         partial(compile_side_input, table, number, flow, self.world),
                     )
+
+    def side_flow(self, table: Table, number: int) -> Flow | None:
+        """The rows of a table's side input; None where something is wrong with the stream."""
+        return self.flows.get(side_name(table.side_inputs[number].stream, table.name))
 
     def add(self, name: str, path: str, step: Callable[[], Compiled]) -> None:
         """Keep what one step gives, or why it gives nothing."""

@@ -22,6 +22,16 @@ class Role(StrEnum):
     HOP = "hop"
 
 
+def side_name(stream: str, table: str) -> str:
+    """What the reading of a stream into a table is called; no stream or operator has a name like it."""
+    return f"{stream}>{table}"
+
+
+def declared(name: str) -> str:
+    """The stream that is read under a name."""
+    return name.partition(">")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """Decode a stream's records into rows."""
@@ -34,6 +44,12 @@ class Read:
     columns: tuple[Column, ...]
     key: str | None = None  # the column that is the record's key
     event_time: str | None = None  # the column that is the row's time; the record's own when None
+    table: str | None = None  # what it is read for, where it fills a table
+
+    @property
+    def name(self) -> str:
+        """What orders and checkpoints call it by: each table is filled at its own pace."""
+        return self.stream if self.table is None else side_name(self.stream, self.table)
 
 
 @dataclass(frozen=True, slots=True)

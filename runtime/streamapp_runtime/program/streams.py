@@ -29,8 +29,8 @@ def columns_of(stream: Stream) -> tuple[Column, ...]:
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
-def compile_read(stream: Stream, role: Role) -> Compiled:
-    """Read a stream that exists outside the app."""
+def compile_read(stream: Stream, table: str | None = None) -> Compiled:
+    """Read a stream that exists outside the app, for operators or into a table."""
     found = columns_of(stream)
     if not found:
         raise RefusedError(
@@ -38,9 +38,10 @@ def compile_read(stream: Stream, role: Role) -> Compiled:
         )
     event_time = stream.event_time.column if stream.event_time else None
     topic = stream.topic or stream.name
-    read = Read(stream.name, stream.system, topic, role, stream.format, found, stream.key, event_time)
-    piece = Piece(stream.name, stream.name, (), read, found)
-    return Compiled((piece,), Flow(stream.name, found, Key(stream.key, stream.key)))
+    role = Role.INPUT if table is None else Role.SIDE_INPUT
+    read = Read(stream.name, stream.system, topic, role, stream.format, found, stream.key, event_time, table)
+    piece = Piece(read.name, stream.name, (), read, found)
+    return Compiled((piece,), Flow(read.name, found, Key(stream.key, stream.key)))
 
 
 def compile_partition_by(body: PartitionBy, name: str, flow: Flow, world: World) -> Compiled:

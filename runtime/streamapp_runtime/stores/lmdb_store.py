@@ -40,7 +40,15 @@ _MARK = b"mark"
 class LmdbStore:
     """Entries, long keys and the mark are three databases of one environment, so one commit holds all."""
 
-    def __init__(self, directory: Path, limits: Limits, closing: AbstractContextManager[None]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        limits: Limits,
+        closing: AbstractContextManager[None],
+        *,
+        readonly: bool = False,
+    ) -> None:
+        self._readonly = readonly
         self._directory = directory
         self._closing: AbstractContextManager[None] | None = closing
         self._file = directory / "data.mdb"
@@ -48,7 +56,7 @@ class LmdbStore:
         self._cache = ReadCache(limits.cached_bytes)
         self._cramped = False
         with self._guarded():
-            self._env = _opened(self._file, limits)
+            self._env = _opened(self._file, limits, readonly)
             self._entries, self._buckets, self._marks = map(self._env.open_db, (b"entries", b"long", b"mark"))
             with self._env.begin(db=self._marks) as transaction:
                 kept = transaction.get(_MARK)
@@ -116,6 +124,13 @@ class LmdbStore:
         """What it takes on disk."""
         return self._file.stat().st_blocks * 512
 
+    def copy_to(self, directory: Path) -> None:
+        """Write what was applied to a directory that is not there yet; refused while writes are pending."""
+        self._refuse_pending()
+        directory.mkdir()
+        with self._guarded(writing=True):
+            self._env.copy(str(directory), compact=True)
+
     def close(self) -> None:
         """Let go of it, all on disk; pending writes are dropped."""
         closing, self._closing = self._closing, None
@@ -124,7 +139,8 @@ class LmdbStore:
         with closing, self._guarded(writing=True):
             self.drop()
             try:
-                self._env.sync(True)
+                if not self._readonly:
+                    self._env.sync(True)
             finally:
                 self._env.close()
 
@@ -211,7 +227,7 @@ class LmdbStore:
             return long_keys.within(transaction.cursor(self._buckets), start, end)
 
 
-def _opened(file: Path, limits: Limits) -> lmdb.Environment:
+def _opened(file: Path, limits: Limits, readonly: bool) -> lmdb.Environment:
     there = file.stat().st_size if file.exists() else 0
     env = lmdb.open(
         str(file.parent),
@@ -220,6 +236,8 @@ def _opened(file: Path, limits: Limits) -> lmdb.Environment:
         lock=False,
         sync=limits.synced,
         readahead=False,
+        readonly=readonly,
+        create=not readonly,
     )
     if there and file.stat().st_size < _used(env):
         env.close()

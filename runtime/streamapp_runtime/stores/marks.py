@@ -28,9 +28,13 @@ def from_bytes(content: bytes) -> Mark:
         raise StoreDamagedError("the store's mark cannot be read") from error
     texts = (mark.run_id, mark.task, mark.table, mark.schema, mark.attempt)
     whole = isinstance(mark.changelog, int) and isinstance(mark.written_ms, int)
-    if not whole or not all(isinstance(text, str) for text in texts):
+    if not whole or not _are_positions(mark.positions) or not all(isinstance(text, str) for text in texts):
         raise StoreDamagedError("the store's mark cannot be read")
     return mark
+
+
+def _are_positions(found: object) -> bool:
+    return isinstance(found, dict) and all(isinstance(at, int) for at in found.values())
 
 
 def check(mark: Mark | None, empty: bool, expected: Identity) -> None:

@@ -10,8 +10,10 @@ from typing import cast
 
 import pyarrow as pa
 from rocksdict import (
+    AccessType,
     BlockBasedOptions,
     Cache,
+    Checkpoint,
     DBCompressionType,
     DBRecoveryMode,
     Options,
@@ -45,7 +47,15 @@ _Key = str | int | float | bytes | bool
 class RocksDbStore:
     """Entries and the mark are two column families, so one write batch holds both."""
 
-    def __init__(self, directory: Path, limits: Limits, closing: AbstractContextManager[None]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        limits: Limits,
+        closing: AbstractContextManager[None],
+        *,
+        readonly: bool = False,
+    ) -> None:
+        self._readonly = readonly
         self._directory = directory
         self._closing: AbstractContextManager[None] | None = closing
         self._pending: dict[bytes, bytes | None] = {}
@@ -55,7 +65,9 @@ class RocksDbStore:
         self._writes.sync = limits.synced
         with self._guarded():
             options = _options(limits)
-            self._entries = Rdict(str(directory), options, {"mark": _options(limits)})
+            access = AccessType.read_only() if readonly else AccessType.read_write()
+            families = {"mark": _options(limits)}
+            self._entries = Rdict(str(directory), options, families, access_type=access)
             self._marks = self._entries.get_column_family("mark")
             self._mark_family = self._entries.get_column_family_handle("mark")
             kept = self._marks.get(_MARK)
@@ -119,6 +131,15 @@ class RocksDbStore:
         """What it takes on disk."""
         return sum(file.stat().st_blocks for file in self._directory.iterdir()) * 512
 
+    def copy_to(self, directory: Path) -> None:
+        """Write what was applied to a directory that is not there yet; refused while writes are pending.
+
+        Files that do not change any more are linked, not copied.
+        """
+        self._refuse_pending()
+        with self._guarded(writing=True):
+            Checkpoint(self._entries).create_checkpoint(str(directory))
+
     def close(self) -> None:
         """Let go of it, all on disk; pending writes are dropped."""
         closing, self._closing = self._closing, None
@@ -128,8 +149,9 @@ class RocksDbStore:
             self.drop()
             try:
                 # In this order, so that no moment leaves a mark in a file while its entries are in none.
-                self._entries.flush()
-                self._marks.flush()
+                if not self._readonly:
+                    self._entries.flush()
+                    self._marks.flush()
             finally:
                 # Open as long as anything of it is held; its own close would keep it open when a flush fails.
                 del self._mark_family, self._marks, self._entries

@@ -5,8 +5,8 @@ committed: then that one is applied together with its mark, or all are dropped. 
 when it dies is gone, and the store is behind its checkpoint by what the changelog still holds.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
@@ -35,6 +35,9 @@ class Mark:
     attempt: str  # the committed attempt whose writes were applied last
     changelog: int  # changelog entries below this position are contained
     written_ms: int = 0  # when this was written
+    positions: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of side inputs: what lies before is contained
 
     @property
     def identity(self) -> Identity:

@@ -1,0 +1,181 @@
+"""The stores of tables that side inputs fill, as one worker of a lane keeps them.
+
+Rows and the positions up to which they were read are committed in the store at once, when all rows of a batch
+have come: nothing is pending, and there is no changelog. So a store says by itself what it contains, may be
+ahead of the checkpoint, and is asked for what it contains before more is read into it.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from streamapp.adjunct.recovery import Action, Source, recover
+from streamapp.adjunct.validity import Extent, Found, refresh_due
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
+from streamapp_runtime.lanes.orders import SidePartition, TaskOrder
+from streamapp_runtime.lanes.taking import Place
+from streamapp_runtime.stores.directory import state_directory
+from streamapp_runtime.stores.opening import WAIT_SECONDS
+from streamapp_runtime.stores.store import Identity, Mark, Store
+from streamapp_runtime.systems.system import System
+
+Writes = tuple[pa.Array, pa.Array]
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(slots=True)
+class _Kept:
+    store: Store
+    place: Place
+    positions: dict[Partition, int]  # what it contains
+    coming: list[Writes] = field(default_factory=list)
+    dirty: bool = False  # whether it was written to since it was last committed
+
+
+@dataclass(slots=True)
+class Adjuncts:
+    """The stores that this worker keeps; one object for as long as the worker serves one driver."""
+
+    root: Path
+    application_id: str
+    run_id: str
+    shelves: Mapping[str, AdjunctShelf]
+    wait_seconds: float = WAIT_SECONDS  # for a store that another process has
+    clock: Callable[[], int] = _now
+    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+
+    def settle(self, order: TaskOrder, system: System, check: Callable[[], None]) -> dict[Partition, int]:
+        """Open a task's stores and judge them, where that was not done; what they contain."""
+        contained: dict[Partition, int] = {}
+        for shelf in self.shelves.values():
+            wanted = {Partition(s.name, s.partition): s for s in order.sides if s.name in shelf.sides}
+            key = order.name, shelf.name
+            kept = self._kept.get(key)
+            if kept is None:
+                place = self._place(shelf, order.name)
+                kept = self._kept[key] = _Kept(place.take(check), place, {})
+            self._forget(kept)
+            if kept.positions.keys() != wanted.keys():
+                self._judge(kept, shelf, wanted, system)
+            self._refresh(kept, shelf)
+            contained |= kept.positions
+        return contained
+
+    def store(self, task: str, name: str) -> Store:
+        """A store that was settled in this batch."""
+        return self._kept[task, name].store
+
+    def fill(self, task: str, name: str, keys: pa.Array, values: pa.Array) -> None:
+        """Take rows of a table's streams. A null value deletes."""
+        kept = self._kept[task, name]
+        if self.shelves[name].before_join:
+            kept.store.put(keys, values)
+            kept.dirty = True
+        else:
+            kept.coming.append((keys, values))
+
+    def apply(self, order: TaskOrder, arrived: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Commit what came of a task's streams with the positions that were reached; what is contained now.
+
+        What was read from elsewhere than where the store ends is dropped: the driver did not know the store.
+        """
+        starts = {Partition(r.stream, r.partition): r.start for r in order.ranges}
+        contained: dict[Partition, int] = {}
+        for shelf in self.shelves.values():
+            kept = self._kept[order.name, shelf.name]
+            reached = {p: end for p, end in arrived.items() if p.stream in shelf.sides}
+            if any(kept.positions.get(p) != starts.get(p) for p in reached):
+                self._forget(kept)
+            elif reached:
+                crash_point("adjunct.before-apply")
+                for keys, values in kept.coming:
+                    kept.store.put(keys, values)
+                positions = kept.positions | reached
+                kept.store.apply(self._mark(kept.place.identity, positions))
+                kept.positions, kept.coming, kept.dirty = positions, [], False
+                crash_point("adjunct.applied")
+            contained |= kept.positions
+        return contained
+
+    def drop(self) -> None:
+        """Forget what came in this batch."""
+        for kept in self._kept.values():
+            self._forget(kept)
+
+    def release(self, keep: Iterable[str] = ()) -> None:
+        """Close the stores of all tasks but these, noting until when they were followed."""
+        going = frozenset(keep)
+        for key in [key for key in self._kept if key[0] not in going]:
+            kept = self._kept.pop(key)
+            try:
+                self._forget(kept)
+                if kept.positions:
+                    kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+            finally:
+                kept.store.close()
+
+    def _judge(
+        self, kept: _Kept, shelf: AdjunctShelf, wanted: Mapping[Partition, SidePartition], system: System
+    ) -> None:
+        """Decide whether a store is gone on with, and note from where its streams are read."""
+        sources = dict(_sources(shelf, wanted.values(), system))
+        mark = kept.store.mark
+        found = None if mark is None else Found(mark.written_ms, _parsed(mark.positions))
+        decided = recover(found, sources, now_ms=self.clock(), retention_ms=shelf.retention_ms)
+        if decided.action is Action.RECREATE:
+            kept.store = kept.place.emptied(kept.store)
+        kept.positions = dict(decided.positions)
+        kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+
+    def _refresh(self, kept: _Kept, shelf: AdjunctShelf) -> None:
+        mark = kept.store.mark
+        if mark is not None and refresh_due(self.clock() - mark.written_ms, shelf.retention_ms):
+            kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+
+    def _forget(self, kept: _Kept) -> None:
+        kept.coming = []
+        if kept.dirty:
+            kept.store.drop()
+            kept.dirty = False
+
+    def _place(self, shelf: AdjunctShelf, task: str) -> Place:
+        directory = state_directory(self.root, self.application_id, task, shelf.name)
+        identity = Identity(self.run_id, task, shelf.name, shelf.meaning)
+        return Place(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
+
+    def _mark(self, identity: Identity, positions: Mapping[Partition, int]) -> Mark:
+        return Mark(
+            identity.run_id,
+            identity.task,
+            identity.table,
+            identity.schema,
+            attempt="",
+            changelog=0,
+            written_ms=self.clock(),
+            positions={str(partition): at for partition, at in sorted(positions.items())},
+        )
+
+
+def _sources(
+    shelf: AdjunctShelf, wanted: Collection[SidePartition], system: System
+) -> Iterator[tuple[Partition, Source]]:
+    asked = {s: Partition(shelf.sides[s.name].topic, s.partition) for s in wanted}
+    spans = system.spans(asked.values())
+    for side, partition in asked.items():
+        held = Extent(spans[partition].oldest, spans[partition].end)
+        yield (
+            Partition(side.name, side.partition),
+            Source(shelf.sides[side.name].bootstrap, held, side.last),
+        )
+
+
+def _parsed(positions: Mapping[str, int]) -> dict[Partition, int]:
+    return {Partition.parse(name): at for name, at in positions.items()}

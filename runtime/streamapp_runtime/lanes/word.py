@@ -1,0 +1,38 @@
+"""What one layer of a lane says of a task to the layers after it: JSON in a row of its own."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Counts to be added, why the task cannot go on, and how far its side inputs came."""
+
+    counts: Sequence[int] = ()
+    told: tuple[str, str] | None = None
+    arrived: Mapping[Partition, int] = field(default_factory=dict)  # all rows before have been handed on
+    contained: Mapping[Partition, int] = field(default_factory=dict)  # and these are in stores
+    times: Mapping[str, float] = field(default_factory=dict)  # of the lane: seconds by step
+    counted: Sequence[tuple[str, str, int]] = ()  # of the lane: by counter, and by table or operator
+
+    def text(self) -> str:
+        """As it travels."""
+        said: dict[str, object] = {"counts": self.counts, "told": self.told, "times": self.times}
+        said["counted"] = self.counted
+        for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
+            said[name] = {str(partition): at for partition, at in positions.items()}
+        return json.dumps(said)
+
+    @classmethod
+    def parse(cls, text: str) -> "Word":
+        """As it was said."""
+        said = json.loads(text)
+        arrived, contained = (
+            {Partition.parse(name): at for name, at in said[part].items()}
+            for part in ("arrived", "contained")
+        )
+        told = tuple(said["told"]) if said["told"] else None
+        return cls(said["counts"], told, arrived, contained, said["times"], said["counted"])

@@ -1,0 +1,25 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamapp_runtime.stores.opening import StoreKind
+from tests.engine.adjunct.filled import Filled
+
+Make = Callable[..., Filled]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Makes tables, and lets go of them."""
+    made: list[Filled] = []
+
+    def one(kind: StoreKind = StoreKind.LMDB, **settings: Any) -> Filled:
+        made.append(Filled(tmp_path, kind, **settings))
+        return made[-1]
+
+    yield one
+    for each in made:
+        each.adjuncts.release()
+        each.system.close()

@@ -1,0 +1,79 @@
+"""Tables and stores of the engine in the few words that vectors have for them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp_runtime.operations.prepare import prepare
+from streamapp_runtime.program.operations import LookUp, SideInput
+from streamapp_runtime.stores.opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Identity, Mark
+from tests.engine.operations.lane import Lane, lane
+from tests.engine.operations.rows import Row, slice_of
+
+SCHEMA = pa.schema([("v", pa.string())])
+NONE = pa.schema([])
+IDENTITY = Identity("run", "task", "t", "meaning")
+
+
+@dataclass
+class Filled:
+    """A table that side inputs fill, as operations see it."""
+
+    running: Lane
+
+    def fill(self, entries: Sequence[tuple[str | None, str | None]]) -> None:
+        rows = [Row(_bytes(key), None if value is None else (value,)) for key, value in entries]
+        filling = prepare(SideInput("t", "s", True, (0,)), [SCHEMA], NONE)
+        self.running.batch(filling, [(slice_of(rows, SCHEMA),)])
+
+    def look_up(self, keys: Sequence[str]) -> list[Any]:
+        looking = prepare(LookUp("t", True, None, (0,)), [NONE], SCHEMA)
+        found = self.running.batch(looking, [(slice_of([Row(_bytes(key), ()) for key in keys], NONE),)])
+        return [row.columns[0] if row.columns else None for row in found]
+
+    def content(self) -> dict[str, str]:
+        keys = [key.decode() for entries in self.running.contents().values() for key in entries]
+        return dict(zip(keys, self.look_up(keys), strict=True))
+
+
+@contextmanager
+def filled() -> Iterator[Filled]:
+    with lane(t=SCHEMA) as running:
+        yield Filled(running)
+
+
+@dataclass
+class Stored:
+    """A store in a folder, closed whenever it is not just looked at."""
+
+    kind: StoreKind
+    folder: Path
+
+    def write(self, entries: Mapping[str, str], positions: Mapping[str, int], written_ms: int) -> None:
+        store = open_store(self.kind, self.folder, IDENTITY, owner="tests")
+        keys, values = ([text.encode() for text in texts] for texts in zip(*entries.items(), strict=True))
+        store.put(pa.array(keys, pa.binary()), pa.array(values, pa.binary()))
+        store.apply(Mark("run", "task", "t", "meaning", "", 0, written_ms, positions))
+        store.close()
+
+    def read(self) -> tuple[Mark | None, dict[str, str]]:
+        store = open_store(self.kind, self.folder, IDENTITY, owner="tests")
+        found = store.mark, {key.decode(): value.decode() for key, value in store.scan()}
+        store.close()
+        return found
+
+
+@contextmanager
+def stored(kind: StoreKind) -> Iterator[Stored]:
+    with TemporaryDirectory() as folder:
+        yield Stored(kind, Path(folder))
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode()
