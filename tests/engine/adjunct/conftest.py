@@ -1,3 +1,5 @@
+"""Tables that a stream fills, let go of when a test is over."""
+
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
