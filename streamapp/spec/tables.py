@@ -79,7 +79,7 @@ class Table(Part):
     remote: Remote | None = None
     """The table is kept elsewhere."""
     changelog: Annotated[bool | None, Effect.REFUSED] = None
-    """Writes are also kept in a compacted stream, so that a lost store is restored; true but for side inputs."""
+    """Writes are also in a compacted stream, so that a lost store is restored; true, but for side inputs."""
     retention: LongDuration = "1d"
     """A store of side inputs left alone for longer is rebuilt, not trusted."""
     apply_before: Literal["batch", "join"] = "batch"

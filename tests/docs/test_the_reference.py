@@ -75,7 +75,7 @@ def test_every_link_within_the_page_leads_somewhere() -> None:
         ("spec.operators[].join", "from", ("a list of exactly 2 texts",)),
         ("spec.operators[].join", "within", ("from 1ms to 3650d", "| *required* | replan |")),
         ("spec.tables[]", "store", ("`rocksdb`, `lmdb` or `memory`", "| `rocksdb` | refused |")),
-        ("spec.tables[]", "changelog", ("restored; true but for side inputs", "| unset |")),
+        ("spec.tables[]", "changelog", ("restored; true, but for side inputs", "| unset |")),
         ("spec.streams[].eventTime", "idleQuorum", ("a number from 0 to 1", "| `0.5` |")),
         ("spec.placement", "location", ("label:&lt;key>", "| `node` |")),
     ],
