@@ -84,7 +84,7 @@ async def edge(options: Options, identity: str, lease_namespace: str) -> Edge:
         cache=cache,
         queue=queue,
         elector=elector,
-        hearing=Hearing(monotonic),
+        hearing=Hearing(monotonic, options.patience),
         comparison=Comparison(cluster, cache, queue.add),
         pulse=Pulse(queue, monotonic, lambda: elector.leads),
         measured=measured,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamapp_operator.leading.lease import Terms
+from streamapp_operator.watch.patience import Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class Options:
     port: int = 8080
     workers: int = 16
     terms: Terms = field(default_factory=Terms)
+    patience: Patience = field(default_factory=Patience)
 
     @property
     def lease_name(self) -> str:

@@ -25,7 +25,6 @@ from streamapp_operator.work.workers import Workers
 
 GRACE = 5.0
 """Seconds that each part gets to end."""
-LOOK = 5.0
 _NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _log = logging.getLogger(__name__)
 
@@ -49,7 +48,7 @@ async def serve(options: Options, reconciling: Callable[[Edge], Reconcile]) -> i
                 {
                     "pulse": asyncio.create_task(made.pulse.listen()),
                     "lead": asyncio.create_task(_lead(made, options, reconciling(made), filled)),
-                    "cache": asyncio.create_task(_keep_cache(made, filled)),
+                    "cache": asyncio.create_task(_keep_cache(made, filled, options.patience.look)),
                     "watch": asyncio.create_task(_watch(made, options, told)),
                 },
                 told,
@@ -110,7 +109,7 @@ async def _lead(made: Edge, options: Options, reconcile: Reconcile, filled: asyn
         await asyncio.wait(parts, timeout=GRACE)
 
 
-async def _keep_cache(made: Edge, filled: asyncio.Event) -> None:
+async def _keep_cache(made: Edge, filled: asyncio.Event, look: float) -> None:
     """Fill the cache, then compare it whenever it is time."""
     while not filled.is_set():
         try:
@@ -118,9 +117,9 @@ async def _keep_cache(made: Edge, filled: asyncio.Event) -> None:
             filled.set()
         except UnansweredError as error:
             _log.warning("the cache could not be filled: %s", error)
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(look)
     while True:
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(look)
         try:
             await made.compare()
         except ClusterError as error:
@@ -136,7 +135,7 @@ async def _watch(made: Edge, options: Options, told: asyncio.Event) -> None:
     others = asyncio.all_tasks()
     tasks = await kopf.spawn_tasks(
         registry=registry(made.seen, login),
-        settings=settings(),
+        settings=settings(options.patience),
         namespaces=options.namespaces,
         clusterwide=not options.namespaces,
     )

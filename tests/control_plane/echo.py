@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sys
+from dataclasses import astuple
 from pathlib import Path
 
 from streamapp_operator.edge import Edge, Reconcile
@@ -12,6 +13,7 @@ from streamapp_operator.options import Options
 from streamapp_operator.outcome import Done, Outcome
 from streamapp_operator.process import serve
 from streamapp_operator.telemetry.logs import log_to
+from streamapp_operator.watch.patience import Patience
 
 
 def echoing(edge: Edge) -> Reconcile:
@@ -36,7 +38,7 @@ def echoing(edge: Edge) -> Reconcile:
 
 
 def main() -> int:
-    kubeconfig, namespace, identity, pace = sys.argv[1:]
+    kubeconfig, namespace, identity, pace, patience = sys.argv[1:]
     log_to(level=logging.DEBUG)
     options = Options(
         namespaces=(namespace,),
@@ -44,9 +46,8 @@ def main() -> int:
         identity=identity,
         host="127.0.0.1",
         port=0,
-        terms=Terms(
-            *(seconds * float(pace) for seconds in (Terms().duration, Terms().deadline, Terms().retry))
-        ),
+        terms=Terms(*(seconds * float(pace) for seconds in astuple(Terms()))),
+        patience=Patience(*(seconds * float(patience) for seconds in astuple(Patience()))),
     )
     return asyncio.run(serve(options, echoing))
 

@@ -8,20 +8,26 @@ from typing import Any
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.processes import Child, get, until
 
-PACE = 0.3
-"""The election's times in most tests, in parts of what holds in earnest."""
+CALM = 3.0
+"""The election's times where it is not what is tested, in parts of what holds in earnest."""
 
 
 class Operator(Child):
     """A replica, bounded to one namespace, under the rights that the table of rights gives it."""
 
     def __init__(
-        self, server: ApiServer, namespace: str, log: Path, pace: float = PACE, url: str = ""
+        self,
+        server: ApiServer,
+        namespace: str,
+        log: Path,
+        pace: float = CALM,
+        patience: float = 1.0,
+        url: str = "",
     ) -> None:
         self.name = log.stem
         kubeconfig = server.kubeconfig("operator", url)
         command = [sys.executable, "-m", "tests.control_plane.echo", str(kubeconfig), namespace]
-        super().__init__([*command, self.name, str(pace)], log)
+        super().__init__([*command, self.name, str(pace), str(patience)], log)
 
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.said().splitlines() if line.startswith("{")]

@@ -10,6 +10,7 @@ from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP
 from streamapp_operator.key import Key
 from streamapp_operator.watch.comparison import Comparison
 from streamapp_operator.watch.hearing import due
+from streamapp_operator.watch.patience import Patience
 from streamapp_operator.watch.remembered import LONGEST, remembered
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.clusters import cluster
@@ -84,11 +85,11 @@ def test_large_data_and_the_books_of_others_are_not_kept() -> None:
 
 
 def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> None:
-    assert not due(now=89.0, heard=0.0, compared=0.0)
-    assert due(now=90.0, heard=0.0, compared=0.0)
-    assert not due(now=200.0, heard=0.0, compared=90.0)
-    assert due(now=390.0, heard=0.0, compared=90.0)
-    assert due(now=300.0, heard=299.0, compared=0.0)
+    assert not due(now=89.0, heard=0.0, compared=0.0, patience=Patience())
+    assert due(now=90.0, heard=0.0, compared=0.0, patience=Patience())
+    assert not due(now=200.0, heard=0.0, compared=90.0, patience=Patience())
+    assert due(now=390.0, heard=0.0, compared=90.0, patience=Patience())
+    assert due(now=300.0, heard=299.0, compared=0.0, patience=Patience())
 
 
 def _compared(

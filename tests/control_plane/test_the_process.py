@@ -100,6 +100,6 @@ def test_without_the_crd_or_the_right_to_see_it_the_process_ends_and_says_so(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "tests.control_plane.echo", str(api_server.kubeconfig("nobody"))]
-    with Child([*command, namespace, "nobody", "1"], tmp_path / "nobody.log") as one:
+    with Child([*command, namespace, "nobody", "1", "1"], tmp_path / "nobody.log") as one:
         assert one.wait(30) == 1
     assert "cannot list resource" in one.said()

@@ -11,14 +11,13 @@ from streamapp_operator.cluster.cache import WATCHED
 from streamapp_operator.cluster.kinds import Kind
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.watch.comparison import selector
+from streamapp_operator.watch.patience import Patience
 
-SILENT = 75.0
-"""A watch that brings nothing for so long, not even the mark that comes every minute, is opened anew."""
 Seen = Callable[[Kind, str | None, Manifest], None]
 """What is called with a kind, the type of an event (none: from a list), and the object."""
 
 
-class _Patience:
+class _Endless:
     """Waits between tries, without end: an operator that cannot reach its server waits for it."""
 
     def __iter__(self) -> Iterator[float]:
@@ -45,7 +44,7 @@ def _watch(handlers: kopf.OperatorRegistry, kind: Kind, seen: Seen) -> None:
     kopf.on.event(kind.group, kind.version, kind.plural, registry=handlers, id=f"see-{kind.plural}")(handler)
 
 
-def settings() -> kopf.OperatorSettings:
+def settings(patience: Patience) -> kopf.OperatorSettings:
     """Kopf without all that writes, and with watches that cannot stay silent."""
     chosen = kopf.OperatorSettings()
     chosen.posting.enabled = False
@@ -54,10 +53,10 @@ def settings() -> kopf.OperatorSettings:
     chosen.process.ultimate_exiting_timeout = None
     chosen.networking.request_timeout = 30.0
     chosen.networking.connect_timeout = 5.0
-    chosen.networking.error_backoffs = _Patience()
+    chosen.networking.error_backoffs = _Endless()
     chosen.watching.server_timeout = 600
     chosen.watching.chunk_size = CHUNK
-    chosen.watching.inactivity_timeout = SILENT
+    chosen.watching.inactivity_timeout = patience.watch
     chosen.watching.reconnect_backoff = 0.5
     chosen.queueing.idle_timeout = 1.0
     for kind in WATCHED:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 from streamapp_operator.cluster.cache import WATCHED
 from streamapp_operator.cluster.kinds import Kind
-
-SILENCE = 90.0
-EVERY = 300.0
+from streamapp_operator.watch.patience import Patience
 
 
-def due(now: float, heard: float, compared: float) -> bool:
+def due(now: float, heard: float, compared: float, patience: Patience) -> bool:
     """Whether to compare: after a silence once, and from time to time in any case."""
-    return now - compared >= EVERY or (now - heard >= SILENCE and compared < heard + SILENCE)
+    if now - compared >= patience.every:
+        return True
+    return now - heard >= patience.silence and compared < heard + patience.silence
 
 
 @dataclass(slots=True)
@@ -20,6 +20,7 @@ class Hearing:
     """What was heard when, by kind."""
 
     clock: Callable[[], float]
+    patience: Patience
     _heard: dict[Kind, float] = field(default_factory=dict)
     _compared: dict[Kind, float] = field(default_factory=dict)
 
@@ -35,7 +36,9 @@ class Hearing:
     def due(self) -> tuple[Kind, ...]:
         """The kinds to compare now."""
         now = self.clock()
-        return tuple(kind for kind in WATCHED if due(now, self._heard[kind], self._compared[kind]))
+        return tuple(
+            kind for kind in WATCHED if due(now, self._heard[kind], self._compared[kind], self.patience)
+        )
 
     def ages(self) -> dict[tuple[str, ...], float]:
         """For how long nothing was heard of each kind."""

@@ -1,0 +1,187 @@
+"""One replica leads, another takes over, and a write by one that leads no more does not happen."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.answers import LeadershipLostError
+from streamapp_operator.cluster.calls import Calls
+from streamapp_operator.leading.elector import Elector
+from streamapp_operator.leading.lease import Terms
+from tests.control_plane.api_server import ApiServer
+from tests.control_plane.fault_proxy import HANG, LOST, proxied
+from tests.control_plane.operators import Operator, app, echoed, lease, put
+from tests.control_plane.processes import until
+
+NAME = "streamapp-operator"
+QUICK = Terms(duration=3.0, deadline=2.0, retry=0.5)
+
+
+def _electing(
+    server: ApiServer,
+    namespace: str,
+    do: Callable[[Elector, Elector], Awaitable[Any]],
+    url: str = "",
+    terms: Terms = QUICK,
+) -> Any:
+    """Two electors of one lease; the first goes by the URL."""
+
+    async def doing() -> Any:
+        pools = [
+            Calls(await access(server.kubeconfig("operator", way)), lambda *_: None) for way in (url, "")
+        ]
+        first, second = [
+            Elector(calls, namespace, NAME, me, monotonic, lambda: datetime.now(UTC), terms)
+            for calls, me in zip(pools, ("first", "second"), strict=True)
+        ]
+        try:
+            return await do(first, second)
+        finally:
+            for calls in pools:
+                await calls.close()
+
+    return asyncio.run(doing())
+
+
+def test_the_first_that_comes_leads_and_the_second_waits(api_server: ApiServer, namespace: str) -> None:
+    async def do(first: Elector, second: Elector) -> Any:
+        await asyncio.wait_for(first.campaign(), 30)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(second.campaign(), 1.0)
+        return first.leads, second.leads
+
+    assert _electing(api_server, namespace, do, terms=Terms()) == (True, False)
+    assert lease(api_server, namespace)["spec"]["holderIdentity"] == "first"
+
+
+def test_of_two_that_come_at_once_one_leads(api_server: ApiServer, namespace: str) -> None:
+    async def do(first: Elector, second: Elector) -> Any:
+        racing = [asyncio.create_task(one.campaign()) for one in (first, second)]
+        await asyncio.wait(racing, return_when=asyncio.FIRST_COMPLETED)
+        for task in racing:
+            task.cancel()
+        await asyncio.wait(racing)
+        return [first.leads, second.leads]
+
+    assert sorted(_electing(api_server, namespace, do, terms=Terms())) == [False, True]
+
+
+def test_a_lease_given_back_is_taken_at_once(api_server: ApiServer, namespace: str) -> None:
+    async def do(first: Elector, second: Elector) -> Any:
+        await asyncio.wait_for(first.campaign(), 30)
+        await first.release()
+        assert not first.leads
+        await asyncio.wait_for(second.campaign(), 5.0)
+        return second.leads
+
+    assert _electing(api_server, namespace, do, terms=Terms(duration=600.0, deadline=300.0, retry=2.0))
+
+
+def test_a_lease_that_is_not_renewed_is_taken_when_its_time_is_over(
+    api_server: ApiServer, namespace: str
+) -> None:
+    async def do(first: Elector, second: Elector) -> Any:
+        await asyncio.wait_for(first.campaign(), 30)
+        await asyncio.wait_for(second.campaign(), 60)
+        return first.leads_for(), second.leads
+
+    left, leads = _electing(api_server, namespace, do)
+    assert (left, leads) == (0.0, True)
+    assert lease(api_server, namespace)["spec"]["leaseTransitions"] == 2
+
+
+def test_one_that_is_cut_off_stops_before_another_may_begin(api_server: ApiServer, namespace: str) -> None:
+    with proxied(api_server) as proxy:
+
+        async def do(first: Elector, second: Elector) -> Any:
+            await asyncio.wait_for(first.campaign(), 30)
+            proxy.away = True
+            taking = asyncio.create_task(second.campaign())
+            with pytest.raises(LeadershipLostError):
+                await asyncio.wait_for(first.keep(), 60)
+            early = second.leads
+            await asyncio.wait_for(taking, 60)
+            return early
+
+        assert _electing(api_server, namespace, do, proxy.url) is False
+
+
+@pytest.mark.parametrize("fault", [HANG, LOST, 500, 409])
+def test_one_renewal_that_fails_costs_nothing(api_server: ApiServer, namespace: str, fault: int) -> None:
+    """Also one that was done and whose answer was lost, after which the lease is another than was known."""
+    with proxied(api_server) as proxy:
+
+        async def do(first: Elector, _: Elector) -> Any:
+            await asyncio.wait_for(first.campaign(), 30)
+            proxy.fail("PUT", "/leases/", fault)
+            keeping = asyncio.create_task(first.keep())
+            before = lease(api_server, namespace)["spec"]["renewTime"]
+
+            def renewed_after_the_fault() -> bool:
+                later = lease(api_server, namespace)["spec"]["renewTime"]
+                puts = [asked for asked in proxy.asked if asked.method == "PUT"]
+                return proxy.left() == 0 and puts[-1].code == 200 and later != before
+
+            await asyncio.to_thread(until, renewed_after_the_fault, 60)
+            lost = keeping.done()
+            keeping.cancel()
+            return lost, first.leads
+
+        terms = Terms(duration=30.0, deadline=20.0, retry=1.0)
+        assert _electing(api_server, namespace, do, proxy.url, terms) == (False, True)
+
+
+def test_one_whose_lease_another_holds_stops_at_once(api_server: ApiServer, namespace: str) -> None:
+    async def do(first: Elector, _: Elector) -> Any:
+        await asyncio.wait_for(first.campaign(), 30)
+        api_server.ask(
+            "PATCH",
+            f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{NAME}",
+            {"spec": {"holderIdentity": "someone"}},
+            "application/merge-patch+json",
+        )
+        with pytest.raises(LeadershipLostError):
+            await asyncio.wait_for(first.keep(), 30)
+        return first.leads
+
+    assert (
+        _electing(api_server, namespace, do, terms=Terms(duration=600.0, deadline=300.0, retry=0.5)) is False
+    )
+
+
+def test_of_two_operators_one_works_and_when_it_is_killed_the_other_does_within_twenty_seconds(
+    api_server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    put(api_server, app(namespace))
+    with Operator(api_server, namespace, tmp_path / "first.log", pace=1.0) as first:
+        until(lambda: echoed(api_server, namespace) == "1", 60, first)
+        with Operator(api_server, namespace, tmp_path / "second.log", pace=1.0) as second:
+            until(lambda: second.asked("/readyz")[0] == 200, 60, second)
+            assert second.measured("streamapp_operator_leading") == {"": 0.0}
+            assert second.measured("streamapp_operator_reconciles_total") == {}
+            first.signal(signal.SIGKILL)
+            put(api_server, app(namespace, processors=4))
+            until(lambda: echoed(api_server, namespace) == "4", 20, second)
+            assert second.leads()
+
+
+def test_an_operator_that_is_told_to_stop_is_followed_at_once(
+    api_server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    """Long before its lease would be over."""
+    put(api_server, app(namespace))
+    with Operator(api_server, namespace, tmp_path / "first.log", pace=30.0) as first:
+        until(lambda: echoed(api_server, namespace) == "1", 60, first)
+        with Operator(api_server, namespace, tmp_path / "second.log", pace=1.0) as second:
+            until(lambda: second.asked("/readyz")[0] == 200, 60, second)
+            first.signal(signal.SIGTERM)
+            assert first.wait(20) == 0
+            put(api_server, app(namespace, processors=4))
+            until(lambda: echoed(api_server, namespace) == "4", 30, second)
