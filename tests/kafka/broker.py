@@ -37,6 +37,7 @@ _SETTINGS = {
     "transaction.state.log.min.isr": "1",
     "transaction.state.log.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
+    "log.retention.ms": "-1",  # times that tests make up are long ago; a topic may say otherwise
     # What a test waits for comes soon: retention, compaction, the end of abandoned transactions.
     "log.initial.task.delay.ms": "100",
     "log.retention.check.interval.ms": "500",

@@ -1,0 +1,72 @@
+"""How long something that fails is tried again."""
+
+import ssl
+import time
+from dataclasses import dataclass, field
+
+from streamapp_runtime.systems.kafka.wire import errors
+from streamapp_runtime.systems.kafka.wire.errors import Reaction
+from streamapp_runtime.systems.kafka.wire.malformed import MalformedError
+from streamapp_runtime.systems.system import (
+    DeniedError,
+    FencedError,
+    OutOfRangeError,
+    UnavailableError,
+    UnknownStreamError,
+)
+
+FAILURES = (OSError, MalformedError)
+"""What a connection ends with."""
+
+_FIRST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.5
+
+
+class BrokenError(UnavailableError):
+    """What was begun cannot be ended; it has to be begun anew."""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """One thing that is done, and done again for so many seconds after its last success."""
+
+    doing: str
+    seconds: float
+    _ends: float = field(init=False)
+    _pause: float = field(init=False, default=_FIRST_PAUSE)
+
+    def __post_init__(self) -> None:
+        self.succeeded()
+
+    def succeeded(self) -> None:
+        """The time counts from now."""
+        self._ends = time.monotonic() + self.seconds
+        self._pause = _FIRST_PAUSE
+
+    def failed(self, why: object) -> None:
+        """Return when it is worth another try, after a pause that grows; else UnavailableError."""
+        if isinstance(why, ssl.SSLError) and not isinstance(why, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            raise DeniedError(f"{self.doing}: TLS: {why}; look at what configSecret says") from None
+        if time.monotonic() + self._pause > self._ends:
+            raise UnavailableError(f"{self.doing}: {why}") from None
+        time.sleep(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def refused(self, code: int) -> Reaction:
+        """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means."""
+        reaction = errors.reaction(code)
+        said = f"{self.doing}: {errors.name(code)}"
+        match reaction:
+            case Reaction.RETRY | Reaction.LOOK:
+                self.failed(errors.name(code))
+                return reaction
+            case Reaction.FENCED:
+                raise FencedError(said)
+            case Reaction.DENIED:
+                raise DeniedError(f"{said}; look at the permissions of the app")
+            case Reaction.UNKNOWN:
+                raise UnknownStreamError(said)
+            case Reaction.GONE:
+                raise OutOfRangeError(said)
+            case Reaction.FATAL:
+                raise BrokenError(said)

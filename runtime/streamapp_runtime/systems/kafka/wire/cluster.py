@@ -1,0 +1,147 @@
+"""The brokers of a cluster: who leads a partition, who keeps a transaction, and a connection to each."""
+
+from dataclasses import dataclass
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
+from streamapp_runtime.systems.kafka.wire.connection import Address, Connection, Security
+from streamapp_runtime.systems.kafka.wire.message import Answer, Body
+from streamapp_runtime.systems.system import UnknownStreamError
+
+_METADATA = (3, 7)
+_FIND_COORDINATOR = (10, 2)
+_UNKNOWN_TOPIC = 3
+
+
+def addresses(bootstrap: str) -> list[Address]:
+    """The brokers that a setting such as `a:9092,[::1]:9093` names."""
+    found = []
+    for part in bootstrap.split(","):
+        host, _, port = part.strip().rpartition(":")
+        found.append(Address(host.removeprefix("[").removesuffix("]"), int(port)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    error: int
+    name: str | None
+    leaders: dict[int, tuple[int, int]]  # of each partition: an error, and the leader
+
+
+class Cluster:
+    """The brokers, as one process knows them. A connection that failed is given up with `lost`."""
+
+    def __init__(self, bootstrap: str, security: Security) -> None:
+        self._bootstrap = addresses(bootstrap)
+        self._security = security
+        self._addresses: dict[int, Address] = {}
+        self._leaders: dict[Partition, int] = {}
+        self._connections: dict[Address, Connection] = {}
+
+    def leader(self, partition: Partition, attempts: Attempts) -> Connection:
+        """A connection to who leads the partition."""
+        while True:
+            try:
+                if partition not in self._leaders:
+                    self._look(partition, attempts)
+                return self._connection(self._addresses[self._leaders[partition]])
+            except FAILURES as error:
+                self.forget(partition)
+                attempts.failed(error)
+
+    def forget(self, partition: Partition) -> None:
+        """Look anew for who leads it."""
+        self._leaders.pop(partition, None)
+
+    def coordinator(self, transactional_id: str, attempts: Attempts) -> Connection:
+        """A connection to who keeps the transactions of this name, asked for anew."""
+        while True:
+            try:
+                body = Body().text(transactional_id).int8(1)
+                answer = self._any().ask(*_FIND_COORDINATOR, body)
+                answer.int32()  # how long it was throttled
+                error = answer.int16()
+                answer.text()
+                if not error:
+                    answer.int32()
+                    return self._connection(Address(answer.text() or "", answer.int32()))
+                attempts.refused(error)
+            except FAILURES as error:
+                attempts.failed(error)
+
+    def lost(self, connection: Connection) -> None:
+        """Give up a connection that failed."""
+        connection.close()
+        if self._connections.get(connection.address) is connection:
+            del self._connections[connection.address]
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        while self._connections:
+            self._connections.popitem()[1].close()
+
+    def _look(self, partition: Partition, attempts: Attempts) -> None:
+        while True:
+            topic = self._topic(partition.stream)
+            if topic.error == _UNKNOWN_TOPIC or (not topic.error and partition.index not in topic.leaders):
+                raise UnknownStreamError(f"there is no {partition}")
+            for index, (_, leader) in topic.leaders.items():
+                if leader in self._addresses:
+                    self._leaders[Partition(partition.stream, index)] = leader
+            if partition in self._leaders:
+                return
+            # None, or one that has just gone: five is what a partition without a leader is told by.
+            attempts.refused(topic.error or topic.leaders[partition.index][0] or 5)
+
+    def _topic(self, name: str) -> _Topic:
+        connection = self._any()
+        try:
+            answer = connection.ask(*_METADATA, Body().list([name], Body.text).int8(0))
+            answer.int32()  # how long it was throttled
+            self._addresses = dict(answer.list(_broker))
+            answer.text()  # the cluster
+            answer.int32()  # its controller
+            (topic,) = answer.list(_topic)
+        except FAILURES:
+            self.lost(connection)
+            raise
+        return topic
+
+    def _any(self) -> Connection:
+        """A connection to any broker."""
+        for connection in self._connections.values():
+            return connection
+        failure: Exception = OSError("no broker is named")
+        for address in [*self._addresses.values(), *self._bootstrap]:
+            try:
+                return self._connection(address)
+            except FAILURES as error:
+                failure = error
+        raise failure
+
+    def _connection(self, address: Address) -> Connection:
+        if address not in self._connections:
+            self._connections[address] = Connection(address, self._security)
+        return self._connections[address]
+
+
+def _broker(answer: Answer) -> tuple[int, Address]:
+    node = answer.int32()
+    address = Address(answer.text() or "", answer.int32())
+    answer.text()  # its rack
+    return node, address
+
+
+def _topic(answer: Answer) -> _Topic:
+    error, name = answer.int16(), answer.text()
+    answer.int8()  # whether it is the cluster's own
+    return _Topic(error, name, dict(answer.list(_partition)))
+
+
+def _partition(answer: Answer) -> tuple[int, tuple[int, int]]:
+    error, index, leader = answer.int16(), answer.int32(), answer.int32()
+    answer.int32()  # the leader's epoch
+    for _ in range(3):  # replicas: all, those in sync, those offline
+        answer.list(Answer.int32)
+    return index, (error, leader)

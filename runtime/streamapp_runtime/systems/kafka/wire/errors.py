@@ -1,0 +1,66 @@
+"""The protocol's error codes: what each is called, and what is to be done about it."""
+
+from enum import Enum
+
+
+class Reaction(Enum):
+    """What an error asks for."""
+
+    RETRY = "ask again"
+    LOOK = "find the leader or coordinator anew, then ask again"
+    FENCED = "a newer incarnation has taken over"
+    DENIED = "who asks may not"
+    UNKNOWN = "there is no such stream"
+    GONE = "the offset is not there"
+    FATAL = "nothing helps but to begin anew"
+
+
+_KNOWN = {
+    1: ("OFFSET_OUT_OF_RANGE", Reaction.GONE),
+    2: ("CORRUPT_MESSAGE", Reaction.FATAL),
+    3: ("UNKNOWN_TOPIC_OR_PARTITION", Reaction.UNKNOWN),
+    5: ("LEADER_NOT_AVAILABLE", Reaction.LOOK),
+    6: ("NOT_LEADER_OR_FOLLOWER", Reaction.LOOK),
+    7: ("REQUEST_TIMED_OUT", Reaction.RETRY),
+    8: ("BROKER_NOT_AVAILABLE", Reaction.LOOK),
+    9: ("REPLICA_NOT_AVAILABLE", Reaction.LOOK),
+    10: ("MESSAGE_TOO_LARGE", Reaction.FATAL),
+    13: ("NETWORK_EXCEPTION", Reaction.LOOK),
+    14: ("COORDINATOR_LOAD_IN_PROGRESS", Reaction.RETRY),
+    15: ("COORDINATOR_NOT_AVAILABLE", Reaction.LOOK),
+    16: ("NOT_COORDINATOR", Reaction.LOOK),
+    18: ("RECORD_LIST_TOO_LARGE", Reaction.FATAL),
+    19: ("NOT_ENOUGH_REPLICAS", Reaction.RETRY),
+    20: ("NOT_ENOUGH_REPLICAS_AFTER_APPEND", Reaction.RETRY),
+    29: ("TOPIC_AUTHORIZATION_FAILED", Reaction.DENIED),
+    31: ("CLUSTER_AUTHORIZATION_FAILED", Reaction.DENIED),
+    35: ("UNSUPPORTED_VERSION", Reaction.FATAL),
+    45: ("OUT_OF_ORDER_SEQUENCE_NUMBER", Reaction.FATAL),
+    46: ("DUPLICATE_SEQUENCE_NUMBER", Reaction.FATAL),
+    47: ("INVALID_PRODUCER_EPOCH", Reaction.FENCED),
+    48: ("INVALID_TXN_STATE", Reaction.FATAL),
+    49: ("INVALID_PRODUCER_ID_MAPPING", Reaction.FATAL),
+    50: ("INVALID_TRANSACTION_TIMEOUT", Reaction.FATAL),
+    51: ("CONCURRENT_TRANSACTIONS", Reaction.RETRY),
+    53: ("TRANSACTIONAL_ID_AUTHORIZATION_FAILED", Reaction.DENIED),
+    56: ("KAFKA_STORAGE_ERROR", Reaction.LOOK),
+    59: ("UNKNOWN_PRODUCER_ID", Reaction.FATAL),
+    74: ("FENCED_LEADER_EPOCH", Reaction.LOOK),
+    75: ("UNKNOWN_LEADER_EPOCH", Reaction.LOOK),
+    76: ("UNSUPPORTED_COMPRESSION_TYPE", Reaction.FATAL),
+    78: ("OFFSET_NOT_AVAILABLE", Reaction.RETRY),
+    87: ("INVALID_RECORD", Reaction.FATAL),
+    90: ("PRODUCER_FENCED", Reaction.FENCED),
+    100: ("UNKNOWN_TOPIC_ID", Reaction.UNKNOWN),
+    120: ("TRANSACTION_ABORTABLE", Reaction.FATAL),
+}
+
+
+def name(code: int) -> str:
+    """What the protocol calls the error."""
+    return _KNOWN[code][0] if code in _KNOWN else f"error {code}"
+
+
+def reaction(code: int) -> Reaction:
+    """What it asks for; an error of a newer broker ends what was being done."""
+    return _KNOWN[code][1] if code in _KNOWN else Reaction.FATAL

@@ -1,0 +1,66 @@
+"""librdkafka's own clients, as an independent witness of what is on a broker."""
+
+import uuid
+from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+Row = tuple[int, bytes | None, bytes | None, int | None]
+
+QUIET = {"log_level": 0, "enable.metrics.push": False}
+
+
+def created(bootstrap: str, partitions: int = 1, **config: str) -> str:
+    """A new topic with a name of its own."""
+    name = f"topic-{uuid.uuid4()}"
+    admin = AdminClient({"bootstrap.servers": bootstrap, **QUIET})
+    settings = {key.replace("_", "."): value for key, value in config.items()}
+    topic = NewTopic(name, partitions, 1, config=settings)
+    admin.create_topics([topic])[name].result(30)
+    return name
+
+
+def producer(bootstrap: str, **settings: Any) -> Producer:
+    names = {key.replace("_", "."): value for key, value in settings.items()}
+    return Producer({"bootstrap.servers": bootstrap, "linger.ms": 5, **QUIET, **names})
+
+
+def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 0) -> list[Row]:
+    """The committed records of a range."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": "witness",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "check.crcs": True,
+            **QUIET,
+        }
+    )
+    consumer.assign([TopicPartition(topic, partition, start)])
+    found: list[Row] = []
+    try:
+        while True:
+            message = consumer.poll(60)
+            assert message is not None, "nothing came for a minute"
+            if message.error():  # the end of the partition
+                assert message.offset() >= end, message.error()
+                return found
+            if message.offset() >= end:
+                return found
+            kind, time = message.timestamp()
+            found.append((message.offset(), message.key(), message.value(), time if kind else None))
+    finally:
+        consumer.close()
+
+
+def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
+    """The end of a partition, open transactions and all."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "witness", **QUIET})
+    try:
+        return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
+    finally:
+        consumer.close()
