@@ -129,25 +129,38 @@ async def _counts(
     world: World, newest: Newest, decoded: ConfigMaps, drivers: tuple[Pod, ...]
 ) -> dict[int, Counts]:
     """The counts for the generations that may have to be planned: a driver's word first, else we ask."""
-    here = next((one for one in reversed(drivers) if one.life is not Life.ENDED), None)
-    report = decoded.report
-    told = dict(report.counts) if report and here and report.driver == here.name else {}
-    found: dict[int, Counts] = {}
     in_force = next((one for one in reversed(decoded.snapshots) if one.refused is None), None)
+    runs = in_force.accepted.app if in_force else None
+    told = _told(decoded, drivers)
     apps = {newest.generation: newest.app}
     if in_force is not None:
-        apps[in_force.generation] = in_force.accepted.app
+        apps[in_force.generation] = runs
+    found: dict[int, Counts] = {}
     for generation, app in apps.items():
-        if app is not None and not is_embedded(app):
-            found[generation] = await _counts_of(world, app, told)
+        if app is None or is_embedded(app):
+            continue
+        if told and runs is not None and _reads_no_more(app, runs):
+            found[generation] = Known({stream.name: None for stream in app.spec.streams} | told)
+        else:
+            asked = await world.lookup.counts(app)
+            found[generation] = Known({**asked.counts, **told}) if isinstance(asked, Known) else asked
     return found
 
 
-async def _counts_of(world: World, app: StreamApp, told: Mapping[str, int]) -> Counts:
-    if told and all(stream.name in told for stream in app.spec.streams):
-        return Known(told)
-    asked = await world.lookup.counts(app)
-    return Known({**asked.counts, **told}) if isinstance(asked, Known) else asked
+def _told(decoded: ConfigMaps, drivers: tuple[Pod, ...]) -> dict[str, int | None]:
+    """What the driver that lives says; it looks by itself, so nobody else has to."""
+    here = next((one for one in reversed(drivers) if one.life is not Life.ENDED), None)
+    report = decoded.report
+    return dict(report.counts) if report and here and report.driver == here.name else {}
+
+
+def _reads_no_more(app: StreamApp, runs: StreamApp) -> bool:
+    """Whether a driver of the one app knows all streams of the other."""
+    known = {(one.name, one.system, one.topic) for one in runs.spec.streams}
+    same = {one.name: one for one in runs.spec.systems}
+    return all((one.name, one.system, one.topic) in known for one in app.spec.streams) and all(
+        same.get(one.name) == one for one in app.spec.systems
+    )
 
 
 def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:

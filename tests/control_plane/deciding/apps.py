@@ -31,3 +31,19 @@ def join(name: str = "app", **spec: Any) -> dict[str, Any]:
     app["metadata"]["name"] = name
     app["spec"].update(spec)
     return app
+
+
+def two_joins() -> dict[str, Any]:
+    """Two joins, each of which can go wrong by itself."""
+    app = join()
+    spec = app["spec"]
+    shops = {"name": "shops", "system": "main", "key": "shop", "columns": "shop STRING, city STRING"}
+    spec["streams"].append(shops)
+    spec["tables"].append({"name": "shops", "sideInputs": [{"stream": "shops"}]})
+    spec["operators"] = [
+        {"name": "by-user", "joinTable": {"from": "views", "table": "users", "select": "user, page"}},
+        {"name": "by-shop", "joinTable": {"from": "views", "table": "shops", "select": "user, page"}},
+        {"name": "out", "sendTo": {"from": "by-user", "stream": "enriched"}},
+        {"name": "out2", "sendTo": {"from": "by-shop", "stream": "enriched"}},
+    ]
+    return app

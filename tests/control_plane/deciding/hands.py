@@ -9,6 +9,8 @@ from streamapp.protocol.wanted import decode_wanted
 from streamapp_operator.facts.times import written
 from tests.control_plane.api_server import ApiServer
 
+NO_NODE = "a-node-that-is-gone"
+
 
 class Hands:
     """Acts in one namespace, at a time of the test's own."""
@@ -62,6 +64,10 @@ class Hands:
             },
         )
         return name
+
+    def unready(self, pod: str) -> None:
+        """Nobody hears of a pod any more."""
+        self._pod_status(pod, {"conditions": [self._ready("False")]})
 
     def remove(self, pod: str) -> None:
         """A pod is gone, as after its kubelet has ended it."""
@@ -123,6 +129,8 @@ class Hands:
     def _bind(self, name: str, node: str) -> None:
         if self._pod(name)["spec"].get("nodeName"):
             return
+        if node != NO_NODE:
+            self.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
         target = {"apiVersion": "v1", "kind": "Node", "name": node}
         body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
         self.server.ask("POST", f"{self._path('pods', name)}/binding", body)
