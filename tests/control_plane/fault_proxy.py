@@ -136,7 +136,7 @@ class FaultProxy:
                 chunk = following.result()
                 if not chunk:
                     break
-                if generation == self._generation and not self.away:
+                if (generation, cut) == (self._generation, self._cut) and not self.away:
                     await response.write(chunk)
                 following = asyncio.ensure_future(reply.content.readany())
             following.cancel()
