@@ -73,7 +73,7 @@ def run(
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
         interval = milliseconds(app.spec.batch.interval) / 1000
         loop = Loop(session, system, ledger, ready, wish.rows, interval=interval, trouble=trouble)
-        loop.start()
+        _begin(loop)
         _serve(loop, wish, stop, heard, _tidying(system, idle))
         loop.release()
     finally:
@@ -98,6 +98,13 @@ def _launched(
         raise FailedError(f"the start failed: {error}") from error
     except UnfitStreamError as error:
         raise RefusedError([Problem(0, 0, "spec", str(error))]) from error
+
+
+def _begin(loop: Loop) -> None:
+    try:
+        loop.start()
+    except TROUBLE as error:
+        raise FailedError(f"the start failed: {error}") from error
 
 
 def _serve(

@@ -14,6 +14,7 @@ MOST_FAILURES: Final = 5
 FATAL: Final[Mapping[str, str]] = {
     "bad": "a record cannot be processed",
     "gone": "records that were not yet read are gone",
+    "missing": "a stream of the app is gone",
 }
 """What a task may report that trying again does not mend."""
 AWAY: Final = "away"

@@ -27,13 +27,14 @@ from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.ordering import lane_orders
+from streamapp_runtime.driver.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.patience import Patience
 from streamapp_runtime.driver.roster import Lanes, Roster
 from streamapp_runtime.driver.session import alive
 from streamapp_runtime.driver.trials import Trials
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
-from streamapp_runtime.systems.system import FencedError, System, UnavailableError
+from streamapp_runtime.systems.system import FencedError, System, UnavailableError, UnknownStreamError
 
 KEEP_ALIVE_SECONDS = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
@@ -67,6 +68,7 @@ class Loop:
     roster: Roster = field(init=False)
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
+    outage: Outage = field(default_factory=lambda: Outage(time.monotonic))
     patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
     _crew: Crew = field(init=False)
     _frame: DataFrame | None = None  # None while there is something to mend
@@ -116,8 +118,10 @@ class Loop:
             return self._step(self._frame or self._mended())
         except FencedError as error:
             raise FailedError(f"another driver runs this app: {error}") from error
+        except UnknownStreamError as error:
+            raise HopelessError(f"a stream of the app is gone: {error}") from error
         except TROUBLE as error:
-            self._failed(reason(error))
+            self._failed(reason(error), away=is_away(error))
             return None
 
     def release(self) -> None:
@@ -131,8 +135,11 @@ class Loop:
         """Whether there is anything to read, or to mend, or a store to bring back."""
         if self._frame is None or self._unready:
             return True
-        # What was just written is looked for first, and what can be read then counts.
-        return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
+        try:
+            # What was just written is looked for first, and what can be read then counts.
+            return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
+        except UnavailableError:
+            return True  # the next step hears of it again
 
     def _step(self, frame: DataFrame) -> Batch | None:
         positions = self.backlog.positions()
@@ -220,17 +227,21 @@ class Loop:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and (given or not self.trials.suspects):
                 self.failures, self.trials.suspects = 0, ()
+            self.outage.over()
             return
         why = "; ".join(sorted({f"{report.status}: {report.message}" for report in unwell}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
-        self._failed(why, fence=any(report.status != "misplaced" for report in unwell))
+        fence = any(report.status != "misplaced" for report in unwell)
+        self._failed(why, fence=fence, away=all(report.status == "unavailable" for report in unwell))
 
-    def _failed(self, why: str, *, fence: bool = True) -> None:
+    def _failed(self, why: str, *, fence: bool = True, away: bool = False) -> None:
         """Have everything begun anew before the next batch."""
-        self.failures += 1
+        self.failures += 0 if away else 1
         self.trouble(why)
         self._frame = None
         self._fence = self._fence or fence
+        if away and not self.outage.endured():
+            raise FailedError(f"the streams' system has been out of reach for too long: {why}")
         if self.failures > MOST_FAILURES:
             raise FailedError(f"{self.failures} batches in a row failed, the last one with: {why}")
         if not alive(self.session):
@@ -240,6 +251,8 @@ class Loop:
         """Fence what may still be running, read what was committed, and begin with new workers."""
         if self.failures:
             self.pause(min(_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS))
+        elif self.outage.since is not None:
+            self.pause(PAUSE_SECONDS)
         self._man()
         if self._fence:
             self.ledger.raise_incarnation()

@@ -35,19 +35,32 @@ from streamapp_runtime.remote.away import AwayError, WaitingError
 from streamapp_runtime.remote.reader import RemoteReader
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.system import FencedError, OutOfRangeError, UnavailableError
+from streamapp_runtime.systems.system import (
+    DeniedError,
+    FencedError,
+    FullError,
+    OutOfRangeError,
+    UnavailableError,
+    UnknownStreamError,
+)
 
 EXPECTED: Mapping[type[Exception], str] = {
     FencedError: "fenced",
+    DeniedError: "denied",
+    FullError: "full",
     UnavailableError: "unavailable",
     OutOfRangeError: "gone",
+    UnknownStreamError: "missing",
     StoreBusyError: "busy",
     StoreError: "store",
     UserCodeError: "code",
     WaitingError: "waiting",
     AwayError: "away",
 }
-"""What may happen to a lane without anything being wrong with the program, and what it is called."""
+"""What may happen to a lane without anything being wrong with the program, and what it is called.
+
+The first that fits counts.
+"""
 _EXPECTED: tuple[type[Exception], ...] = tuple(EXPECTED)
 SETTLE = "settle"
 """The step in which stores are brought to where their checkpoints are."""

@@ -1,0 +1,33 @@
+"""A system that cannot be reached: it is waited for longer than batches are tried that fail by themselves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from streamapp_runtime.systems.system import DeniedError, FullError, UnavailableError
+
+MOST_SECONDS = 300.0
+"""How long a system may be away before the app gives up; whoever started it may start it again."""
+PAUSE_SECONDS = 1.0
+
+
+def is_away(error: Exception) -> bool:
+    """Whether an error says only that the system does not answer: lack of room or of rights is another."""
+    return isinstance(error, UnavailableError) and not isinstance(error, DeniedError | FullError)
+
+
+@dataclass(slots=True)
+class Outage:
+    """Since when the system has been away."""
+
+    clock: Callable[[], float]
+    since: float | None = None
+
+    def endured(self) -> bool:
+        """Note that it is away still; False where that has been so for too long."""
+        now = self.clock()
+        self.since = now if self.since is None else self.since
+        return now - self.since <= MOST_SECONDS
+
+    def over(self) -> None:
+        """Note that it answers."""
+        self.since = None

@@ -1,0 +1,33 @@
+"""A system that is away is waited for by the clock, not by the number of batches that failed."""
+
+import pytest
+
+from streamapp_runtime.driver.outage import MOST_SECONDS, Outage, is_away
+from streamapp_runtime.systems.system import DeniedError, FencedError, FullError, UnavailableError
+
+
+def test_an_outage_is_endured_for_so_long_and_no_longer() -> None:
+    times = iter([100.0, 100.0 + MOST_SECONDS, 101.0 + MOST_SECONDS])
+    outage = Outage(lambda: next(times))
+    assert [outage.endured() for _ in range(3)] == [True, True, False]
+
+
+def test_an_outage_that_is_over_leaves_all_the_time_to_the_next() -> None:
+    times = iter([0.0, MOST_SECONDS + 1])
+    outage = Outage(lambda: next(times))
+    outage.endured()
+    outage.over()
+    assert outage.endured()
+
+
+@pytest.mark.parametrize(
+    ("error", "away"),
+    [
+        (UnavailableError("x"), True),
+        (FullError("x"), False),
+        (DeniedError("x"), False),
+        (FencedError("x"), False),
+    ],
+)
+def test_only_a_system_that_does_not_answer_is_away(error: Exception, away: bool) -> None:
+    assert is_away(error) is away

@@ -1,0 +1,58 @@
+"""What a lane that was killed left open holds nobody up for long."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.systems.kafka.log import KafkaSystem
+from tests.engine.systems.values import texts, values
+
+OWNER, OUTPUT = "held.checkpoint", "held.output"
+MOST_SECONDS = 3.0
+
+
+@pytest.fixture
+def system(kafka: str) -> Iterator[KafkaSystem]:
+    system = KafkaSystem(kafka)
+    system.create(OUTPUT, 1)
+    yield system
+    system.close()
+
+
+def killed_amidst(kafka: str, writer: str) -> None:
+    """A lane that was killed with a transaction open."""
+    command = [sys.executable, "-m", "tests.engine.kafka.killed_lane", kafka, OUTPUT, OWNER, writer]
+    lane = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert lane.stdout is not None
+    assert lane.stdout.readline() == "open\n"
+    lane.kill()
+    lane.wait()
+    lane.stdout.close()
+    assert lane.stdin is not None
+    lane.stdin.close()
+
+
+def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
+    kafka: str, system: KafkaSystem
+) -> None:
+    first = Ledger(KafkaSystem(kafka), OWNER)
+    first.open("run")
+    first.expect(["processor-0", "processor-1"])
+    killed_amidst(kafka, "processor-1")
+    after = system.begin("others.checkpoint", 1)
+    after.append(Partition(OUTPUT, 0), values("seen"))
+    after.commit()
+    assert texts(system, Partition(OUTPUT, 0)) == []  # the lane's transaction stands before it
+
+    begun = time.monotonic()
+    second = Ledger(KafkaSystem(kafka), OWNER)
+    second.open("run")
+    while texts(system, Partition(OUTPUT, 0)) != ["seen"]:
+        assert time.monotonic() - begun < MOST_SECONDS
+    assert time.monotonic() - begun < MOST_SECONDS
+    assert (second.incarnation, second.checkpoints) == (2, {})
