@@ -17,6 +17,8 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
+from streamapp_runtime.driver import spark_home
+
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 CHATTER: Final = (b"WARNING: Using incubator modules",)
 """What the JVM says before any setting is read."""
@@ -36,6 +38,7 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
     java = _java()
+    spark_home.settle()
     options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
     apart = {"stderr": subprocess.PIPE, "start_new_session": True}
