@@ -71,6 +71,15 @@ generate: $(READY) ## Write the generated files anew: CRD, reference pages, what
 docs: $(READY) ## Build the documentation site into site/; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+.PHONY: images
+images: ## Build the images of the operator and of the runtime with Docker (PYTHON_IMAGE, DOCKER_BUILD_FLAGS, VERSION)
+	@command -v docker >/dev/null || { echo "Building images needs Docker." >&2; exit 1; }
+	@for part in operator runtime; do \
+		docker build $(DOCKER_BUILD_FLAGS) -f $$part/Dockerfile -t streamapp-$$part:$(or $(VERSION),dev) \
+			$(if $(PYTHON_IMAGE),--build-arg PYTHON_IMAGE=$(PYTHON_IMAGE)) --build-arg VERSION=$(or $(VERSION),dev) \
+			--build-arg REVISION=$$(git rev-parse --short HEAD) . || exit 1; \
+	done
+
 .PHONY: clean
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
