@@ -19,6 +19,7 @@ MEASURED = (
     "stores",
     "formats",
     "operations",
+    "control_plane.launches",
     "engine.local_store",
     "engine.overhead",
     "engine.changelog",

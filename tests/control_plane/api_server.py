@@ -98,8 +98,11 @@ class ApiServer:
     def new_namespace(self, name: str) -> None:
         """A namespace in which operators may elect who leads."""
         self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        role = rbac.lead_role(name)
-        within = f"{RBAC}/namespaces/{name}"
+        self.allow_election(name)
+
+    def allow_election(self, namespace: str) -> None:
+        role = rbac.lead_role(namespace)
+        within = f"{RBAC}/namespaces/{namespace}"
         self.ask("POST", f"{within}/roles", role)
         self.ask("POST", f"{within}/rolebindings", _bound("Role", role["metadata"]["name"]))
 

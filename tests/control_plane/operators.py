@@ -23,10 +23,11 @@ class Operator(Child):
         pace: float = CALM,
         patience: float = 1.0,
         url: str = "",
+        module: str = "tests.control_plane.echo",
     ) -> None:
         self.name = log.stem
         kubeconfig = server.kubeconfig("operator", url)
-        command = [sys.executable, "-m", "tests.control_plane.echo", str(kubeconfig), namespace]
+        command = [sys.executable, "-m", module, str(kubeconfig), namespace]
         super().__init__([*command, self.name, str(pace), str(patience)], log)
 
     def lines(self) -> list[dict[str, Any]]:
