@@ -14,7 +14,7 @@ import click
 from streamapp.cli.sources import one_of, parsed, tell
 from streamapp.protocol.ending import Code
 from streamapp.spec.app import StreamApp
-from streamapp.spec.durations import milliseconds
+from streamapp_runtime.cli.duration import seconds_of
 from streamapp_runtime.cli.outcome import Ended
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def run(
     """
     if until_end and duration is not None:
         raise click.UsageError("--until-end and --for say two different ends; leave one out")
-    seconds = _seconds(duration)
+    seconds = None if duration is None else seconds_of(duration, "--for")
     found = parsed(app)
     if found.problems:
         _leave(app, Ended(Code.CONFIG, problems=found.problems), log_format)
@@ -182,10 +182,3 @@ def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[
         second(told)
 
     return heard
-
-
-def _seconds(duration: str | None) -> float | None:
-    try:
-        return milliseconds(duration) / 1000 if duration else None
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--for") from None

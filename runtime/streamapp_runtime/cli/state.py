@@ -10,6 +10,7 @@ import click
 
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.columns import aligned
+from streamapp_runtime.cli.duration import seconds_of
 from streamapp_runtime.cli.opened_log import opened, told
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ STATE = "state"
 """The folder of stores within that of the log."""
 
 
-@click.group(short_help="List and read the state of apps.")
+@click.group(short_help="List, read and clear the state of apps.")
 def state() -> None:
-    """List and read the state of apps on an embedded system.
+    """List, read and clear the state of apps on an embedded system.
 
     DATA is the folder that the system's `path` names. An app that runs there is not disturbed.
 
@@ -105,6 +106,47 @@ def read(
         cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
         for line in aligned([["TASK", "KEY", *names], *cells]):
             click.echo(line)
+
+
+@state.command(short_help="Take away stores that nobody owns any more.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--app", "app", metavar="ID", help="Only those of this application id.")
+@click.option(
+    "--older-than",
+    "age",
+    metavar="DURATION",
+    default="1d",
+    show_default=True,
+    help="Leave what was touched later.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be taken away, and take nothing.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> None:
+    """Take away the stores of DATA that nobody owns any more.
+
+    Those are stores of a table that the app has no more, of a task that is not in its layout, of a run before
+    its state was reset, and all stores of an app whose streams are gone. What the app owns, its last start
+    said. A store that some process holds is never touched. Each start of an app does the same with its own
+    stores, where nobody has touched them for a day.
+
+    \b
+    Examples:
+      streamapp state gc ./data --dry-run
+      streamapp state gc ./data --older-than 1h
+    """
+    from streamapp_runtime.cli.garbage import collected
+
+    found = list(collected(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
+    if output == "json":
+        click.echo(json.dumps([one.facts() for one in found], indent=2))
+        return
+    rows = [[one.store.application_id, one.store.task, one.store.table, str(one.store.size)] for one in found]
+    told = [[*row, one.store.why, one.done] for row, one in zip(rows, found, strict=True)]
+    for line in aligned([["APP", "TASK", "TABLE", "BYTES", "WHY", ""], *told], numbers=(3,)) if found else ():
+        click.echo(line)
+    freed = [one.store.size for one in found if one.counts]
+    verb = "would be taken away" if dry_run else "taken away"
+    click.echo(f"{len(freed)} {'store' if len(freed) == 1 else 'stores'} {verb}, {sum(freed):,} bytes")
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:

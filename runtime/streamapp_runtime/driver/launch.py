@@ -36,6 +36,8 @@ from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.settings import remotes
+from streamapp_runtime.stores.owned import Owned
+from streamapp_runtime.systems.connection import Embedded
 from streamapp_runtime.systems.system import System
 
 
@@ -108,7 +110,7 @@ def prepared(
     """
     app, system, ledger = site.app, site.system, site.ledger
     work = compiled(app, proposal, session, program)
-    kept = shelves(app, work.program)
+    kept, adjuncts = shelves(app, work.program), adjunct_shelves(app, work.program)
     topics = topics_of(app)
     written = make_written(app, proposal, work.tasks, system)
     dead_letters = make_dead_letters(app, topics, system)
@@ -125,7 +127,14 @@ def prepared(
         checkpoints=ledger.stream,
         partitions=written,
         shelves=kept,
-        adjuncts=adjunct_shelves(app, work.program),
+        adjuncts=adjuncts,
+        owned=Owned(
+            ledger.run_id,
+            tasks=frozenset(assignment.layout.changelog),
+            tables=frozenset(kept) | frozenset(adjuncts),
+            shared=frozenset(name for name, shelf in adjuncts.items() if shelf.broadcast),
+            embedded=isinstance(site.home.connection, Embedded),
+        ),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=work.avro,

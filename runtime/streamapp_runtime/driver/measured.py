@@ -18,6 +18,7 @@ from streamapp_runtime.driver.metrics import (
     BOUNDS,
     BYTES,
     BYTES_IN,
+    COUNTED,
     ENTRIES,
     FAILED,
     INCARNATION,
@@ -86,6 +87,9 @@ class Measured:
             if all(report.status in WELL for report in batch.reports):
                 for stream, rows in batch.given.items():
                     self._values[ROWS_IN][stream] += rows
+            for report in batch.reports:
+                for counter, name, number in report.counted if report.status in WELL else ():
+                    self._values[COUNTED[counter]][name] += number
             self._seconds[BATCH].see(batch.seconds)
             for report in batch.reports:
                 for step, seconds in report.steps:

@@ -42,12 +42,41 @@ BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", 
 RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
 RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
 TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", "processor")
+NULL_KEYS = Metric(
+    "streamapp_null_keys_total", Kind.COUNTER, "Rows left out because they have no key.", "name"
+)
+NULL_TIMES = Metric(
+    "streamapp_null_times_total", Kind.COUNTER, "Rows left out because they have no time.", "name"
+)
+REMOTE_ASKED = Metric(
+    "streamapp_remote_keys_asked_total", Kind.COUNTER, "Keys that a remote table was asked for.", "table"
+)
+REMOTE_CACHED = Metric(
+    "streamapp_remote_keys_cached_total", Kind.COUNTER, "Keys that the cache of a remote table knew.", "table"
+)
+REMOTE_UNANSWERED = Metric(
+    "streamapp_remote_keys_unanswered_total", Kind.COUNTER, "Keys without an answer: it was away.", "table"
+)
+FREED = Metric(
+    "streamapp_freed_state_bytes_total", Kind.COUNTER, "Bytes of stores that nobody owned any more.", "table"
+)
 INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
 
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LAG, BATCHES, FAILED, SECONDS,
-    ENTRIES, BYTES, RESTORED, RESTORING, TASKS, INCARNATION,
+    NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
+    ENTRIES, BYTES, FREED, RESTORED, RESTORING, TASKS, INCARNATION,
 )  # fmt: skip
+
+COUNTED = {
+    "nullKeys": NULL_KEYS,
+    "nullTimes": NULL_TIMES,
+    "remoteAsked": REMOTE_ASKED,
+    "remoteCached": REMOTE_CACHED,
+    "remoteUnanswered": REMOTE_UNANSWERED,
+    "freedBytes": FREED,
+}
+"""What lanes count, by the names that they count it under."""
 
 
 def page() -> str:
@@ -65,6 +94,8 @@ _HEAD = (
     "`streamapp run --metrics-port 9400` serves these at `http://127.0.0.1:9400/metrics`, in the text",
     "format that Prometheus reads. Counters begin at 0 with each start of the driver. What stores hold is",
     "looked up when it is asked for, at most every ten seconds; tables in memory have no entry there.",
+    "A `name` is that of a table or an operator. What is counted by table or by name has an entry once there",
+    "is something to count.",
     "",
     f"`step` is `{BATCH}` for a whole batch as the driver sees it. The others are told by each lane:",
     "`settle` (stores are brought to where their checkpoints are), `read` (records are fetched and decoded),",

@@ -7,6 +7,7 @@ from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.remote.settings import RemoteSettings
+from streamapp_runtime.stores.owned import Owned
 from streamapp_runtime.systems.connection import Connection
 
 
@@ -25,4 +26,5 @@ class Setup:
     on_bad_record: str = "fail"
     dead_letters: DeadLetters | None = None  # what takes bad records
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
+    owned: Owned | None = None  # what the app owns of the stores on disk; None to look after none of them
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

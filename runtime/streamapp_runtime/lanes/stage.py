@@ -33,6 +33,8 @@ from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.remote.away import AwayError, WaitingError
 from streamapp_runtime.remote.reader import RemoteReader
+from streamapp_runtime.stores import owned as owned_by_app
+from streamapp_runtime.stores.clearing import Unowned, clear
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import (
@@ -93,6 +95,7 @@ class Stage:
         adjuncts = adjuncts_of(layer, setup.adjuncts)
         self.adjuncts = Adjuncts(Path(setup.state), setup.application_id, setup.run_id, adjuncts)
         self.seat = this_seat()
+        self.freed = self._freed() if self.last else ()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve one batch."""
@@ -117,6 +120,17 @@ class Stage:
             self.adjuncts.release()
         self.system.close()
 
+    def _freed(self) -> tuple[Unowned, ...]:
+        """Take away stores of the app on this host that it does not own any more."""
+        owned = self.setup.owned
+        if owned is None:
+            return ()
+        root = Path(self.setup.state)
+        with suppress(OSError):  # another lane does the same just then
+            owned_by_app.write(root, self.setup.application_id, owned)
+            return tuple(clear(root, self.setup.application_id, owned, time.time()))
+        return ()
+
     def _misplaced(self, batches: Iterator[pa.RecordBatch], lane: LaneOrder) -> Iterator[pa.RecordBatch]:
         """Touch nothing: the stores here are another lane's, and those of this lane are elsewhere."""
         for _ in batches:
@@ -130,6 +144,9 @@ class Stage:
         self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
     ) -> Iterator[pa.RecordBatch]:
         batch = LayerBatch(self, orders, lane, attempt)
+        for each in self.freed:
+            batch.state.count("freedBytes", each.table, each.size)
+        self.freed = ()
         with batch.times.of(SETTLE):
             batch.failed.update(self._settled(batch, lane))
         if self.first:

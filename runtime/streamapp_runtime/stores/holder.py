@@ -57,12 +57,8 @@ class Hold:
 
 def take(directory: Path, owner: str, wait_seconds: float) -> Hold:
     """Lock a directory, which is made; StoreBusyError when another process keeps it that long."""
-    directory.mkdir(parents=True, exist_ok=True)
-    lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    if not _within(wait_seconds, lambda: _locked(lock)):
-        os.close(lock)
-        holder = recorded(directory)
-        raise StoreBusyError(str(directory), holder.pid if holder else None)
+    while not _lies_in(lock := _locked_file(directory, wait_seconds), directory):
+        os.close(lock)  # who held it took the directory away: it locks nothing any more
     try:
         fresh = directory / f"{_RECORD}.new"
         fresh.write_text(json.dumps(asdict(Holder.this_process(owner))), "utf-8")
@@ -109,6 +105,25 @@ def this_boot() -> str:
 
 def _this_namespace() -> str:
     return str(Path("/proc/self/ns/pid").readlink())
+
+
+def _locked_file(directory: Path, wait_seconds: float) -> int:
+    while True:
+        directory.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # the directory was taken away just then
+            lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            break
+    if not _within(wait_seconds, lambda: _locked(lock)):
+        os.close(lock)
+        holder = recorded(directory)
+        raise StoreBusyError(str(directory), holder.pid if holder else None)
+    return lock
+
+
+def _lies_in(lock: int, directory: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(lock), (directory / _LOCK).stat())
+    return False
 
 
 def _held(directory: Path) -> bool:

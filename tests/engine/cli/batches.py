@@ -1,6 +1,6 @@
 """Batches as the loop tells of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.lanes.orders import Report
@@ -17,6 +17,7 @@ def batch(
     lags: Mapping[str, int] | None = None,
     given: Mapping[str, int] | None = None,
     status: str = "committed",
+    counted: Sequence[tuple[str, str, int]] = (),
 ) -> Batch:
     return Batch(
         number=number,
@@ -30,5 +31,5 @@ def batch(
         restored=restored,
         lags=lags or {},
         given=given or {},
-        reports=(Report("Partition 0", status),),
+        reports=(Report("Partition 0", status, counted=counted),),
     )

@@ -43,6 +43,15 @@ def test_rows_of_a_batch_that_was_not_committed_are_not_counted_as_read() -> Non
     assert value(values.text(), 'streamapp_rows_in_total{stream="views"}') == 20
 
 
+def test_what_lanes_count_is_told_by_name_and_not_of_what_is_done_again() -> None:
+    values = measured()
+    for status in ("committed", "waiting", "committed"):
+        counted = [("nullKeys", "users", 2), ("remoteAsked", "prices", 5)]
+        values.batch(batch(status=status, counted=counted))
+    assert value(values.text(), 'streamapp_null_keys_total{name="users"}') == 4
+    assert value(values.text(), 'streamapp_remote_keys_asked_total{table="prices"}') == 10
+
+
 def test_a_failed_batch_is_counted() -> None:
     values = measured()
     values.trouble("why")
