@@ -46,8 +46,7 @@ def read(root: Path, application_id: str) -> Owned | None:
     """What an app owns; None where that was never said, or cannot be read."""
     try:
         told = json.loads((app_directory(root, application_id) / NAME).read_text("utf-8"))
-        return Owned(
-            told["run_id"], frozenset(told["tasks"]), frozenset(told["tables"]), bool(told["embedded"])
-        )
+        tasks, tables, shared = (frozenset(told[name]) for name in ("tasks", "tables", "shared"))
+        return Owned(told["run_id"], tasks, tables, shared, bool(told["embedded"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -22,7 +22,7 @@ from streamapp_runtime.stores.store import Identity, Mark
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 
 ROOT = Path(__file__).parents[3]
-OWNED = Owned("run-2", frozenset({"task/0", "task/1"}), frozenset({"users"}))
+OWNED = Owned("run-2", frozenset({"task/0", "task/1"}), frozenset({"users", "rates"}), frozenset({"rates"}))
 KEYS, VALUES = pa.array([b"a"]), pa.array([b"1"])
 
 
@@ -67,6 +67,7 @@ def test_what_is_of_another_task_table_or_run_is_found_and_says_why(tmp_path: Pa
     made(tmp_path, "task/1", "users", run="run-1", kind=kind)
     made(tmp_path, "task/2", "users", kind=kind)
     made(tmp_path, "task/0", "orders", kind=kind)
+    made(tmp_path, "somewhere", "rates", kind=kind)  # not kept task by task
     found = {(each.task, each.table): each.why for each in unowned(tmp_path, "app", OWNED)}
     assert found == {
         ("task/1", "users"): "it is of an earlier run",
