@@ -15,7 +15,7 @@ from streamapp_operator.status.told import status
 from streamapp_operator.status.view import View
 from streamapp_operator.steps.accept import Acceptance, accept
 from streamapp_operator.steps.author import Authored, author
-from streamapp_operator.steps.driving import driving
+from streamapp_operator.steps.driving import driving, monitored
 from streamapp_operator.steps.model import Modelled, model
 from streamapp_operator.steps.starting import held
 from streamapp_operator.steps.writes import after_status, before_status
@@ -63,7 +63,10 @@ def _modelled(facts: Facts, acceptance: Acceptance, authored: Authored | None) -
     if target is None:
         return None
     here = any(pod.life is not Life.ENDED for pod in facts.drivers)
-    return model(facts, target.accepted, authored, anew=not here)
+    found = model(facts, target.accepted, authored, anew=not here)
+    if here and isinstance(found, Modelled) and found.grown and not monitored(target.accepted.app):
+        return model(facts, target.accepted, None, anew=False)
+    return found
 
 
 def _as_announced(view: View) -> History:

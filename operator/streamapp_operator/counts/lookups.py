@@ -20,6 +20,7 @@ from streamapp_operator.cluster.kinds import SECRET
 from streamapp_operator.counts.answers import Counts, Known, Misused, Pending, Unavailable
 from streamapp_operator.counts.kafka_client import KafkaClient, NoAnswerError
 from streamapp_operator.facts.recent import Recent
+from streamapp_operator.steps.author import checkpoints
 
 PATIENCE = 0.8
 """Seconds that a reconcile waits for an answer."""
@@ -134,4 +135,4 @@ def _topics(app: StreamApp, system: str, *, first: bool) -> dict[str, str]:
     """The streams of a system, each with its topic; those that the app makes are in its first system."""
     found = {one.name: one.topic or one.name for one in app.spec.streams if one.system == system}
     made = {one.stream for one in build(app, {}).operators.values() if one.cuts and one.stream}
-    return found | ({name: name for name in made} if first else {})
+    return found | ({name: name for name in (*made, checkpoints(app))} if first else {})

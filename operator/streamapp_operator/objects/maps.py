@@ -9,10 +9,14 @@ from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.objects.owned import GENERATION, Role, metadata
 
 
-def accepted_map(app: Manifest, generation: int, files: Mapping[str, str]) -> Manifest:
+def accepted_map(
+    app: Manifest, generation: int, files: Mapping[str, str], annotations: Mapping[str, str]
+) -> Manifest:
     """One accepted generation: nothing in it ever changes."""
     name = naming.accepted(app["metadata"]["name"], generation)
-    own = metadata(app, name, Role.ACCEPTED, more_labels={GENERATION: str(generation)})
+    own = metadata(
+        app, name, Role.ACCEPTED, more_labels={GENERATION: str(generation)}, annotations=annotations
+    )
     return {**_config_map(own), "immutable": True, "data": dict(files)}
 
 

@@ -47,7 +47,7 @@ class Snapshot:
 def snapshot_map(app: Manifest, snapshot: Snapshot) -> Manifest:
     """The ConfigMap that keeps it."""
     files = {places.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
-    return accepted_map(app, snapshot.generation, files)
+    return accepted_map(app, snapshot.generation, files, {RAN: "true"} if snapshot.ran else {})
 
 
 def snapshot_in(manifest: Manifest) -> Snapshot | None:

@@ -42,6 +42,9 @@ def planned(view: View) -> Condition:
     if view.acceptance.verdict is Verdict.ACCEPTED and view.embedded:
         message = "the driver plans it: only that one can open an embedded log"
         return holds(Aspect.PLANNED, Why.PLANNED_BY_DRIVER, message, generation)
+    if found is not None and found.by_driver:
+        message = "there is state under this application id; the driver plans by the layout beside it"
+        return holds(Aspect.PLANNED, Why.PLANNED_BY_DRIVER, message, generation)
     if found is None:
         message = "it is planned once the resource is sound"
         return unknown(Aspect.PLANNED, Why.NOT_ACCEPTED, message, generation)

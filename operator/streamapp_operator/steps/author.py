@@ -28,6 +28,7 @@ class Authored:
     run: str
     proposal: Proposal | None = None
     problems: tuple[Problem, ...] = ()
+    by_driver: bool = False  # there is state that only a driver can look into
 
     @property
     def assignment(self) -> Assignment | None:
@@ -50,6 +51,8 @@ def author(facts: Facts, app: StreamApp, generation: int) -> Authored:
         return Authored(counts, run, problems=problems)
     if not isinstance(counts, Known):
         return Authored(counts, run)
+    if layout is None and _finds_state(facts, app, counts):
+        return Authored(counts, run, by_driver=True)
     names = tuple(processor_names(app.spec.processors))
     proposal = propose(app, World(counts.counts, layout, run, facts.now, names))
     return Authored(counts, run, proposal, tuple(_problems(proposal)))
@@ -89,6 +92,21 @@ def _says_more(desired: Desired, ours: Layout, told: Layout) -> bool:
     model = desired.wanted.model
     tasks = {task.name: task.partitions for task in model.tasks} if model else {}
     return layout_conflict(told, ours, tasks, model.broadcast if model else ()) is None
+
+
+def checkpoints(app: StreamApp) -> str:
+    """The stream that an app keeps its checkpoints and its layout in."""
+    return f"{app.application_id}.checkpoint"
+
+
+def _finds_state(facts: Facts, app: StreamApp, counts: Known) -> bool:
+    """Whether an app that is new here has checkpoints from before: it was deleted and made anew.
+
+    Its streams may have grown since, so that only the layout beside the state tells how to plan. The first
+    driver goes by that one, and reports it.
+    """
+    known = facts.desired is not None and facts.desired.wanted.model is not None
+    return not known and facts.report is None and counts.counts.get(checkpoints(app)) is not None
 
 
 def _own_code(app: StreamApp) -> Iterator[Problem]:

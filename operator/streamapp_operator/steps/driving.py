@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from streamapp.spec.app import StreamApp
 from streamapp.spec.changes import at_least, changes
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.marks import Effect
@@ -18,6 +19,7 @@ from streamapp_operator.objects.snapshot import Snapshot
 from streamapp_operator.status.why import Why
 from streamapp_operator.steps.model import Modelled
 
+MONITOR = "job.coordinator.monitor-partition-change"
 SETTLE_SECONDS = 5.0
 """Topics that grow together are taken up together."""
 
@@ -107,13 +109,18 @@ def _restart(
         return (Why.SPEC_CHANGED, *paths), None
     if modelled is None or not modelled.tasks_changed or facts.desired is None:
         return (), None
-    if target.accepted.app.spec.on_partition_change == "live":
+    if target.accepted.app.spec.on_partition_change == "live" or facts.desired.wanted.model is None:
         return (), None
     if not modelled.grown:
         return (Why.MODEL_CHANGED,), None
     since = _growing_since(facts)
     left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
     return ((), left) if left > 0 else ((Why.PARTITIONS_GREW, *modelled.grown), None)
+
+
+def monitored(app: StreamApp) -> bool:
+    """Whether growth is taken up while the app runs; a start goes by the counts of its day in any case."""
+    return app.spec.monitor.enabled and app.spec.config.get(MONITOR, "true") == "true"
 
 
 def _growing_since(facts: Facts) -> float | None:

@@ -31,6 +31,8 @@ def _holds(authored: Authored | None, modelled: Modelled | Refusal | None) -> It
     if isinstance(modelled, Refusal):
         yield Hold(modelled.reason, str(modelled), PLAN_AGAIN_SECONDS)
         return
+    if authored is not None and authored.by_driver:
+        return
     if authored is None or isinstance(authored.counts, Pending):
         yield Hold(Why.NOT_PLANNED_YET, "the partition counts are being looked up", 0.5)
         return

@@ -73,6 +73,13 @@ class Hands:
         """A pod is gone, as after its kubelet has ended it."""
         self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")
 
+    def collect_garbage(self) -> None:
+        """What the garbage collector does when an app is gone: its objects go too."""
+        for plural, group in (("pods", "api/v1"), ("configmaps", "api/v1")):
+            for one in self.server.ask("GET", self._path(plural, "", group))["items"]:
+                grace = "?gracePeriodSeconds=0"
+                self.server.ask("DELETE", self._path(plural, one["metadata"]["name"], group) + grace)
+
     def executor(self, number: int, driver: str | None = None, node: str = "node-a") -> str:
         """Spark makes an executor pod, and it runs."""
         name = f"app-exec-{number}"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from streamapp.jobmodel.model import JobModel
 from streamapp.protocol import places
-from streamapp.protocol.wanted import decode_wanted
+from streamapp.protocol.wanted import Wanted, decode_wanted
 from streamapp.spec.app import StreamApp
 from streamapp_operator.cluster.access import access
 from streamapp_operator.cluster.api import ApiCluster
@@ -161,10 +161,13 @@ class Stage(Hands):
             and pod["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
 
+    def wanted(self, name: str = "app") -> Wanted:
+        return decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
+
     def model(self, name: str = "app") -> JobModel:
-        wanted = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
-        assert wanted.model is not None
-        return wanted.model
+        found = self.wanted(name).model
+        assert found is not None
+        return found
 
     def events(self) -> list[tuple[str, str, str]]:
         return sorted((one["type"], one["reason"], one["message"]) for one in self.objects("events"))
