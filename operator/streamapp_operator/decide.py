@@ -81,7 +81,7 @@ def _as_announced(view: View) -> History:
                 uid="",
                 started_at=None,
                 stopping="",
-                restarts=history.restarts + (history.last is not None),
+                restarts=history.restarts + (history.last is not None and not history.open),
             )
         case Stop(why=why):
             return replace(history, stopping=why)

@@ -23,6 +23,7 @@ from streamapp_operator.watch.remembered import remembered
 from streamapp_operator.world import World
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.hands import Hands
+from tests.control_plane.deciding.mortal import Mortal
 
 T = TypeVar("T")
 INSTALLATION = Installation(image="streamapp-runtime:test")
@@ -57,6 +58,7 @@ class Stage(Hands):
             self._calls, (namespace,), lambda: 60.0, lambda: datetime.fromtimestamp(self.now, UTC)
         )
         self._world: World | None = None
+        self.mortal: Mortal | None = None
 
     async def _connected(self) -> Calls:
         return Calls(
@@ -85,7 +87,8 @@ class Stage(Hands):
             ):
                 cache.put(kind, found)
         before = self._world
-        world = World(self.cluster, cache, lambda: self.now, self.table, self.installation)
+        cluster = self.mortal or self.cluster
+        world = World(cluster, cache, lambda: self.now, self.table, self.installation)
         if before is not None:
             world = replace(
                 world,
@@ -112,7 +115,7 @@ class Stage(Hands):
 
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
-        self._world = None
+        self._world, self.mortal = None, None
 
     # What people do.
 

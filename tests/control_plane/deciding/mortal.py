@@ -1,0 +1,56 @@
+"""A cluster whose operator dies right after its nth write: what it had written stands, nothing follows."""
+
+from typing import Any, Literal
+
+from streamapp_operator.cluster.answers import Answer
+from streamapp_operator.cluster.cluster import Cluster
+from streamapp_operator.cluster.kinds import Kind
+from streamapp_operator.cluster.manifest import Manifest
+
+
+class KilledError(BaseException):
+    """The operator is no more; nothing in it may catch this."""
+
+
+class Mortal:
+    """Passes every call on, until its time has come."""
+
+    def __init__(self, cluster: Cluster, writes: int) -> None:
+        self._cluster = cluster
+        self._left = writes
+        self.written = 0
+
+    def _written(self, answer: Any) -> Any:
+        self.written += 1
+        self._left -= 1
+        if self._left == 0:
+            raise KilledError
+        return answer
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+        return await self._cluster.read(kind, namespace, name)
+
+    async def select(self, kind: Kind, namespace: str | None, labels: dict[str, str]) -> list[Manifest]:
+        return await self._cluster.select(kind, namespace, labels)
+
+    async def create(self, manifest: Manifest) -> Manifest | Literal[Answer.EXISTS]:
+        found: Manifest | Literal[Answer.EXISTS] = self._written(await self._cluster.create(manifest))
+        return found
+
+    async def apply(self, manifest: Manifest) -> Manifest:
+        found: Manifest = self._written(await self._cluster.apply(manifest))
+        return found
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, uid: str | None = None, grace_seconds: int | None = None
+    ) -> bool:
+        return bool(self._written(await self._cluster.delete(kind, namespace, name, uid, grace_seconds)))
+
+    async def patch_status(self, app: Manifest, status: Manifest) -> Manifest | Literal[Answer.CONFLICT]:
+        answer = await self._cluster.patch_status(app, status)
+        return answer if answer is app else self._written(answer)  # the same is not written
+
+    async def event(
+        self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
+    ) -> None:
+        await self._cluster.event(app, type_, reason, message)
