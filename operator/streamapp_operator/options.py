@@ -17,7 +17,7 @@ class Options:
     operator_class: str | None = None
     lease_namespace: str = ""  # empty: the one that the operator runs in, or watches
     identity: str = ""
-    host: str = "0.0.0.0"  # noqa: S104 - probes and scrapes come from other machines
+    host: str | None = "127.0.0.1"  # none: all addresses, as probes and scrapes in a cluster need
     port: int = 8080
     workers: int = 16
     terms: Terms = field(default_factory=Terms)

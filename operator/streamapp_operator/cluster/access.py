@@ -6,6 +6,7 @@ from pathlib import Path
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.config import config_exception, incluster_config, kube_config
 
+USUAL = kube_config.KUBE_CONFIG_DEFAULT_LOCATION
 IN_A_POD = "KUBERNETES_SERVICE_HOST"
 
 
@@ -16,17 +17,15 @@ class NoAccessError(Exception):
 async def access(kubeconfig: Path | None = None, context: str | None = None) -> Configuration:
     """Where the API server is and who we are there; a kubeconfig that is named goes before all else."""
     configuration = Configuration()
-    named = kubeconfig is not None or context is not None or bool(os.environ.get("KUBECONFIG"))
+    said = str(kubeconfig or os.environ.get("KUBECONFIG") or "")
     try:
-        if os.environ.get(IN_A_POD) and not named:
+        if os.environ.get(IN_A_POD) and not said and not context:
             incluster_config.load_incluster_config(configuration)
-        else:
-            await kube_config.load_kube_config(
-                str(kubeconfig) if kubeconfig else os.environ.get("KUBECONFIG") or None,
-                context,
-                configuration,
-                persist_config=False,
-            )
+            return configuration
+        files = said or USUAL
+        if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep) if one):
+            raise NoAccessError(f"there is no kubeconfig {files}; name one with --kubeconfig")
+        await kube_config.load_kube_config(said or None, context, configuration, persist_config=False)
     except (config_exception.ConfigException, OSError) as error:
         raise NoAccessError(str(error)) from error
     return configuration

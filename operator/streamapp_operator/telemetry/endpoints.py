@@ -12,7 +12,7 @@ Check = Callable[[], str]
 
 @asynccontextmanager
 async def serving(
-    host: str, port: int, alive: Check, ready: Check, metrics: Callable[[], str]
+    host: str | None, port: int, alive: Check, ready: Check, metrics: Callable[[], str]
 ) -> AsyncIterator[int]:
     """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken."""
 

@@ -1,0 +1,105 @@
+"""`streamapp operator`: look after the StreamApps of a cluster."""
+
+import asyncio
+import logging
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from streamapp_operator.cluster.access import IN_A_POD, NoAccessError
+from streamapp_operator.installation import Installation
+from streamapp_operator.installation_file import read_installation
+from streamapp_operator.options import Options
+
+LOOPBACK = "127.0.0.1"
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(short_help="Look after the StreamApps of a Kubernetes cluster.")
+@click.option("-n", "--namespace", "namespaces", multiple=True, help="Only this one; may be said again.")
+@click.option(
+    "--kubeconfig", type=FILE, help="Left out: the pod's own account, else KUBECONFIG or ~/.kube/config."
+)
+@click.option("--context", help="Which context of the kubeconfig; its current one when left out.")
+@click.option("--operator-class", help="Look after apps of this operatorClass; left out: those without one.")
+@click.option("--image", help="Image of drivers and executors, for apps that name none.")
+@click.option(
+    "--installation", type=FILE, help="A YAML file with defaults for all apps, and what they may ask for."
+)
+@click.option(
+    "--lease-namespace",
+    help="Where replicas agree on who leads; left out: the pod's namespace, else the first that is watched.",
+)
+@click.option("--workers", type=click.IntRange(1, 256), default=16, show_default=True, help="Apps at a time.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8080,
+    show_default=True,
+    help="For /livez, /readyz and /metrics: in a pod on all addresses, elsewhere on 127.0.0.1; 0 is any.",
+)
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning"]), default="info", show_default=True
+)
+def operator(
+    namespaces: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
+    operator_class: str | None,
+    image: str | None,
+    installation: Path | None,
+    lease_namespace: str | None,
+    workers: int,
+    port: int,
+    log_level: str,
+) -> None:
+    """Plan, place and launch the StreamApps of a cluster, and keep them running.
+
+    Works in a pod and from a laptop alike. Of several replicas one leads; the others take over when it
+    ends. Says what it does as JSON lines on standard error, and ends with 0 only when it was told to stop.
+
+    \b
+    Example:
+      streamapp operator --namespace shop --image streamapp-runtime:0.1.0
+    """
+    chosen = _installation(installation, image, operator_class)
+    options = Options(
+        namespaces=namespaces,
+        kubeconfig=kubeconfig,
+        context=context,
+        operator_class=operator_class,
+        lease_namespace=lease_namespace or "",
+        host=None if os.environ.get(IN_A_POD) else LOOPBACK,
+        port=port,
+        workers=workers,
+    )
+    code = _run(options, chosen, logging.getLevelNamesMapping()[log_level.upper()])
+    # Threads that still wait for an answer from some broker must not keep a process that leads no more.
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _installation(file: Path | None, image: str | None, operator_class: str | None) -> Installation:
+    read = read_installation(file.read_text(encoding="utf-8") if file else "", image, operator_class)
+    if isinstance(read, Installation):
+        return read
+    raise click.UsageError("\n".join(f"{file}: {problem}" for problem in read))
+
+
+def _run(options: Options, installation: Installation, level: int) -> int:
+    from time import time
+
+    from streamapp_operator.counts.lookups import Lookups
+    from streamapp_operator.operating import reconciling
+    from streamapp_operator.process import serve
+    from streamapp_operator.telemetry.logs import log_to
+
+    log_to(level=level)
+    try:
+        return asyncio.run(serve(options, reconciling(installation, lambda found: Lookups(found, time))))
+    except NoAccessError as error:
+        raise click.UsageError(f"no way to an API server: {error}") from None
+    except OSError as error:
+        raise click.UsageError(f"port {options.port}: {error.strerror}") from None

@@ -1,0 +1,29 @@
+"""The edge and the decisions, put together."""
+
+from collections.abc import Callable
+from time import time
+
+from streamapp_operator.cluster.cluster import Cluster
+from streamapp_operator.counts.answers import Lookup
+from streamapp_operator.edge import Edge, Reconcile
+from streamapp_operator.installation import Installation
+from streamapp_operator.key import Key
+from streamapp_operator.outcome import Outcome
+from streamapp_operator.reconcile import reconcile
+from streamapp_operator.world import World
+
+
+def reconciling(
+    installation: Installation, lookup: Callable[[Cluster], Lookup]
+) -> Callable[[Edge], Reconcile]:
+    """What an edge has its keys reconciled by."""
+
+    def within(edge: Edge) -> Reconcile:
+        world = World(edge.cluster, edge.cache, time, lookup(edge.cluster), installation)
+
+        async def one(key: Key) -> Outcome:
+            return await reconcile(key, world)
+
+        return one
+
+    return within
