@@ -11,7 +11,8 @@ from streamapp.tasks.statefulness import Store, is_stateful
 
 _single = re.compile(r"^(.+)#([0-9]+)$")
 _several = re.compile(r"^(.+)#\[([0-9]+)-([0-9]+)\]$")
-_KEEPING = {Kind.AGGREGATE, Kind.JOIN}
+_KEEPING = {Kind.AGGREGATE, Kind.JOIN, Kind.PROCESS}
+"""A class of the app's own may keep something, which only its code can tell."""
 
 
 def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ def broadcast_input(text: str) -> Iterator[str | Partition]:
 
 
 def keeps_state(app: StreamApp, graph: Graph) -> bool:
-    """Whether keys are tied to tasks: by a local table, by totals, or by a join that waits for partners."""
+    """Whether keys are tied to tasks: by a local table, by totals, by a join, or by a class."""
     stores = [
         Store(
             persistent=table.store != "memory",

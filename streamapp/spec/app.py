@@ -80,11 +80,11 @@ class Spec(Part):
         "restart"
     )
     """How a grown input is taken up: with a restart of the driver, or between two batches."""
-    partition_settle: Annotated[ShortDuration, Needs(Capability.ENGINE), Effect.LIVE] = "5m"
+    partition_settle: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "5m"
     """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
-    monitor: Annotated[Monitor, Needs(Capability.CLUSTER), Effect.LIVE] = Monitor()
+    monitor: Annotated[Monitor, Needs(Capability.RUNNING), Effect.LIVE] = Monitor()
     """Watching for growth of inputs."""
-    rebalance_delay: Annotated[ShortDuration, Needs(Capability.CLUSTER), Effect.LIVE] = "30s"
+    rebalance_delay: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "30s"
     """How long a lost executor's tasks wait for a replacement on their location before they move."""
 
     delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.ENGINE), Effect.RESTART] = (

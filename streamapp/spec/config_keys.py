@@ -33,6 +33,8 @@ def _whole(least: int, most: int) -> Callable[[str], bool]:
 
 PARTITIONS = "job.intermediate.stream.partitions"
 ALGORITHM = "job.systemstreampartition.expansion.algorithm"
+MONITOR = "job.coordinator.monitor-partition-change"
+FREQUENCY = "job.coordinator.monitor-partition-change.frequency.ms"
 
 KEYS: Mapping[str, ConfigKey] = {
     key.name: key
@@ -57,21 +59,21 @@ KEYS: Mapping[str, ConfigKey] = {
             lambda text: bool(re.fullmatch(PYTHON_REFERENCE, text)),
         ),
         ConfigKey(
-            "job.coordinator.monitor-partition-change",
+            MONITOR,
             "Whether growth of input streams is looked for while the app runs.",
             '"true" or "false"',
             "true",
             Effect.LIVE,
-            Capability.CLUSTER,
+            Capability.RUNNING,
             lambda text: text in {"true", "false"},
         ),
         ConfigKey(
-            "job.coordinator.monitor-partition-change.frequency.ms",
+            FREQUENCY,
             "How often growth is looked for, in milliseconds.",
             "a whole number from 1000 to 86400000",
             "300000",
             Effect.LIVE,
-            Capability.CLUSTER,
+            Capability.RUNNING,
             _whole(1_000, 86_400_000),
         ),
         ConfigKey(

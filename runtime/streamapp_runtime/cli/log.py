@@ -10,7 +10,7 @@ from streamapp.spec.durations import milliseconds
 from streamapp_runtime.cli.columns import aligned
 from streamapp_runtime.cli.log_read import read
 from streamapp_runtime.cli.log_write import write
-from streamapp_runtime.cli.opened_log import opened, told
+from streamapp_runtime.cli.opened_log import opened, partition_count, told
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.embedded.log import Holding
@@ -75,6 +75,24 @@ def create(data: Path, stream: str, partitions: int, compacted: bool, retention:
         raise click.BadParameter(str(error), param_hint="--retention") from None
     with told(), opened(data, make=True) as system:
         system.create(stream, partitions, StreamOptions(compacted, kept))
+
+
+@log.command(short_help="Add partitions to a stream.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("stream")
+@click.argument("partitions", type=click.IntRange(1))
+def grow(data: Path, stream: str, partitions: int) -> None:
+    """Give STREAM in DATA so many PARTITIONS; it cannot get fewer.
+
+    An app with state that reads it takes any multiple of the count at which its state began, while it runs.
+
+    \b
+    Example:
+      streamapp log grow ./data views 8
+    """
+    with told(), opened(data) as system:
+        partition_count(system, stream)
+        system.grow(stream, partitions)
 
 
 def _facts(held: "Holding") -> dict[str, object]:

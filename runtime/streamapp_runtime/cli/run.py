@@ -124,6 +124,7 @@ def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured
             heard=_both(progress.batch, measured.batch),
             trouble=_both(progress.trouble, measured.trouble),
             idle=progress.idle,
+            changed=_both(progress.changed, measured.changed),
         )
     except RefusedError as refused:
         return Ended(Code.CONFIG, problems=tuple(refused.problems))

@@ -5,24 +5,32 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from socket import gethostname
 
 from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
+from streamapp_runtime.carriers.files import Files, folder_of
+from streamapp_runtime.driver.author import Author
+from streamapp_runtime.driver.authored import Authored
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.home import Home, home_of
 from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.places import Places
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
 from streamapp_runtime.driver.unready import unready
+from streamapp_runtime.driver.workforce import Workforce
 from streamapp_runtime.lanes import tables_file
+from streamapp_runtime.stores.directory import quoted
 from streamapp_runtime.systems.connection import SettingsUnfitError, open_system
 from streamapp_runtime.systems.system import FencedError, System, UnfitStreamError
 
@@ -53,6 +61,7 @@ def run(
     heard: Callable[[Batch], None],
     trouble: Callable[[str], None] = lambda _: None,
     idle: Callable[[], None] = lambda: None,
+    changed: Callable[[Change], None] = lambda _: None,
 ) -> None:
     """Run an app until it is told to stop, until its end, or for a while.
 
@@ -62,23 +71,46 @@ def run(
         raise RefusedError(problems)
     home = home_of(app, wish.data, wish.secrets)
     system = _opened(home)
-    session = open_session(app.application_id, wish.processors)
     if wish.code is not None:
         sys.path.insert(0, str(wish.code))
-        session.sparkContext.environment["PYTHONPATH"] = str(wish.code)
+
+    def settled(opened: SparkSession) -> None:
+        if wish.code is not None:
+            opened.sparkContext.environment["PYTHONPATH"] = str(wish.code)
+
+    session = open_session(app.application_id, wish.processors)
+    settled(session)
+    here = gethostname()
+    places = Places.in_folder(home.state.parent / "places" / quoted(app.application_id), here)
+    carrier = Files(folder_of(home.state, app.application_id))
+    carrier.begin()
+    force = Workforce(app.application_id, session, settled, wish.processors)
     try:
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
-        ready = _launched(app, home, system, ledger, session, wish.processors)
+        ready = _launched(app, home, system, ledger, session, wish.processors, places)
         launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
-        interval = milliseconds(app.spec.batch.interval) / 1000
-        loop = Loop(session, system, ledger, ready, wish.rows, interval=interval, trouble=trouble)
+        loop = Loop(
+            session,
+            system,
+            ledger,
+            ready,
+            wish.rows,
+            interval=milliseconds(app.spec.batch.interval) / 1000,
+            delay=milliseconds(app.spec.rebalance_delay) / 1000,
+            trouble=trouble,
+            changed=changed,
+        )
         _begin(loop)
-        _serve(loop, wish, stop, heard, _tidying(system, idle))
+        author = Author(ready.site, here, time.monotonic, time.time)
+        beside = Authored(loop, author, force, carrier, places, wish.processors, changed)
+        beside.begin()
+        _serve(loop, beside, wish, stop, heard, _tidying(system, idle))
         loop.release()
+        beside.tell(ended=True)
     finally:
         hush()
-        close_session(session)
+        close_session(force.session)
         system.close()
 
 
@@ -90,10 +122,16 @@ def _opened(home: Home) -> System:
 
 
 def _launched(
-    app: StreamApp, home: Home, system: System, ledger: Ledger, session: SparkSession, processors: int
+    app: StreamApp,
+    home: Home,
+    system: System,
+    ledger: Ledger,
+    session: SparkSession,
+    processors: int,
+    places: Places,
 ) -> Launch:
     try:
-        return launch(app, home, system, ledger, session, processors)
+        return launch(app, home, system, ledger, session, processors, places=places)
     except (FencedError, *TROUBLE) as error:
         raise FailedError(f"the start failed: {error}") from error
     except UnfitStreamError as error:
@@ -108,16 +146,23 @@ def _begin(loop: Loop) -> None:
 
 
 def _serve(
-    loop: Loop, wish: Wish, stop: Stopping, heard: Callable[[Batch], None], idle: Callable[[], None]
+    loop: Loop,
+    beside: Authored,
+    wish: Wish,
+    stop: Stopping,
+    heard: Callable[[Batch], None],
+    idle: Callable[[], None],
 ) -> None:
     deadline = None if wish.seconds is None else time.monotonic() + wish.seconds
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
+        beside.look()
         batch = loop.step()
         if batch is not None:
             heard(batch)
+            beside.tell(batch)
             continue
         if not loop.behind:
-            if wish.until_end:
+            if wish.until_end and not beside.look(now=True):
                 return
             idle()
         stop.wait(POLL_SECONDS)

@@ -23,10 +23,10 @@ from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.home import Home
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, make_written
-from streamapp_runtime.driver.outlook import outlook, topics_of
+from streamapp_runtime.driver.outlook import counts_of, outlook, topics_of
 from streamapp_runtime.driver.own import own_of
 from streamapp_runtime.driver.places import Places, Remembered
-from streamapp_runtime.driver.proposed import proposed
+from streamapp_runtime.driver.proposed import Draft, proposed
 from streamapp_runtime.driver.reading import course, newest, read_topics, with_hops
 from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.site import Site
@@ -45,7 +45,7 @@ from streamapp_runtime.systems.system import System
 class Launch:
     """An app that is ready to run."""
 
-    app: StreamApp
+    site: Site
     proposal: Proposal
     assignment: Assignment
     program: Program
@@ -57,13 +57,25 @@ class Launch:
     course: Course
     shared: frozenset[Partition] = frozenset()  # what every task reads
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
+
+    @property
+    def app(self) -> StreamApp:
+        """The app."""
+        return self.site.app
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
         """All tasks on these processors, as few as can be away from their stores."""
-        state = {task: self.locations.get(owner) for task, owner in previous.items()}
         places = {name: self.locations.get(name) for name in processors}
-        return place(self.assignment.tasks, state, places, previous)
+        return self.placed_as(self.assignment, places, previous)
+
+    def placed_as(
+        self, assignment: Assignment, locations: Mapping[str, str | None], previous: Mapping[str, str]
+    ) -> Placement | Refusal:
+        """The tasks of a model that follows this one, on processors at these places."""
+        state = {task: self.locations.get(owner) for task, owner in previous.items()}
+        return place(assignment.tasks, state, locations, previous)
 
 
 def launch(
@@ -85,20 +97,19 @@ def launch(
     site = Site(app, home, system, ledger, own_of(app))
     ledger.open(uuid4().hex)
     names = processor_names(processors)
-    proposal, assignment = proposed(app, outlook(site, names, time.time()))
+    draft = proposed(app, outlook(site, names, time.time()))
     remembered = places.recall(ledger.run_id) if places else Remembered()
     locations = locations_of(app, names, places.here if places else None)
-    placed = place(assignment.tasks, remembered.tasks, locations, remembered.processors)
+    placed = place(draft.assignment.tasks, remembered.tasks, locations, remembered.processors)
     if isinstance(placed, Refusal):
-        raise RefusedError([problem(app, placed)], proposal)
-    return prepared(site, session, proposal, assignment, placed.tasks_of(), locations, remembered.model)
+        raise RefusedError([problem(app, placed)], draft.proposal)
+    return prepared(site, session, draft, placed.tasks_of(), locations, remembered.model)
 
 
 def prepared(
     site: Site,
     session: SparkSession,
-    proposal: Proposal,
-    assignment: Assignment,
+    draft: Draft,
     lanes: Mapping[str, tuple[str, ...]],
     locations: Mapping[str, str | None],
     before: JobModel | None = None,
@@ -109,6 +120,7 @@ def prepared(
     A `program` that was compiled for the same graph serves again.
     """
     app, system, ledger = site.app, site.system, site.ledger
+    proposal, assignment = draft.proposal, draft.assignment
     work = compiled(app, proposal, session, program)
     kept, adjuncts = shelves(app, work.program), adjunct_shelves(app, work.program)
     topics = topics_of(app)
@@ -141,7 +153,7 @@ def prepared(
         remotes=remotes(app, work.program),
     )
     return Launch(
-        app=app,
+        site=site,
         proposal=proposal,
         assignment=assignment,
         program=work.program,
@@ -153,6 +165,7 @@ def prepared(
         course=course(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
         locations=locations,
+        counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),
     )
 
@@ -172,6 +185,11 @@ def locations_of(app: StreamApp, processors: Iterable[str], here: str | None) ->
 def processor_names(count: int) -> tuple[str, ...]:
     """What processors are called where nobody else names them."""
     return tuple(f"processor-{index}" for index in range(count))
+
+
+def _with_made(before: Mapping[str, int | None], now: Mapping[str, int | None]) -> dict[str, int | None]:
+    """The counts from which a model was made, and those of the streams that were made for it."""
+    return {name: count if (known := before.get(name)) is None else known for name, count in now.items()}
 
 
 def _model(

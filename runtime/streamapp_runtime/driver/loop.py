@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.batch import Batch, by_stream
+from streamapp_runtime.driver.change import Change, manned
 from streamapp_runtime.driver.crew import Crew
 from streamapp_runtime.driver.failing import (
     AWAY,
@@ -59,7 +60,7 @@ class Loop:
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # hears why a batch failed
-    manned: Callable[[Roster], None] = lambda _: None  # hears when tasks are on other processors
+    changed: Callable[[Change], None] = lambda _: None  # hears when processors are missing, or back
     interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
     delay: float = 30.0  # seconds that tasks wait for a processor that is lost
     number: int = 0
@@ -77,6 +78,7 @@ class Loop:
     _last: float = 0.0  # when a batch ended
     _begun: float = float("-inf")  # when a batch with records began
     _looked: float = 0.0  # for processors that are missing
+    _assigned: Lanes = field(init=False)  # as it was told last
 
     def __post_init__(self) -> None:
         self._crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause)
@@ -84,21 +86,35 @@ class Loop:
         self.trials = Trials(self.launch.setup.on_bad_record)
         self._engage()
 
+    def disturbed(self, error: Exception) -> None:
+        """Begin anew after what befell the driver between two batches, as after a batch that failed."""
+        self._failed(reason(error))
+
+    def binding(self) -> dict[str, str]:
+        """The executor of each processor that is there; none where lanes run in the driver's own process."""
+        return {name: self._crew.bound[name] for name in self.lanes if name in self._crew.bound}
+
+    def executors(self) -> tuple[str, ...]:
+        """The executors that the model still needs."""
+        return tuple(self._crew.bound[name] for name in self.launch.lanes if name in self._crew.bound)
+
     def _engage(self) -> None:
         """Begin with all processors of the model."""
-        self.lanes = self.launch.lanes
+        self.lanes = self._assigned = self.launch.lanes
         self.roster = Roster(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
 
-    def switch(self, launch: Launch, session: SparkSession | None = None) -> None:
+    def switch(self, launch: Launch, renew: Callable[[], SparkSession | None] = lambda: None) -> None:
         """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
 
-        The records that are known as bad stay known, and so does how far tables had to be filled.
+        `renew` may give another session in place of this one, once nothing is open any more. The records that
+        are known as bad stay known, and so does how far tables had to be filled.
         """
         self.release()
-        self.launch = launch
-        self.backlog = replace(self.backlog, launch=launch)
+        session = renew()
         bound = {} if session else self._crew.bound
         self.session = session or self.session
+        self.launch = launch
+        self.backlog = replace(self.backlog, launch=launch)
         self._crew = Crew(self.session, launch.program, launch.setup, self.pause, bound=bound)
         self._frame, self._fence = None, True
         self._engage()
@@ -146,8 +162,8 @@ class Loop:
         found = self.backlog.demands(positions)
         waiting = self.backlog.waiting(positions)
         due = time.monotonic() - self._begun >= self.interval
-        manned = {task for tasks in self.lanes.values() for task in tasks} - self._unready
-        may = manned - self.patience.held()
+        may = {task for tasks in self.lanes.values() for task in tasks}
+        may -= self._unready | self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
         given = share_out(able, self.rows, self.launch.course, waiting)
         if not given and not self._unready:
@@ -267,11 +283,12 @@ class Loop:
         seconds = 0.0  # for those who are missing already
         if self.roster.complete:
             seconds = min(GRACE_SECONDS, self.delay) if self._crew.bound else FIRST_SECONDS
-        lanes = self.roster.lanes(self._crew.muster(tuple(self.launch.lanes), seconds))
+        present = self._crew.muster(tuple(self.launch.lanes), seconds)
+        was, lanes = self._assigned, self.roster.lanes(present)
         self._looked = time.monotonic()
         if lanes != self.lanes:
-            self.lanes, self._fence = lanes, True
-            self.manned(self.roster)
+            self.lanes, self._fence, self._assigned = lanes, True, self.roster.assigned
+            self.changed(manned(self.launch, was, self.roster))
 
     def _look_for_missing(self) -> None:
         """While processors are missing: whether one is back, or has been waited for long enough."""

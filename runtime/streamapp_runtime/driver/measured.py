@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.failing import WELL
 from streamapp_runtime.driver.held_state import HeldState
 from streamapp_runtime.driver.launch import Launch
@@ -24,6 +25,9 @@ from streamapp_runtime.driver.metrics import (
     INCARNATION,
     LAG,
     METRICS,
+    MODEL,
+    MOVED,
+    REFUSED,
     RESTORED,
     RESTORING,
     ROWS_IN,
@@ -65,6 +69,8 @@ class Measured:
         self._state = HeldState(Path(launch.setup.state), launch.app.application_id, self.clock)
         with self._lock:
             self._values[TASKS] = {name: float(len(tasks)) for name, tasks in launch.lanes.items()}
+            self._values[MODEL][""] = launch.model.version
+            self._values[REFUSED][""] = 0
             for metric in METRICS:
                 if not metric.label and metric.kind is Kind.COUNTER:
                     self._values[metric][""] = 0.0
@@ -94,6 +100,14 @@ class Measured:
             for report in batch.reports:
                 for step, seconds in report.steps:
                     self._seconds[step].see(seconds)
+
+    def changed(self, change: Change) -> None:
+        """Note who runs what from now on, and what cannot be."""
+        with self._lock:
+            self._values[TASKS] = {name: float(len(tasks)) for name, tasks in change.lanes.items()}
+            self._values[MODEL][""] = change.version
+            self._values[MOVED][""] += change.moved
+            self._values[REFUSED][""] = len(change.warnings)
 
     def trouble(self, _: str) -> None:
         """Count a batch that failed."""

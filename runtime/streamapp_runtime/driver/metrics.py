@@ -60,12 +60,18 @@ REMOTE_UNANSWERED = Metric(
 FREED = Metric(
     "streamapp_freed_state_bytes_total", Kind.COUNTER, "Bytes of stores that nobody owned any more.", "table"
 )
+MODEL = Metric("streamapp_job_model_version", Kind.GAUGE, "The job model that runs; each change raises it.")
+MOVED = Metric("streamapp_tasks_moved_total", Kind.COUNTER, "Tasks that went to another processor.")
+REFUSED = Metric(
+    "streamapp_changes_refused", Kind.GAUGE, "Growths and wishes that cannot be; the app goes on as it was."
+)
 INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
 
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
-    ENTRIES, BYTES, FREED, RESTORED, RESTORING, TASKS, INCARNATION,
+    ENTRIES, BYTES, FREED, RESTORED, RESTORING, TASKS, MODEL, MOVED, REFUSED,
+    INCARNATION,
 )  # fmt: skip
 
 COUNTED = {

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.words import (
     Totals,
     Word,
     batch_word,
+    change_word,
     idle_word,
     plan_word,
     summary_word,
@@ -61,6 +63,11 @@ class Progress:
     def trouble(self, why: str) -> None:
         """Say why a batch failed."""
         self.say(trouble_word(why))
+
+    def changed(self, change: Change) -> None:
+        """Say who runs what from now on, or why not."""
+        self._idle = False
+        self.say(change_word(change))
 
     def ended(self) -> None:
         """Say what the whole run did."""

@@ -1,5 +1,8 @@
 """The tasks that follow from an app and its world, or the refusal that says why there are none."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
@@ -9,7 +12,16 @@ from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.unfit import path_of
 
 
-def proposed(app: StreamApp, world: World) -> tuple[Proposal, Assignment]:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a model is made from."""
+
+    proposal: Proposal
+    assignment: Assignment
+    counts: Mapping[str, int | None]  # the partitions for which it was made, by stream
+
+
+def proposed(app: StreamApp, world: World) -> Draft:
     """Plan and tasks; RefusedError where the plan is rejected or tasks cannot be formed."""
     proposal = propose(app, world)
     if proposal.tasks is None:
@@ -20,4 +32,4 @@ def proposed(app: StreamApp, world: World) -> tuple[Proposal, Assignment]:
         raise RefusedError(told, proposal)
     if isinstance(proposal.tasks, Refusal):
         raise RefusedError([problem(app, proposal.tasks)], proposal)
-    return proposal, proposal.tasks
+    return Draft(proposal, proposal.tasks, world.counts)

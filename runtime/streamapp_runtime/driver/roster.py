@@ -38,6 +38,11 @@ class Roster:
         """Whether every processor is there and has its tasks."""
         return not self._away and not self.gone
 
+    @property
+    def away(self) -> tuple[str, ...]:
+        """Who is waited for."""
+        return tuple(sorted(self._away.keys() - self.gone))
+
     def lanes(self, present: Collection[str]) -> dict[str, tuple[str, ...]]:
         """Who runs what, now that these processors are there. Tasks that wait are in no lane."""
         now = self.clock()

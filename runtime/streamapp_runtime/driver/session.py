@@ -54,11 +54,15 @@ class ExecutorsMissingError(Exception):
     """Not all executors came in time."""
 
 
-def open_session(name: str, processors: int, memory: str = "1g") -> SparkSession:
+MEMORY: Final = "1g"
+"""Of each executor on this machine."""
+
+
+def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSession:
     """A session on this machine: threads of this process for one processor, real executors for several."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     start_jvm(SETTINGS.items())
-    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{_mebibytes(memory)}]"
+    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
     builder = SparkSession.builder.master(master).appName(name).config("spark.executor.memory", memory)
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
@@ -103,6 +107,7 @@ def in_one_process(session: SparkSession) -> bool:
     return (session.sparkContext.master or "").startswith("local[")
 
 
-def _mebibytes(memory: str) -> int:
+def mebibytes(memory: str) -> int:
+    """How much `1g` is."""
     number, unit = int(memory[:-1]), memory[-1].lower()
     return number * {"m": 1, "g": 1024}[unit]

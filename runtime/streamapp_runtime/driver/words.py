@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from streamapp.plan.plan import Role
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change, Kind
 from streamapp_runtime.driver.launch import Launch
 
 READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
@@ -103,6 +104,18 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
 def trouble_word(why: str) -> Word:
     """That a batch failed."""
     return Word(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why})
+
+
+def change_word(change: Change) -> Word:
+    """That another model runs, that processors are missing, or that something cannot be."""
+    facts: dict[str, object] = {"event": "changed", "kind": change.kind, "message": change.text}
+    facts |= {"model": change.version, "moved": change.moved}
+    facts["tasks"] = {name: len(tasks) for name, tasks in change.lanes.items()}
+    if change.kind is Kind.REFUSED:
+        facts["refused"] = [
+            {"reason": w.reason, "path": w.path, "message": w.message} for w in change.warnings
+        ]
+    return Word(change.text, facts)
 
 
 def idle_word(totals: Totals) -> Word:

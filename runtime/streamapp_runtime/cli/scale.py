@@ -1,0 +1,47 @@
+"""`streamapp scale`: give a run another number of processors while it goes on."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from streamapp.cli.sources import one_app
+
+RETRY = 3
+
+
+@click.command(short_help="Give a run another number of processors.")
+@click.argument("app")
+@click.argument("processors", type=click.IntRange(1, 64))
+@click.option(
+    "--data", type=click.Path(file_okay=False, path_type=Path), help="In place of the system's path."
+)
+@click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
+def scale(app: str, processors: int, data: Path | None, name: str | None) -> None:
+    """Let the run of APP on this machine go on with so many PROCESSORS.
+
+    The run takes it up between two batches, as soon as executors are there, and says so. It lasts as long as
+    that run. An app on a cluster is scaled with `kubectl scale`.
+
+    Exits with 3 where no run of the app has said that it is going on.
+
+    \b
+    Example:
+      streamapp scale app.yaml 4 --data ./data
+    """
+    from streamapp.protocol.report import State
+    from streamapp.protocol.wanted import Wanted
+    from streamapp_runtime.carriers.files import ask, folder_of, last_report
+
+    chosen = one_app(app, name)
+    embedded = chosen.spec.systems[0].embedded
+    where = data or (Path(embedded.path) if embedded else None)
+    if where is None:
+        raise click.UsageError("name the folder of the app's stores with --data, as for the run")
+    folder = folder_of(where.resolve() / "state", chosen.application_id)
+    report = last_report(folder)
+    if report is None or report.state is State.ENDED:
+        click.echo(f"no run of {chosen.application_id} goes on here: {folder}", err=True)
+        sys.exit(RETRY)
+    ask(folder, Wanted(processors=processors))
+    click.echo(f"{chosen.application_id}: {processors} processors wanted, {len(report.binding)} now")

@@ -1,0 +1,102 @@
+"""A run that is its own author: between batches it takes up growths and wishes, and tells how things are."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from streamapp.protocol.accepted import spec_hash
+from streamapp.protocol.report import Progress, Report, Seat, State, coarse
+from streamapp_runtime.carriers.carrier import Carrier
+from streamapp_runtime.driver.author import Author
+from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change, refused, switched
+from streamapp_runtime.driver.failing import TROUBLE, FailedError
+from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.places import Places
+from streamapp_runtime.driver.workforce import Workforce
+from streamapp_runtime.systems.system import FencedError
+
+LOOK_SECONDS = 0.5
+"""How often wishes are looked for."""
+
+
+@dataclass(slots=True)
+class Authored:
+    """What goes on beside the batches."""
+
+    loop: Loop
+    author: Author
+    workforce: Workforce
+    carrier: Carrier
+    places: Places
+    processors: int  # as many as the run began with
+    changed: Callable[[Change], None]
+    _looked: float = float("-inf")
+
+    def begin(self) -> None:
+        """Note where everything is."""
+        self._noted()
+        self.tell()
+
+    def look(self, *, now: bool = False) -> bool:
+        """Run another model from the next batch on, if one is wanted; whether one was taken up."""
+        if not now and time.monotonic() - self._looked < LOOK_SECONDS:
+            return False
+        self._looked = time.monotonic()
+        try:
+            return self._look(now)
+        except FencedError as error:
+            raise FailedError(f"another driver runs this app: {error}") from error
+        except TROUBLE as error:
+            self.loop.disturbed(error)
+            return False
+
+    def _look(self, now: bool) -> bool:
+        wanted = self.carrier.wanted()
+        processors = (wanted.processors if wanted else 0) or self.processors
+        if processors > len(self.loop.launch.lanes) and not self.workforce.ready(processors):
+            return False
+        return self._follow(processors, count=now or self.author.due())
+
+    def _follow(self, processors: int, *, count: bool) -> bool:
+        loop, author = self.loop, self.author
+        before, was, told = loop.launch, loop.roster.assigned, author.warnings
+        found = author.next(before, was, loop.session, processors, count=count)
+        if author.warnings != told and found is None:
+            self.changed(refused(before, was, author.warnings))
+        if author.warnings != told:
+            self.tell()
+        if found is None:
+            return False
+        after, why = found
+        loop.switch(after, lambda: self.workforce.renewed(processors))
+        if processors < len(before.lanes):
+            self.workforce.dismiss(loop.executors())
+        self._noted()
+        self.changed(switched(before, was, after, why))
+        return True
+
+    def _noted(self) -> None:
+        launch = self.loop.launch
+        self.places.note(launch.model, launch.locations)
+
+    def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
+        """Report how things are."""
+        loop, bound = self.loop, self.loop.binding()
+        launch = loop.launch
+        restoring = batch.restoring if batch else 0
+        self.carrier.report(
+            Report(
+                state=State.ENDED if ended else State.RESTORING if restoring else State.RUNNING,
+                incarnation=loop.ledger.incarnation,
+                spec_hash=spec_hash(launch.app),
+                run_id=loop.ledger.run_id,
+                model_version=launch.model.version,
+                binding={name: Seat(launch.locations.get(name), bound.get(name, "")) for name in loop.lanes},
+                moved=loop.roster.moved(),
+                counts={name: count for name, count in launch.counts.items() if count is not None},
+                layout=loop.ledger.layout,
+                progress=Progress(coarse(batch.lag) if batch else 0, restoring),
+                warnings=self.author.warnings,
+            )
+        )

@@ -1,0 +1,69 @@
+"""What became different about who runs what, as it is told to people and counted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.protocol.report import Warned
+from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.driver.roster import Lanes, Roster, owners
+
+
+class Kind(StrEnum):
+    """Which difference it is."""
+
+    MODEL = "model"  # another job model runs
+    LANES = "lanes"  # processors are missing, or are there again
+    REFUSED = "refused"  # something was wanted that cannot be; the app goes on as it was
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference."""
+
+    kind: Kind
+    text: str
+    version: int  # of the model that runs now
+    lanes: Lanes  # as they are assigned now
+    moved: int = 0  # tasks that have another processor than before
+    warnings: tuple[Warned, ...] = ()  # all that stand
+
+
+def switched(before: Launch, was: Lanes, after: Launch, why: Sequence[str]) -> Change:
+    """That another model runs."""
+    moved = _moved(was, after.lanes)
+    tasks, processors = len(after.assignment.tasks), len(after.lanes)
+    text = f"model {after.model.version}: {'; '.join(why)}"
+    text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
+    text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
+    text += f", {moved or 'none'} moved"
+    return Change(Kind.MODEL, text, after.model.version, after.lanes, moved)
+
+
+def manned(launch: Launch, was: Lanes, roster: Roster) -> Change:
+    """That a processor is missing, was given up, or is back."""
+    moved = _moved(was, roster.assigned)
+    if roster.gone:
+        text = f"without {', '.join(sorted(roster.gone))}: {moved or 'no'} tasks moved to other processors"
+    elif roster.away:
+        waiting = sum(len(roster.assigned[name]) for name in roster.away)
+        text = f"{', '.join(roster.away)} missing: {_several(waiting, 'task')} waiting for it"
+    else:
+        text = f"all processors are there, {moved or 'no'} tasks moved"
+    return Change(Kind.LANES, text, launch.model.version, roster.assigned, moved)
+
+
+def refused(launch: Launch, lanes: Lanes, warnings: tuple[Warned, ...]) -> Change:
+    """That something cannot be; without warnings, that nothing is refused any more."""
+    told = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
+    text = f"the app goes on as it is: {told}" if warnings else "nothing is refused any more"
+    return Change(Kind.REFUSED, text, launch.model.version, lanes, warnings=warnings)
+
+
+def _moved(was: Lanes, now: Lanes) -> int:
+    before: Mapping[str, str] = owners(was)
+    return sum(before.get(task, name) != name for task, name in owners(now).items())
+
+
+def _several(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

@@ -1,0 +1,46 @@
+"""A loop and its author on one process, and streams that tests let grow."""
+
+import time
+from dataclasses import dataclass
+
+from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.author import Author
+from streamapp_runtime.driver.loop import Loop
+from tests.engine.graphs.harness import House
+
+MOST_STEPS = 300
+
+
+@dataclass(slots=True)
+class Run:
+    """An app that runs, and may go on with another model."""
+
+    loop: Loop
+    author: Author
+
+    @classmethod
+    def start(cls, here: House, app: StreamApp, rows: int = 1_000) -> "Run":
+        ledger, ready = here.launched(app)
+        loop = Loop(here.session, here.system, ledger, ready, rows, pause=lambda _: None)
+        loop.start()
+        return cls(loop, Author(ready.site, "here", time.monotonic, time.time))
+
+    def review(self, processors: int = 1) -> list[str]:
+        """Take up what is new, if anything is; why another model runs."""
+        loop = self.loop
+        found = self.author.next(loop.launch, loop.lanes, loop.session, processors, count=True)
+        if found is None:
+            return []
+        loop.switch(found[0])
+        return found[1]
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self.loop.step()
+
+    def to_the_end(self) -> None:
+        for _ in range(MOST_STEPS):
+            if not self.loop.behind:
+                return
+            self.loop.step()
+        raise AssertionError("the app does not come to its end")
