@@ -55,18 +55,22 @@ class Attempts:
     def refused(self, code: int) -> Reaction:
         """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means."""
         reaction = errors.reaction(code)
-        said = f"{self.doing}: {errors.name(code)}"
-        match reaction:
-            case Reaction.RETRY | Reaction.LOOK:
-                self.failed(errors.name(code))
-                return reaction
-            case Reaction.FENCED:
-                raise FencedError(said)
-            case Reaction.DENIED:
-                raise DeniedError(f"{said}; look at the permissions of the app")
-            case Reaction.UNKNOWN:
-                raise UnknownStreamError(said)
-            case Reaction.GONE:
-                raise OutOfRangeError(said)
-            case Reaction.FATAL:
-                raise BrokenError(said)
+        if reaction not in (Reaction.RETRY, Reaction.LOOK):
+            raise refusal(code, f"{self.doing}: {errors.name(code)}")
+        self.failed(errors.name(code))
+        return reaction
+
+
+def refusal(code: int, said: str) -> Exception:
+    """What to raise for an error that does not go by."""
+    match errors.reaction(code):
+        case Reaction.FENCED:
+            return FencedError(said)
+        case Reaction.DENIED:
+            return DeniedError(f"{said}; look at the permissions of the app")
+        case Reaction.UNKNOWN:
+            return UnknownStreamError(said)
+        case Reaction.GONE:
+            return OutOfRangeError(said)
+        case _:
+            return BrokenError(said)

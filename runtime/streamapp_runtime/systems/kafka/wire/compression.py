@@ -22,6 +22,10 @@ class Codec(IntEnum):
 
 
 _LARGEST = 1 << 30  # what becomes larger is no batch that a broker let in
+# The mark of a frame; blocks apart and no checksums; up to 4 MiB each; the checksum of the last two.
+_LZ4_HEAD = b"\x04\x22\x4d\x18\x60\x70\x73"
+_LZ4_BLOCK = 4 << 20
+_LZ4_STORED = 1 << 31
 _SNAPPY_STREAM = b"\x82SNAPPY\0"
 _SNAPPY_HEAD = 16  # that, and two versions
 
@@ -48,10 +52,24 @@ def compressed(codec: Codec, octets: Octets) -> Octets:
         return octets
     if codec is Codec.SNAPPY:  # bare, without a stream's frame, as librdkafka writes it
         return np.frombuffer(pa.compress(octets, "snappy"), np.uint8)
+    if codec is Codec.LZ4:
+        return _lz4(octets)
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, codec.name.lower()) as stream:
         stream.write(octets)
     return np.frombuffer(sink.getvalue(), np.uint8)
+
+
+def _lz4(octets: Octets) -> Octets:
+    """A frame whose blocks know nothing of each other: others Java's client cannot read."""
+    parts = [_LZ4_HEAD]
+    for first in range(0, len(octets), _LZ4_BLOCK):
+        block = octets[first : first + _LZ4_BLOCK]
+        smaller = pa.compress(block, "lz4_raw")
+        stored = len(smaller) >= len(block)
+        parts.append(struct.pack("<I", len(block) | _LZ4_STORED if stored else len(smaller)))
+        parts.append(block.data if stored else smaller)
+    return np.frombuffer(b"".join([*parts, bytes(4)]), np.uint8)
 
 
 def _gzip(octets: Octets) -> Octets:

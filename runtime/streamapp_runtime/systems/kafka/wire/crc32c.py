@@ -38,13 +38,16 @@ def _remainders() -> npt.NDArray[np.uint32]:
 _REMAINDERS = _remainders()
 
 
-def crc32c(data: npt.NDArray[np.uint8]) -> int:
-    """The CRC-32C of at least four bytes."""
+def crc32c(*parts: npt.NDArray[np.uint8]) -> int:
+    """The CRC-32C of at least four bytes, which may lie in several places."""
+    size = sum(map(len, parts))
     # Zeros in front change nothing; they make whole words.
-    words = np.zeros((len(data) + 7) // 8, np.uint64)
+    words = np.zeros((size + 7) // 8, np.uint64)
     octets = words.view(np.uint8)
-    begin = len(octets) - len(data)
-    octets[begin:] = data
+    begin = place = len(octets) - size
+    for part in parts:
+        octets[place : place + len(part)] = part
+        place += len(part)
     octets[begin : begin + 4] ^= 0xFF
     octets = _folded(_folded(words).view(np.uint8))
     bits = np.unpackbits(octets, bitorder="little")

@@ -16,6 +16,7 @@ class Reaction(Enum):
 
 
 _KNOWN = {
+    -1: ("UNKNOWN_SERVER_ERROR", Reaction.FATAL),
     1: ("OFFSET_OUT_OF_RANGE", Reaction.GONE),
     2: ("CORRUPT_MESSAGE", Reaction.FATAL),
     3: ("UNKNOWN_TOPIC_OR_PARTITION", Reaction.UNKNOWN),

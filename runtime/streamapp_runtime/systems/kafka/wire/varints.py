@@ -3,6 +3,8 @@
 Seven bits to a byte, the lowest first, the highest bit set on all but the last byte; the sign is bit 0.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +14,7 @@ Octets = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
 _LONGEST = 10
+_SHIFT = np.uint64(7)
 PADDING = 64
 """So many bytes must follow any bytes that are looked at: a few numbers may be read beyond a record's end."""
 
@@ -51,10 +54,35 @@ def glimpse(octets: Octets, at: Numbers) -> tuple[Numbers, Numbers, bool]:
 
 def sizes(values: Numbers) -> Numbers:
     """How many bytes each number takes."""
-    folded = ((values << 1) ^ (values >> 63)).view(np.uint64)
+    folded = _folded(values)
+    largest = int(folded.max(initial=0))
     size = np.ones(len(values), np.int64)
-    rest = folded >> 7
-    while rest.any():
-        size += rest != 0
-        rest >>= 7
+    bound = 1 << 7
+    while bound <= largest:
+        size += folded >= bound
+        bound <<= 7
     return size
+
+
+def write(octets: Octets, at: Numbers, values: Numbers) -> None:
+    """Each number at its place, which has room for it."""
+    place: npt.NDArray[np.signedinteger[Any]] = at
+    rest = _folded(values)
+    while True:
+        low = rest.astype(np.uint8)
+        further = np.flatnonzero(rest >= 0x80)
+        if not len(further):
+            octets[place] = low
+            return
+        if len(further) == len(place):
+            octets[place] = low | 0x80
+            place, rest = place + 1, rest >> _SHIFT
+        else:
+            low[further] |= 0x80
+            octets[place] = low
+            place, rest = place[further] + 1, rest[further] >> _SHIFT
+
+
+def _folded(values: Numbers) -> npt.NDArray[np.uint64]:
+    """Without a sign: it is in the lowest bit."""
+    return ((values << 1) ^ (values >> 63)).view(np.uint64)

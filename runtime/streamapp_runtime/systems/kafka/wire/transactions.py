@@ -1,0 +1,98 @@
+"""The requests that open, extend and end a transaction, to the broker that keeps it."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
+from streamapp_runtime.systems.kafka.wire.cluster import Cluster
+from streamapp_runtime.systems.kafka.wire.connection import Connection
+from streamapp_runtime.systems.kafka.wire.encode import Identity
+from streamapp_runtime.systems.kafka.wire.errors import Reaction
+from streamapp_runtime.systems.kafka.wire.message import Answer, Body
+
+T = TypeVar("T")
+
+_INIT = (22, 1)
+_ADD_PARTITIONS = (24, 1)
+_END = (26, 1)
+_NOT_ATTEMPTED = 55  # another partition of the same request was refused
+
+
+@dataclass(slots=True)
+class Coordinator:
+    """The broker that keeps the transactions of one name, found anew when it moves."""
+
+    cluster: Cluster
+    transactional_id: str
+    patience: float
+    _connection: Connection | None = field(default=None, repr=False)
+
+    def initialise(self, timeout_ms: int) -> Identity:
+        """Take over the name: whoever had it is fenced, and what it had open is void."""
+        body = Body().text(self.transactional_id).int32(timeout_ms)
+
+        def read(answer: Answer) -> tuple[int, Identity]:
+            return answer.int16(), Identity(answer.int64(), answer.int16())
+
+        return self._asked("beginning to write", _INIT, body, read)
+
+    def add(self, identity: Identity, partitions: Collection[Partition]) -> None:
+        """Have the transaction hold these partitions too."""
+        body = self._named(identity).list(_by_stream(partitions), _write_stream)
+
+        def read(answer: Answer) -> tuple[int, None]:
+            found = [error for errors in answer.list(_read_stream) for error in errors if error]
+            return next((error for error in found if error != _NOT_ATTEMPTED), *found[:1] or [0]), None
+
+        self._asked("adding partitions to a transaction", _ADD_PARTITIONS, body, read)
+
+    def end(self, identity: Identity, *, commit: bool) -> None:
+        """Make everything visible, or drop it. Asked again, it answers as it did."""
+        body = self._named(identity).int8(commit)
+        doing = "committing" if commit else "aborting"
+        self._asked(doing, _END, body, lambda answer: (answer.int16(), None))
+
+    def _named(self, identity: Identity) -> Body:
+        return Body().text(self.transactional_id).int64(identity.producer).int16(identity.epoch)
+
+    def _asked(
+        self, doing: str, api: tuple[int, int], body: Body, read: Callable[[Answer], tuple[int, T]]
+    ) -> T:
+        attempts = Attempts(f'{doing} as "{self.transactional_id}"', self.patience)
+        while True:
+            if self._connection is None:
+                self._connection = self.cluster.coordinator(self.transactional_id, attempts)
+            try:
+                answer = self._connection.ask(*api, body)
+                answer.int32()  # how long it was throttled
+                error, value = read(answer)
+            except FAILURES as failure:
+                self.cluster.lost(self._connection)
+                self._connection = None
+                attempts.failed(failure)
+                continue
+            if not error:
+                return value
+            if attempts.refused(error) is Reaction.LOOK:
+                self._connection = None
+
+
+def _by_stream(partitions: Collection[Partition]) -> list[tuple[str, list[int]]]:
+    ordered = sorted(partitions, key=lambda each: (each.stream, each.index))
+    return [
+        (stream, [each.index for each in group])
+        for stream, group in groupby(ordered, lambda each: each.stream)
+    ]
+
+
+def _write_stream(body: Body, stream: tuple[str, list[int]]) -> None:
+    name, indexes = stream
+    body.text(name).list(indexes, Body.int32)
+
+
+def _read_stream(answer: Answer) -> list[int]:
+    answer.text()
+    return [error for _, error in answer.list(lambda answer: (answer.int32(), answer.int16()))]
