@@ -20,7 +20,7 @@ from tests.control_plane.api_server import ApiServer, assets, running
 from tests.control_plane.operators import Operator
 from tests.control_plane.processes import until
 
-CHILD = "bench.control_plane.child"
+CHILD = "tests.control_plane.whole"
 BURST = int(os.environ.get("BENCH_APPS", "1000"))
 SINGLE = 60
 EVERY = 0.5

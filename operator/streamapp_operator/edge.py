@@ -58,6 +58,7 @@ class Edge:
         for kind in self.hearing.due():
             for _ in range(await self.comparison.compare(kind)):
                 self.measured.add(metrics.MISSED, kind.name)
+            self.measured.add(metrics.COMPARISONS, kind.name)
             self.hearing.compared(kind)
 
     async def close(self) -> None:

@@ -1,19 +1,11 @@
 """An operator that copies an app's number of processors into a ConfigMap: the edge, and no decisions."""
 
-import asyncio
-import logging
 import sys
-from dataclasses import astuple
-from pathlib import Path
 
 from streamapp_operator.edge import Edge, Reconcile
 from streamapp_operator.key import Key
-from streamapp_operator.leading.lease import Terms
-from streamapp_operator.options import Options
 from streamapp_operator.outcome import Done, Outcome
-from streamapp_operator.process import serve
-from streamapp_operator.telemetry.logs import log_to
-from streamapp_operator.watch.patience import Patience
+from tests.control_plane.starting import start
 
 
 def echoing(edge: Edge) -> Reconcile:
@@ -37,20 +29,5 @@ def echoing(edge: Edge) -> Reconcile:
     return reconcile
 
 
-def main() -> int:
-    kubeconfig, namespace, identity, pace, patience = sys.argv[1:]
-    log_to(level=logging.DEBUG)
-    options = Options(
-        namespaces=(namespace,),
-        kubeconfig=Path(kubeconfig),
-        identity=identity,
-        host="127.0.0.1",
-        port=0,
-        terms=Terms(*(seconds * float(pace) for seconds in astuple(Terms()))),
-        patience=Patience(*(seconds * float(patience) for seconds in astuple(Patience()))),
-    )
-    return asyncio.run(serve(options, echoing))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start(echoing))

@@ -19,11 +19,15 @@ def agrees(wanted: Manifest, there: Manifest, manager: str) -> bool:
     return len(owned) == 1 and _holds(there, wanted) and _gives(wanted, owned[0])
 
 
+_EMPTY: tuple[Any, ...] = ({}, [], None)
+"""Values that the API server leaves out."""
+
+
 def _holds(there: Any, wanted: Any) -> bool:
     """Whether all of one value is in another, which may hold more: defaults, and others' fields."""
     if isinstance(wanted, dict):
         return isinstance(there, dict) and all(
-            name in there and _holds(there[name], value) for name, value in wanted.items()
+            _holds(there[name], value) if name in there else value in _EMPTY for name, value in wanted.items()
         )
     if isinstance(wanted, list):
         return (

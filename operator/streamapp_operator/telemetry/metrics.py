@@ -47,6 +47,12 @@ WATCH_AGE = Metric(
     "Since when nothing was heard of a kind, by its watch or by a comparison.",
     ("kind",),
 )
+COMPARISONS = Metric(
+    "streamapp_operator_comparisons_total",
+    Sort.COUNTER,
+    "Comparisons of what the watches told with what there is.",
+    ("kind",),
+)
 MISSED = Metric(
     "streamapp_operator_watch_missed_total",
     Sort.COUNTER,
@@ -67,7 +73,7 @@ LOOP_LAG = Metric(
 
 METRICS = (
     RECONCILES, RECONCILE_SECONDS, PLAN_SECONDS, PLANS, LAUNCHES, RESTARTS, QUEUE_DEPTH, QUEUE_AGE,
-    WATCH_AGE, MISSED, API_CALLS, LEADING, APPS, LOOP_LAG,
+    WATCH_AGE, COMPARISONS, MISSED, API_CALLS, LEADING, APPS, LOOP_LAG,
 )  # fmt: skip
 
 

@@ -1,0 +1,35 @@
+"""What the operator may do: no more than the table says, and no wildcard in it."""
+
+from streamapp_operator.cluster import rbac
+from streamapp_operator.cluster.kinds import KINDS, NODE
+from streamapp_operator.cluster.rights import RIGHTS
+
+
+def _all_rules() -> list[dict[str, list[str]]]:
+    roles = (rbac.cluster_role(), rbac.namespace_role("shop"), rbac.lead_role("shop"))
+    return [rule for role in roles for rule in role["rules"]]
+
+
+def test_no_rule_has_a_wildcard() -> None:
+    assert [rule for rule in _all_rules() if "*" in str(rule)] == []
+
+
+def test_secrets_are_read_one_by_one_and_never_listed() -> None:
+    verbs = {verb for rule in _all_rules() if "secrets" in rule["resources"] for verb in rule["verbs"]}
+    assert verbs == {"get"}
+
+
+def test_every_right_says_what_it_is_for() -> None:
+    assert [right for right in RIGHTS if len(right.why) < 10 and right.why != "and nobody else"] == []
+    assert {right.kind for right in RIGHTS} == set(KINDS)
+
+
+def test_an_operator_of_one_namespace_asks_for_nothing_outside_of_it() -> None:
+    resources = {one for rule in rbac.namespace_role("shop")["rules"] for one in rule["resources"]}
+    assert NODE.plural not in resources
+    assert "streamapps" in resources
+
+
+def test_only_where_the_lease_is_leases_are_touched() -> None:
+    assert [rule for rule in rbac.cluster_role()["rules"] if "leases" in rule["resources"]] == []
+    assert [rule["resources"] for rule in rbac.lead_role("shop")["rules"]] == [["leases"]]

@@ -1,0 +1,70 @@
+"""An operator that gets nowhere notices it."""
+
+import asyncio
+
+import pytest
+
+from streamapp_operator.key import Key
+from streamapp_operator.pulse import Pulse, StuckError
+from streamapp_operator.work.queue import KeyQueue
+from streamapp_operator.work.workers import PULSE
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_queue_that_nobody_drains_is_noticed() -> None:
+    async def do() -> None:
+        clock = asyncio.get_running_loop().time
+        pulse = Pulse(KeyQueue[Key](clock), clock, lambda: True)
+        await asyncio.wait_for(pulse.beat(every=0.01, stuck=0.05), 30)
+
+    with pytest.raises(StuckError, match="nothing was reconciled"):
+        asyncio.run(do())
+
+
+def test_a_queue_that_is_drained_is_let_go_on() -> None:
+    async def do() -> int:
+        clock = Clock()
+        queue = KeyQueue[Key](clock)
+        pulse = Pulse(queue, clock, lambda: True)
+        beating = asyncio.create_task(pulse.beat(every=0.001, stuck=60.0))
+        passed = 0
+        while passed < 20:
+            assert await asyncio.wait_for(queue.get(), 30) == PULSE
+            queue.done(PULSE)
+            pulse.passed()
+            clock.now += 50.0
+            passed += 1
+        assert not beating.done()
+        beating.cancel()
+        return passed
+
+    assert asyncio.run(do()) == 20
+
+
+def test_a_late_loop_and_an_old_key_are_told_the_latter_by_the_leader_only() -> None:
+    async def do() -> list[str]:
+        clock, leads = Clock(), [False]
+        queue = KeyQueue[Key](clock)
+        pulse = Pulse(queue, clock, lambda: leads[0])
+        told = [pulse.wrong()]
+        queue.add(Key("shop", "app"))
+        clock.now += 400.0
+        told.append(pulse.wrong())
+        leads[0] = True
+        told.append(pulse.wrong())
+        pulse.lag = 20.0
+        return [*told, pulse.wrong()]
+
+    assert asyncio.run(do()) == [
+        "",
+        "",
+        "a key has been waiting for 400 s",
+        "the event loop was late by 20 s",
+    ]
