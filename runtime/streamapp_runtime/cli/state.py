@@ -157,7 +157,7 @@ def _stores(root: Path) -> Iterator[dict[str, Any]]:
         for task, table, seen in glances(root, application_id):
             yield {
                 "app": application_id,
-                "task": task,
+                "task": task.removeprefix("\0"),
                 "table": table,
                 "store": seen.kind,
                 "entries": seen.entries,
@@ -196,7 +196,7 @@ def _rows(parts: "Iterator[TaskRows]", known: "KnownTable") -> Iterator[dict[str
         texts = form.encode(part.rows).to_pylist()
         for key, text in zip(part.keys.to_pylist(), texts, strict=True):
             yield {
-                "task": part.task,
+                "task": part.task.removeprefix("\0"),
                 "key": key.decode(errors="backslashreplace"),
                 "row": json.loads(text),
             }

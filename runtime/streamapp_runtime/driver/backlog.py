@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.fillings import Fillings
@@ -26,7 +26,14 @@ class Backlog:
     fillings: Fillings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fillings = Fillings(self.launch)
+        self.fillings = Fillings.of(self.launch)
+
+    def under(self, launch: Launch) -> "Backlog":
+        """The records of the same app under another model."""
+        found = replace(self, launch=launch)
+        found.fillings = Fillings.of(launch, self.fillings)
+        found.start()
+        return found
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""

@@ -1,6 +1,6 @@
 """How far the tables are that side inputs fill, as their stores say themselves, and who waits for them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.adjunct.gate import gate
@@ -8,7 +8,9 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.positions import Positions
-from streamapp_runtime.lanes.orders import Report, SidePartition
+from streamapp_runtime.driver.roster import Lanes
+from streamapp_runtime.driver.sharing import Sharing
+from streamapp_runtime.lanes.orders import Report, SharedOrder, SidePartition
 from streamapp_runtime.program.operations import declared
 from streamapp_runtime.systems.system import Span
 
@@ -18,30 +20,52 @@ class Fillings:
     """What stores contain, by task. What is not known was not yet told: nothing is read for it until then."""
 
     launch: Launch
+    sharing: Sharing
     ends: Mapping[Partition, int] = field(default_factory=dict)  # at the start, of what is waited for
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
     known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
 
+    @classmethod
+    def of(cls, launch: Launch, before: "Fillings | None" = None) -> "Fillings":
+        """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
+        ends, seen = (before.ends, before.sharing.seen) if before else ({}, {})
+        return cls(launch, Sharing(launch.broadcasts, seen=seen), ends)
+
     @property
     def partitions(self) -> list[Partition]:
-        """Everything that fills a table of some task."""
-        return [p for parts in self._of_tasks().values() for p in parts]
+        """Everything that fills a table."""
+        shared = [p for table in self.launch.broadcasts for p in table.partitions]
+        return [p for parts in self._own().values() for p in parts] + shared
 
     def start(self, spans: Mapping[Partition, Span]) -> None:
-        """Note how far tables have to be filled before they are joined."""
+        """Note how far tables have to be filled before they are joined, where that is not known yet."""
         bootstrap = self.launch.course.bootstrap
-        self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap}
+        self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
 
-    def forget(self) -> None:
+    def forget(self, lanes: Lanes) -> None:
         """New workers open the stores anew: what they contain has to be heard again."""
+        self.sharing.forget(lanes, self.contained)
         self.contained, self.known = {}, {}
 
-    def hear(self, reports: Iterable[Report]) -> None:
+    @property
+    def pressing(self) -> bool:
+        """Whether a batch is needed even if there is nothing to read."""
+        return self.sharing.pressing(self.ends, self.contained)
+
+    def shared(self, version: str) -> Mapping[str, tuple[SharedOrder, ...]]:
+        """What each lane has to do with broadcast tables."""
+        return self.sharing.orders(version, self.ends, self.contained)
+
+    def hear(self, reports: Sequence[Report]) -> None:
         """Take what lanes say of their stores."""
         for report in reports:
             if report.contained:
                 told = {Partition.parse(name): at for name, at in report.contained.items()}
                 self.contained.setdefault(report.task, {}).update(told)
+        before = self.sharing.settled
+        self.sharing.hear(reports, self.contained)
+        if self.sharing.settled != before:
+            self.known = {}  # now some tasks fill broadcast tables too
 
     def demands(self, spans: Mapping[Partition, Span]) -> Iterator[Demand]:
         """What could be read into tables now."""
@@ -52,8 +76,8 @@ class Fillings:
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose stores do not contain what their rows have to see."""
-        found = set()
-        for task, parts in self._of_tasks().items():
+        found = set(self.sharing.waiting(self.ends, self.contained))
+        for task, parts in self._own().items():
             ends = {p: self.ends[p] for p in parts if p in self.ends}
             wanted = gate(ends, positions.of_tasks.get(task, {}))
             if wanted.waits(self.contained.get(task, {})):
@@ -75,6 +99,10 @@ class Fillings:
         return self.known
 
     def _of_tasks(self) -> dict[str, list[Partition]]:
+        found, hosts = self._own(), self.sharing.hosts()
+        return {task: parts + hosts.get(task, []) for task, parts in found.items()}
+
+    def _own(self) -> dict[str, list[Partition]]:
         side = self.launch.course.side
         every = self.launch.partitions.items()
         return {task: [p for p in parts if p.stream in side] for task, parts in every}

@@ -27,8 +27,9 @@ from streamapp_runtime.driver.outlook import counts_of, outlook, topics_of
 from streamapp_runtime.driver.own import own_of
 from streamapp_runtime.driver.places import Places, Remembered
 from streamapp_runtime.driver.proposed import Draft, proposed
-from streamapp_runtime.driver.reading import course, newest, read_topics, with_hops
+from streamapp_runtime.driver.reading import course, newest, read_topics, shared_tables, with_hops
 from streamapp_runtime.driver.refused import RefusedError, problem
+from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
@@ -56,6 +57,7 @@ class Launch:
     topics: Mapping[str, str]  # stream -> its name in the system
     course: Course
     shared: frozenset[Partition] = frozenset()  # what every task reads
+    broadcasts: tuple[SharedTable, ...] = ()
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
@@ -164,6 +166,7 @@ def prepared(
         topics=topics | read_topics(work.tasks),
         course=course(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
+        broadcasts=shared_tables(app, proposal, work.tasks),
         locations=locations,
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),

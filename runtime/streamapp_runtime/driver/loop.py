@@ -114,7 +114,7 @@ class Loop:
         bound = {} if session else self._crew.bound
         self.session = session or self.session
         self.launch = launch
-        self.backlog = replace(self.backlog, launch=launch)
+        self.backlog = self.backlog.under(launch)
         self._crew = Crew(self.session, launch.program, launch.setup, self.pause, bound=bound)
         self._frame, self._fence = None, True
         self._engage()
@@ -149,7 +149,7 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, or to mend, or a store to bring back."""
-        if self._frame is None or self._unready:
+        if self._frame is None or self._unready or self.backlog.fillings.pressing:
             return True
         try:
             # What was just written is looked for first, and what can be read then counts.
@@ -166,7 +166,7 @@ class Loop:
         may -= self._unready | self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
         given = share_out(able, self.rows, self.launch.course, waiting)
-        if not given and not self._unready:
+        if not given and not self._unready and not self.backlog.fillings.pressing:
             if time.monotonic() - self._last <= KEEP_ALIVE_SECONDS:
                 return None
             self.ledger.check()
@@ -205,7 +205,7 @@ class Loop:
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
-        while self._frame is None or self._unready:
+        while self._frame is None or self._unready or self.backlog.fillings.pressing:
             self._run(self._frame or self._mended(), [], ())
         self.number += 1
         orders = replace(self._orders(given, release=False), trial=True)
@@ -274,7 +274,7 @@ class Loop:
             self.ledger.raise_incarnation()
             self._fence = False
         self._unready = frozenset(task for tasks in self.lanes.values() for task in tasks)
-        self.backlog.fillings.forget()
+        self.backlog.fillings.forget(self.lanes)
         self._frame = self._crew.assemble(tuple(self.lanes), self.ledger.incarnation)
         return self._frame
 
@@ -300,7 +300,7 @@ class Loop:
             self._frame = None
 
     def _orders(self, given: Sequence[Demand], release: bool) -> Orders:
-        sides, seats = self.backlog.sides(), self._crew.seats
-        lanes = lane_orders(self.launch, self.lanes, self.ledger.checkpoints, seats, given, sides)
+        batch = f"{self.ledger.incarnation}-{self.number}"
+        lanes = lane_orders(self.backlog, self.lanes, self._crew.seats, given, batch)
         known = self.trials.known(given)
         return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, known)

@@ -1,27 +1,23 @@
 """Writes the orders of a batch: every lane, its tasks, and what each of them reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.flow import Demand
-from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.roster import Lanes
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SidePartition, TaskOrder
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
 
 
 def lane_orders(
-    launch: Launch,
-    lanes: Lanes,
-    checkpoints: Mapping[str, str],
-    seats: Sequence[str],
-    given: Iterable[Demand],
-    sides: Mapping[str, tuple[SidePartition, ...]],
+    backlog: Backlog, lanes: Lanes, seats: Sequence[str], given: Iterable[Demand], batch: str
 ) -> tuple[LaneOrder, ...]:
-    """The orders of each lane; `seats` are empty where there is one process."""
+    """The orders of each lane in a batch of this name; `seats` are empty where there is one process."""
+    checkpoints, sides, shared = backlog.ledger.checkpoints, backlog.sides(), backlog.fillings.shared(batch)
     ranges: dict[str, list[ReadRange]] = {}
     for demand in sorted(given, key=lambda d: (d.partition, d.start)):
         asked = ReadRange(demand.partition.stream, demand.partition.index, demand.start, demand.end)
         ranges.setdefault(demand.task, []).append(asked)
-    changelog = launch.assignment.layout.changelog
+    changelog = backlog.launch.assignment.layout.changelog
     return tuple(
         LaneOrder(
             processor,
@@ -36,6 +32,7 @@ def lane_orders(
                 for task in tasks
             ),
             seat,
+            shared.get(processor, ()),
         )
         for (processor, tasks), seat in zip(lanes.items(), seats or ("",) * len(lanes), strict=True)
     )

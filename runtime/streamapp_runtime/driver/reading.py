@@ -10,6 +10,7 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.unfit import path_of
 from streamapp_runtime.program import operations
 from streamapp_runtime.program.program import Task
@@ -69,6 +70,17 @@ def side_reads(tasks: Sequence[Task]) -> list[operations.Read]:
     """The readings that fill tables."""
     every = (task.operation for task in tasks if isinstance(task.operation, operations.Read))
     return [read for read in every if read.table is not None]
+
+
+def shared_tables(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> tuple[SharedTable, ...]:
+    """The tables that are whole everywhere, and what fills them."""
+    parts: dict[str, list[Partition]] = {}
+    for read in side_reads(tasks):
+        if read.table is not None and broadcast(app, read):
+            count = proposal.plan.streams[read.stream].partitions or 0
+            parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
+    memory = {table.name for table in app.spec.tables if table.store == "memory"}
+    return tuple(SharedTable(name, tuple(found), name in memory) for name, found in sorted(parts.items()))
 
 
 def broadcast(app: StreamApp, read: operations.Read) -> bool:

@@ -41,8 +41,9 @@ def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
         if table.changelog is False:
             yield f"spec.tables[{index}].changelog", _not_yet("what an app writes to a table has a changelog")
-        if table.broadcast and table.remote is None:
-            yield f"spec.tables[{index}].broadcast", _not_yet("each task keeps its part of a table")
+        if table.broadcast and table.store != "memory" and table.apply_before == "join":
+            message = "a broadcast table changes between batches; leave it out, or keep the table in memory"
+            yield f"spec.tables[{index}].applyBefore", message
 
 
 def _event_time(app: StreamApp) -> Iterator[Told]:

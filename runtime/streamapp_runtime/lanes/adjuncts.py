@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -17,11 +18,13 @@ from streamapp.adjunct.validity import Extent, Found, refresh_due
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
-from streamapp_runtime.lanes.orders import SidePartition, TaskOrder
+from streamapp_runtime.lanes.orders import SharedOrder, SidePartition, TaskOrder
+from streamapp_runtime.lanes.snapshots import Snapshots
 from streamapp_runtime.lanes.taking import Place
-from streamapp_runtime.stores.directory import state_directory
-from streamapp_runtime.stores.opening import WAIT_SECONDS
-from streamapp_runtime.stores.store import Identity, Mark, Store
+from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
+from streamapp_runtime.stores.memory_store import MemoryStore
+from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind
+from streamapp_runtime.stores.store import Identity, Limits, Mark, Store
 from streamapp_runtime.systems.system import System
 
 Writes = tuple[pa.Array, pa.Array]
@@ -51,16 +54,45 @@ class Adjuncts:
     wait_seconds: float = WAIT_SECONDS  # for a store that another process has
     clock: Callable[[], int] = _now
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+    _versions: dict[str, Snapshots] = field(default_factory=dict)  # of broadcast tables on disk
+    _nothing: Store = field(default_factory=lambda: MemoryStore(Limits()))  # before there is a version
+
+    def share(self, orders: Iterable[SharedOrder]) -> None:
+        """Read the versions of broadcast tables that a batch is to see; those it does not are removed."""
+        fills = set()
+        for order in orders:
+            shelf = self.shelves.get(order.table)
+            if shelf is None:
+                continue
+            if order.fills:
+                fills.add(shelf.name)
+            if shelf.kind is not StoreKind.MEMORY:
+                versions = self._versions.get(shelf.name) or self._made_versions(shelf)
+                versions.use(order.version)
+                if order.fills:
+                    versions.sweep()
+        self._close(key for key in self._kept if key[0] == EVERY_TASK and key[1] not in fills)
+
+    def publish(self, order: SharedOrder) -> bool:
+        """Make a version of a broadcast table; whether that is this worker's to do, and done."""
+        kept = self._kept.get((EVERY_TASK, order.table))
+        if kept is None:
+            return False
+        store: Any = kept.store
+        self._versions[order.table].publish(store, order.makes)
+        return True
 
     def settle(self, order: TaskOrder, system: System, check: Callable[[], None]) -> dict[Partition, int]:
         """Open a task's stores and judge them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
         for shelf in self.shelves.values():
             wanted = {Partition(s.name, s.partition): s for s in order.sides if s.name in shelf.sides}
-            key = order.name, shelf.name
+            if shelf.broadcast and not wanted:
+                continue  # another lane, or another task of this one, fills it
+            key = self._key(order.name, shelf.name)
             kept = self._kept.get(key)
             if kept is None:
-                place = self._place(shelf, order.name)
+                place = self._place(shelf, key[0])
                 kept = self._kept[key] = _Kept(place.take(check), place, {})
             self._forget(kept)
             if kept.positions.keys() != wanted.keys():
@@ -70,12 +102,15 @@ class Adjuncts:
         return contained
 
     def store(self, task: str, name: str) -> Store:
-        """A store that was settled in this batch."""
-        return self._kept[task, name].store
+        """What rows of a task see of a table that was settled in this batch."""
+        versions = self._versions.get(name)
+        if versions is not None:
+            return versions.store or self._nothing
+        return self._kept[self._key(task, name)].store
 
     def fill(self, task: str, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Take rows of a table's streams. A null value deletes."""
-        kept = self._kept[task, name]
+        kept = self._kept[self._key(task, name)]
         if self.shelves[name].before_join:
             kept.store.put(keys, values)
             kept.dirty = True
@@ -90,8 +125,10 @@ class Adjuncts:
         starts = {Partition(r.stream, r.partition): r.start for r in order.ranges}
         contained: dict[Partition, int] = {}
         for shelf in self.shelves.values():
-            kept = self._kept[order.name, shelf.name]
             reached = {p: end for p, end in arrived.items() if p.stream in shelf.sides}
+            if shelf.broadcast and not reached:
+                continue
+            kept = self._kept[self._key(order.name, shelf.name)]
             if any(kept.positions.get(p) != starts.get(p) for p in reached):
                 self._forget(kept)
             elif reached:
@@ -113,7 +150,13 @@ class Adjuncts:
     def release(self, keep: Iterable[str] = ()) -> None:
         """Close the stores of all tasks but these, noting until when they were followed."""
         going = frozenset(keep)
-        for key in [key for key in self._kept if key[0] not in going]:
+        self._close(key for key in self._kept if key[0] not in going)
+        if not going:
+            for versions in self._versions.values():
+                versions.close()
+
+    def _close(self, keys: Iterable[tuple[str, str]]) -> None:
+        for key in list(keys):
             kept = self._kept.pop(key)
             try:
                 self._forget(kept)
@@ -145,6 +188,14 @@ class Adjuncts:
         if kept.dirty:
             kept.store.drop()
             kept.dirty = False
+
+    def _made_versions(self, shelf: AdjunctShelf) -> Snapshots:
+        folder = state_directory(self.root, self.application_id, EVERY_TASK, shelf.name) / "versions"
+        made = self._versions[shelf.name] = Snapshots(folder, shelf.kind)
+        return made
+
+    def _key(self, task: str, name: str) -> tuple[str, str]:
+        return (EVERY_TASK if self.shelves[name].broadcast else task), name
 
     def _place(self, shelf: AdjunctShelf, task: str) -> Place:
         directory = state_directory(self.root, self.application_id, task, shelf.name)

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.commit import Committed, Ledger
 from streamapp_runtime.lanes.dead_letters import BadRecord, letters
 from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.orders import LaneOrder, Orders
 from streamapp_runtime.lanes.outbox import Outbox
+from streamapp_runtime.lanes.side_rows import SideRows
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.lanes.step_times import StepTimes
 from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
@@ -43,8 +43,7 @@ class LayerBatch:
         self.bytes_in: Counter[int] = Counter()
         self.bad: Counter[int] = Counter()
         self.restored: Counter[int] = Counter()
-        self.arrived: dict[int, dict[Partition, int]] = {}  # by task: side inputs of which all rows have come
-        self.contained: dict[int, dict[Partition, int]] = {}  # by task: what stores of side inputs contain
+        self.sides = SideRows(stage.adjuncts)
         self.changes = Changes()
         self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
         for remote in stage.remotes.values():
@@ -73,10 +72,9 @@ class LayerBatch:
         for each in sides:
             yield from self._records(each)
             if each.task not in self.failed:
-                reached = self.arrived.setdefault(each.task, {})
-                reached[Partition(each.range.stream, each.range.partition)] = each.range.end
-        if self.arrived and not self.stage.last:
-            words = [(index, Word(arrived=reached).text()) for index, reached in self.arrived.items()]
+                self.sides.came(each.task, each.range)
+        if self.sides.arrived and not self.stage.last:
+            words = [(index, Word(arrived=reached).text()) for index, reached in self.sides.arrived.items()]
             yield self.stage.wide.from_reports(words)
         for each in asked:
             if not self._fills(each):
@@ -128,7 +126,10 @@ class LayerBatch:
                 self._hand_on(task, made, rows)
         if rows:
             yield from self._run(rows)
-        self._apply()
+        if self.orders.trial or self.orders.release:
+            self.stage.adjuncts.drop()
+        else:
+            self.sides.apply(self.lane, self.state.tasks)
         for change in self.state.changes.drain():
             if self.stage.last:
                 self.changes.add(change.task, change.name, change.keys, change.values)
@@ -155,11 +156,16 @@ class LayerBatch:
         said: list[tuple[int, str]] = []
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
-            first = index == 0 and bool(self.state.counted)
-            if any(counts) or first or index in self.told or self.contained.get(index):
-                word = Word(counts, self.told.get(index), contained=self.contained.get(index, {}))
+            first = index == 0 and bool(self.state.counted or self.sides.published)
+            if any(counts) or first or index in self.told or self.sides.contained.get(index):
+                word = Word(counts, self.told.get(index), contained=self.sides.contained.get(index, {}))
                 if not said:  # what is of the whole lane is told once
-                    word = replace(word, times=self.times.by_step(), counted=self.counted())
+                    word = replace(
+                        word,
+                        times=self.times.by_step(),
+                        counted=self.counted(),
+                        published=self.sides.published,
+                    )
                 said.append((index, word.text()))
         return said
 
@@ -180,7 +186,7 @@ class LayerBatch:
             setup.shelves,
             setup.run_id,
             setup.checkpoints,
-            {self.lane.tasks[index].name: found for index, found in self.contained.items()},
+            {self.lane.tasks[index].name: found for index, found in self.sides.contained.items()},
         )
         with self.times.of(COMMIT):
             return ledger.commit(self.stage.system)
@@ -225,7 +231,6 @@ class LayerBatch:
                     self.state.count(counted, name, number)
                 if word.told:
                     self.tell(task, *word.told)
-                self.contained.setdefault(task, {}).update(word.contained)
         elif tag == DEAD_LETTER:
             for task in pc.unique(rows.column("task")).to_pylist():
                 chosen = rows.filter(pc.equal(rows.column("task"), task))
@@ -246,8 +251,7 @@ class LayerBatch:
         for task, word in words:
             if word.told:
                 self.failed.add(task)
-            if word.arrived:
-                self.arrived.setdefault(task, {}).update(word.arrived)
+            self.sides.overhear(task, word)
         return words
 
     def _of_the_living(self, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -276,17 +280,6 @@ class LayerBatch:
     def _nothing(self, edge: Edge) -> Slice:
         schema = self.stage.wide.schema
         return self.stage.wide.to_slice(pa.record_batch([pa.nulls(0, t) for t in schema.types], schema), edge)
-
-    def _apply(self) -> None:
-        """Commit what came of side inputs, for the tasks of which nothing is missing."""
-        if self.orders.trial or self.orders.release:
-            self.stage.adjuncts.drop()
-            return
-        for index in self.state.tasks:
-            if index in self.contained:
-                arrived = self.arrived.get(index, {})
-                found = self.stage.adjuncts.apply(self.lane.tasks[index], arrived)
-                self.contained[index] |= found
 
     def _fill(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
         self.stage.adjuncts.fill(self.lane.tasks[task].name, name, keys, values)

@@ -48,12 +48,23 @@ class TaskOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedOrder:
+    """What a lane has to do with a broadcast table."""
+
+    table: str
+    fills: bool  # for all lanes of its location, or for itself where the table is in memory
+    version: str = ""  # which all rows of the batch see; empty where there is none yet
+    makes: str = ""  # the version to make of it at the end of the batch
+
+
+@dataclass(frozen=True, slots=True)
 class LaneOrder:
     """What one lane does."""
 
     processor: str
     tasks: tuple[TaskOrder, ...]
     seat: str = ""  # the executor that it has to find itself on; empty for any
+    shared: tuple[SharedOrder, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class Orders:
                     for t in lane["tasks"]
                 ),
                 lane["seat"],
+                tuple(SharedOrder(**order) for order in lane["shared"]),
             )
             for lane in found["lanes"]
         )
@@ -114,6 +126,8 @@ class Report:
     steps: Sequence[tuple[str, float]] = ()  # seconds by step
     counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
     contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
+    location: str = ""  # of the lane
+    published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
 
     def text(self) -> str:
         """As it travels."""

@@ -23,6 +23,7 @@ from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
 from streamapp_runtime.lanes.executors import executor
 from streamapp_runtime.lanes.forms import forms
 from streamapp_runtime.lanes.layer import LayerBatch
+from streamapp_runtime.lanes.location import location_of
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import adjuncts_of, remotes_of, shelves_of
@@ -35,6 +36,7 @@ from streamapp_runtime.remote.away import AwayError, WaitingError
 from streamapp_runtime.remote.reader import RemoteReader
 from streamapp_runtime.stores import owned as owned_by_app
 from streamapp_runtime.stores.clearing import Unowned, clear
+from streamapp_runtime.stores.directory import EVERY_TASK
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import (
@@ -94,7 +96,7 @@ class Stage:
         self.remotes = {name: RemoteReader(setup.remotes[name]) for name in remotes_of(layer)}
         adjuncts = adjuncts_of(layer, setup.adjuncts)
         self.adjuncts = Adjuncts(Path(setup.state), setup.application_id, setup.run_id, adjuncts)
-        self.seat = this_seat()
+        self.seat, self.location = this_seat(), location_of(Path(setup.state))
         self.freed = self._freed() if self.last else ()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -170,13 +172,17 @@ class Stage:
         """The tasks that cannot work in this batch: their stores are not there yet."""
         names = [task.name for task in lane.tasks]
         self.custody.release(names)
-        self.adjuncts.release(names)
+        self.adjuncts.release([*names, EVERY_TASK])
+        try:
+            self.adjuncts.share(lane.shared)
+        except _EXPECTED as error:
+            batch.fail_all(_kind(error), str(error))
         deadline = time.monotonic() + SLICE_SECONDS
         check = partial(check_newest, self.system, self.setup.checkpoints, batch.orders.incarnation)
         for index, task in enumerate(lane.tasks):
             try:
                 settled = self.custody.settle(task, self.system, deadline, check)
-                batch.contained[index] = self.adjuncts.settle(task, self.system, check)
+                batch.sides.contained[index] = self.adjuncts.settle(task, self.system, check)
             except _EXPECTED as error:
                 batch.tell(index, _kind(error), str(error))
                 yield index
@@ -217,7 +223,9 @@ class Stage:
                 bad=batch.bad.get(index, 0),
                 message=message,
                 steps=steps if index == 0 else (),
-                contained={str(p): at for p, at in batch.contained.get(index, {}).items()},
+                location=self.location,
+                published=batch.sides.published if index == 0 else {},
+                contained={str(p): at for p, at in batch.sides.contained.get(index, {}).items()},
             )
             reports.append((index, report.text()))
         return reports

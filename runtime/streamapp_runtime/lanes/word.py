@@ -16,12 +16,13 @@ class Word:
     arrived: Mapping[Partition, int] = field(default_factory=dict)  # all rows before have been handed on
     contained: Mapping[Partition, int] = field(default_factory=dict)  # and these are in stores
     times: Mapping[str, float] = field(default_factory=dict)  # of the lane: seconds by step
+    published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     counted: Sequence[tuple[str, str, int]] = ()  # of the lane: by counter, and by table or operator
 
     def text(self) -> str:
         """As it travels."""
         said: dict[str, object] = {"counts": self.counts, "told": self.told, "times": self.times}
-        said["counted"] = self.counted
+        said |= {"counted": self.counted, "published": self.published}
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
             said[name] = {str(partition): at for partition, at in positions.items()}
         return json.dumps(said)
@@ -35,4 +36,6 @@ class Word:
             for part in ("arrived", "contained")
         )
         told = tuple(said["told"]) if said["told"] else None
-        return cls(said["counts"], told, arrived, contained, said["times"], said["counted"])
+        return cls(
+            said["counts"], told, arrived, contained, said["times"], said["published"], said["counted"]
+        )

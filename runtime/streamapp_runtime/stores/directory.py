@@ -9,6 +9,9 @@ _PIECE = 250
 
 _GOES_ON = "%+"
 
+EVERY_TASK = "\x00every task"
+"""In whose name a broadcast table is kept; no task has a name that begins with a NUL."""
+
 
 def state_directory(root: Path, application_id: str, task: str, table: str) -> Path:
     """The directory of a task's part of a table."""

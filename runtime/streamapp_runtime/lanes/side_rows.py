@@ -1,0 +1,41 @@
+"""What becomes of the rows of side inputs in one batch of one layer."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.adjuncts import Adjuncts
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange
+from streamapp_runtime.lanes.word import Word
+
+
+@dataclass(slots=True)
+class SideRows:
+    """How far they came, and what stores contain after them. Tasks go by their place in the lane's order."""
+
+    adjuncts: Adjuncts
+    arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
+    contained: dict[int, dict[Partition, int]] = field(default_factory=dict)  # these are in stores
+    published: dict[str, str] = field(default_factory=dict)  # versions made, by broadcast table
+
+    def came(self, task: int, read: ReadRange) -> None:
+        """Note that all rows of a range were handed on."""
+        self.arrived.setdefault(task, {})[Partition(read.stream, read.partition)] = read.end
+
+    def overhear(self, task: int, word: Word) -> None:
+        """Take what an earlier layer says."""
+        if word.arrived:
+            self.arrived.setdefault(task, {}).update(word.arrived)
+        if word.contained:
+            self.contained.setdefault(task, {}).update(word.contained)
+        self.published.update(word.published)
+
+    def apply(self, lane: LaneOrder, living: Collection[int]) -> None:
+        """Commit what came for tasks of which nothing is missing, and make the versions that are wanted."""
+        for index in living:
+            if index in self.contained:
+                found = self.adjuncts.apply(lane.tasks[index], self.arrived.get(index, {}))
+                self.contained[index].update(found)
+        for order in lane.shared if 0 in living else ():
+            if order.makes and self.adjuncts.publish(order):
+                self.published[order.table] = order.makes
