@@ -21,6 +21,7 @@ MEASURED = (
     "operations",
     "control_plane.launches",
     "engine.local_store",
+    "engine.remote_join",
     "engine.overhead",
     "engine.changelog",
     "engine.restart",

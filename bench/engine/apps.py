@@ -50,3 +50,16 @@ FILLED = (
     + _table("known", "users", changelog=True)
 )
 """Users in a table."""
+
+
+def remote_join(port: int, cache: int) -> str:
+    """The same join with users in a Redis of this machine."""
+    local = "- {name: users, store: lmdb, sideInputs: [{stream: users, bootstrap: true}]}"
+    remote = f"""- name: users
+      columns: "user STRING, country STRING, tier INT"
+      remote:
+        python: streamapp_runtime.remote.redis:RedisTable
+        options: {{url: "redis://127.0.0.1:{port}/0"}}
+        timeout: 1m
+        cache: {{size: {cache}, ttl: 1h}}"""
+    return JOIN.replace(local, remote)

@@ -5,9 +5,7 @@ protocol. The store is asked as the engine asks it, 100,000 keys at a time; the 
 other, as an app does that looks up each row, and as well for 1,000 keys at a time.
 """
 
-import shutil
 import socket
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from bench.engine.spent import TICKS
+from bench.engine.redis_server import MISSING, cpu_of, redis_server
 from bench.row import Aim, Row
 from streamapp_runtime.stores.opening import StoreKind, open_store
 from streamapp_runtime.stores.store import Identity
@@ -36,10 +34,10 @@ def rows() -> Iterator[Row]:
     local = {kind: _of_store(kind) for kind in StoreKind}
     for kind, spent in local.items():
         yield Row(f"{kind}", spent, "us/key")
-    if shutil.which("redis-server") is None:
-        yield Row("Redis: left out, there is no redis-server here", float("nan"), "")
+    if MISSING:
+        yield Row(f"Redis: {MISSING}", float("nan"), "")
         return
-    with _server() as (connection, process):
+    with redis_server() as (port, process), connected(port) as connection:
         _asked(connection, [_command(b"MSET", *(part for name in NAMES for part in (name, VALUE)))])
         chosen = np.random.default_rng(7).integers(0, KEYS, ONE_BY_ONE)
         single = [_command(b"GET", NAMES[n]) for n in chosen]
@@ -68,21 +66,11 @@ def _of_store(kind: StoreKind) -> float:
 
 
 @contextmanager
-def _server() -> Iterator[tuple[socket.socket, int]]:
-    """A server that keeps nothing on disk, and a connection to it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - a server of our own
-        try:
-            if not any("Ready to accept" in line for line in process.stdout or ()):
-                raise RuntimeError("the server ended before it was ready")
-            with socket.create_connection(("127.0.0.1", port)) as connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                yield connection, process.pid
-        finally:
-            process.terminate()
+def connected(port: int) -> Iterator[socket.socket]:
+    """A connection that sends each command at once."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        yield connection
 
 
 def _command(*parts: bytes) -> bytes:
@@ -91,9 +79,9 @@ def _command(*parts: bytes) -> bytes:
 
 def _spent(connection: socket.socket, server: int, commands: Sequence[bytes]) -> float:
     """CPU seconds of both processes."""
-    before = process_time() + _cpu_of(server)
+    before = process_time() + cpu_of(server)
     found = _asked(connection, commands)
-    after = process_time() + _cpu_of(server)
+    after = process_time() + cpu_of(server)
     if found != ONE_BY_ONE * len(VALUE):
         raise AssertionError("the server does not give what it was given")
     return after - before
@@ -117,8 +105,3 @@ def _whole(answer: bytes) -> bool:
     if kind == b"*" and lines:
         return lines == 1 + 2 * int(answer[1 : answer.index(b"\r\n")])
     return lines == (2 if kind == b"$" else 1)
-
-
-def _cpu_of(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS

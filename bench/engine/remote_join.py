@@ -1,0 +1,179 @@
+"""One join with a task's own table, and with the same table in a Redis: CPU microseconds for each row.
+
+Of the remote table both sides are counted, the worker and the server; what neither shows is the time on the
+network. First the join alone, 100,000 rows at a time: with a call for each row, as code does that knows of no
+batches; then as a remote table, each key asked for once a batch. Then the whole app, which also reads,
+decodes, encodes and writes.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+import pyarrow as pa
+import redis
+
+from bench.engine import page_views
+from bench.engine.apps import JOIN, remote_join
+from bench.engine.redis_server import MISSING, cpu_of, redis_server
+from bench.engine.runs import run_app
+from bench.row import Aim, Row
+from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.operations.executor import Executor
+from streamapp_runtime.operations.prepare import prepare
+from streamapp_runtime.operations.state import State
+from streamapp_runtime.program.operations import LookUp, LookUpRemote
+from streamapp_runtime.remote.reader import RemoteReader
+from streamapp_runtime.remote.settings import RemoteSettings
+from streamapp_runtime.rows.encode import encode
+from streamapp_runtime.stores.opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Identity, Store
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+COLUMNS = "user STRING, country STRING, tier INT"
+BATCH = 100_000
+BATCHES = 10
+ONE_BY_ONE = 20_000
+VIEWS = 1_000_000
+LEFT_OUT = 2
+REDIS = "streamapp_runtime.remote.redis:RedisTable"
+MADE = pa.schema([("page", pa.string()), ("country", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """The table: its keys, and its rows."""
+
+    keys: pa.BinaryArray
+    values: pa.BinaryArray  # as JSON
+
+    def rows(self) -> pa.RecordBatch:
+        """Typed."""
+        return pa.RecordBatch.from_pylist([json.loads(value) for value in self.values.to_pylist()])
+
+
+def rows() -> Iterator[Row]:
+    """The join alone, then the whole app."""
+    records = pa.Table.from_batches(page_views.users()).combine_chunks()
+    users = Users(records["key"].chunk(0), records["value"].chunk(0))
+    local = _local(users)
+    yield Row("the join with a table of the task, LMDB", local, "us/row")
+    if MISSING:
+        yield Row(f"with a table in Redis: {MISSING}", float("nan"), "")
+        return
+    with redis_server() as (port, process):
+        with redis.Redis(port=port) as client:
+            for start in range(0, len(users.keys), 10_000):
+                some = slice(start, start + 10_000)
+                pairs = zip(users.keys[some].to_pylist(), users.values[some].to_pylist(), strict=True)
+                client.mset(dict(pairs))
+        single = _one_by_one(port, process)
+        yield Row("with a call to Redis for each row", single, "us/row")
+        yield Row("  of the task's own", single / local, "x", Aim(least=100))
+        far = _remote(port, process, cache=0)
+        yield Row("with a table in Redis, asked for a batch at once", far, "us/row")
+        yield Row("  of the task's own", far / local, "x")
+        near = _remote(port, process, cache=2 * len(users.keys))
+        yield Row("with a table in Redis, all of it in the cache", near, "us/row")
+        yield Row("  of the task's own", near / local, "x")
+        yield from _apps(port, process)
+
+
+def _local(users: Users) -> float:
+    schema = users.rows().schema
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "users"
+        store = open_store(StoreKind.LMDB, place, Identity("run", "task", "users", ""), owner="bench")
+        store.load(users.keys, encode(users.rows(), schema))
+
+        def state() -> State:
+            return State(lambda *_: store, {"users": schema}, tasks=1, time_ms=0)
+
+        spent = _joined(prepare(LookUp("users", False, None, (0, 2)), [], MADE), state, process_time)
+        store.close()
+    return spent
+
+
+def _remote(port: int, process: int, cache: int) -> float:
+    options = json.dumps({"url": f"redis://127.0.0.1:{port}/0"})
+    reader = RemoteReader(RemoteSettings("users", COLUMNS, REDIS, options, cache, 3_600.0, timeout=60.0))
+
+    def state() -> State:
+        reader.begin()
+        return State(_no_store, {}, tasks=1, time_ms=0, remotes={"users": reader})
+
+    def clock() -> float:
+        return process_time() + cpu_of(process)
+
+    spent = _joined(prepare(LookUpRemote("users", False, None, (0, 2)), [], MADE), state, clock)
+    reader.close()
+    return spent
+
+
+def _one_by_one(port: int, process: int) -> float:
+    """A look-up as any client's documentation shows it, for each row."""
+    asked = _views(0).key.to_pylist()[:ONE_BY_ONE]
+    with redis.Redis(port=port) as client:
+        client.ping()
+        started = process_time() + cpu_of(process)
+        for key in asked:
+            json.loads(client.get(key))["country"]
+        return (process_time() + cpu_of(process) - started) / ONE_BY_ONE * 1e6
+
+
+def _no_store(*_: object) -> Store:
+    raise AssertionError("a remote table has no store")
+
+
+def _joined(executor: Executor, state: Callable[[], State], clock: Callable[[], float]) -> float:
+    """CPU microseconds of a row, once the first batch has shown what is needed."""
+    batches = [_views(seed) for seed in range(BATCHES)]
+    executor.execute((batches[0],), state())
+    started = clock()
+    for batch in batches:
+        found = executor.execute((batch,), state())
+        if found is None or len(found) != BATCH:
+            raise AssertionError("a view found no user")
+    return (clock() - started) / (BATCH * BATCHES) * 1e6
+
+
+def _views(seed: int) -> Slice:
+    names = np.random.default_rng(seed).integers(0, page_views.USERS, BATCH)
+    return Slice(
+        task=pa.array(np.zeros(BATCH, np.int32)),
+        key=pa.array([b"user-%07d" % n for n in names], pa.binary()),
+        time=pa.array(np.zeros(BATCH, np.int64)),
+        tombstone=pa.array(np.zeros(BATCH, bool)),
+        source=pa.array(np.zeros(BATCH, np.int32)),
+        offset=pa.array(np.arange(BATCH)),
+        columns=(pa.array(["/"] * BATCH),),
+    )
+
+
+def _apps(port: int, process: int) -> Iterator[Row]:
+    """The whole app, with either table."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures = {}
+        for name, app in (
+            ("local", JOIN),
+            ("remote", remote_join(port, cache=0)),
+            ("cached", remote_join(port, cache=2 * page_views.USERS)),
+        ):
+            data = Path(folder) / name
+            log = EmbeddedSystem(data)
+            page_views.to_log(log, "users", page_views.users())
+            page_views.to_log(log, "views", page_views.views(VIEWS))
+            log.create("enriched", page_views.PARTITIONS)
+            log.close()
+            before = cpu_of(process)
+            run = run_app(app, data, rows=BATCH)
+            served = (cpu_of(process) - before) / VIEWS
+            figures[name] = (1 / run.steady(LEFT_OUT) + served) * 1e6
+    yield Row("the whole app with a table of its own", figures["local"], "us/row")
+    for name, told in (("remote", ""), ("cached", " and a cache")):
+        beside = f"{figures[name] / figures['local']:.1f} times the app's own"
+        yield Row(f"with the table in Redis{told}", figures[name], "us/row", beside=beside)
