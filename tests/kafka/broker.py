@@ -125,6 +125,11 @@ class Broker:
             self._process.wait()
         self._process = None
 
+    def held(self, topic: str, partition: int = 0) -> int:
+        """How many bytes it has of a partition, open transactions and all."""
+        segments = (self.home / "data" / f"{topic}-{partition}").glob("*.log")
+        return sum(segment.stat().st_size for segment in segments)
+
     def freeze(self) -> None:
         """Let it neither answer nor close connections until `thaw`."""
         os.kill(self.pid, signal.SIGSTOP)

@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Iterator
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,21 +11,9 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.attempts import BrokenError
 from streamapp_runtime.systems.kafka.wire.compression import Codec
 from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.system import RECORDS, FencedError, UnknownStreamError
+from streamapp_runtime.systems.system import FencedError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
-
-Content = tuple[bytes | None, bytes | None, int | None]
-
-
-def batch(contents: list[Content]) -> pa.RecordBatch:
-    rows = [dict(zip(RECORDS.names, content, strict=True)) for content in contents]
-    return pa.RecordBatch.from_pylist(rows, schema=RECORDS)
-
-
-def numbered(first: int, count: int, size: int = 1) -> pa.RecordBatch:
-    return batch(
-        [(b"k%d" % number, b"v%d" % number * size, number) for number in range(first, first + count)]
-    )
+from tests.kafka.wire.contents import Content, batch, numbered
 
 
 @pytest.fixture

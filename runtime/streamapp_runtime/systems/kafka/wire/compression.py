@@ -62,7 +62,7 @@ def compressed(codec: Codec, octets: Octets) -> Octets:
 
 def _lz4(octets: Octets) -> Octets:
     """A frame whose blocks know nothing of each other: others Java's client cannot read."""
-    parts = [_LZ4_HEAD]
+    parts: list[bytes | memoryview] = [_LZ4_HEAD]
     for first in range(0, len(octets), _LZ4_BLOCK):
         block = octets[first : first + _LZ4_BLOCK]
         smaller = pa.compress(block, "lz4_raw")

@@ -23,7 +23,7 @@ _PATIENCE = 15.0
 
 
 class WireProducer:
-    """Writes transactions under one name. After any error it is of no more use, but to be closed."""
+    """Writes transactions under one name. After any error it has to be initialised anew."""
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class WireProducer:
     def initialise(self) -> None:
         """Take over the name: whoever had it is fenced, and what it had open is void."""
         self._identity = self._coordinator.initialise(self._timeout_ms)
+        self._broken = False
         self._sequences.clear()
         self._forget()
 
