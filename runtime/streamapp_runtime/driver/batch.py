@@ -1,11 +1,11 @@
 """What came of one batch, as everybody hears of it who counts or shows batches."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streamapp_runtime.driver.flow import Demand
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.orders import Orders, Report
 from streamapp_runtime.program.operations import declared
 
 
@@ -30,6 +30,31 @@ class Batch:
     def lag(self) -> int:
         """Records that are there and not yet read."""
         return sum(self.lags.values())
+
+
+def batch_of(
+    orders: Orders,
+    reports: tuple[Report, ...],
+    seconds: float,
+    restoring: int,
+    found: Sequence[Demand],
+    given: Sequence[Demand],
+) -> Batch:
+    """What the reports of a batch say together. Of what was found so much was given."""
+    return Batch(
+        number=orders.batch,
+        incarnation=orders.incarnation,
+        seconds=seconds,
+        rows_in=sum(report.rows_in for report in reports),
+        rows_out=sum(report.rows_out for report in reports),
+        bytes_in=sum(report.bytes_in for report in reports),
+        bad=sum(report.bad for report in reports),
+        restoring=restoring,
+        restored=sum(report.restored for report in reports),
+        lags=by_stream(found) - by_stream(given),
+        given=by_stream(given),
+        reports=reports,
+    )
 
 
 def by_stream(found: Iterable[Demand]) -> Counter[str]:

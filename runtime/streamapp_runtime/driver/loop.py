@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.backlog import Backlog
-from streamapp_runtime.driver.batch import Batch, by_stream
+from streamapp_runtime.driver.batch import Batch, batch_of
 from streamapp_runtime.driver.change import Change, manned
 from streamapp_runtime.driver.crew import Crew
 from streamapp_runtime.driver.failing import (
@@ -188,20 +188,7 @@ class Loop:
         crash_point("driver.reported")
         self._last = time.monotonic()
         self._take(reports, frozenset(demand.task for demand in given))
-        return Batch(
-            number=self.number,
-            incarnation=orders.incarnation,
-            seconds=self._last - begun,
-            rows_in=sum(report.rows_in for report in reports),
-            rows_out=sum(report.rows_out for report in reports),
-            bytes_in=sum(report.bytes_in for report in reports),
-            bad=sum(report.bad for report in reports),
-            restoring=len(self._unready),
-            restored=sum(report.restored for report in reports),
-            lags=by_stream(found) - by_stream(given),
-            given=by_stream(given),
-            reports=reports,
-        )
+        return batch_of(orders, reports, self._last - begun, len(self._unready), found, given)
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
