@@ -68,3 +68,25 @@ def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
             message = f"there is no such field{nearest(path, known)}"
         found.append(Problem(0, 0, path, message))
     return tuple(sorted(found))
+
+
+def page() -> str:
+    """The reference page."""
+    rows = []
+    for name, info in InstallationFile.model_fields.items():
+        default = InstallationFile().model_dump(mode="json", by_alias=True)[info.alias or name]
+        said = f"`{json.dumps(default)}`" if default else ""
+        rows.append(f"| `{info.alias or name}` | {said} | {info.description} |")
+    return "\n".join([*_HEAD, *rows, ""])
+
+
+_HEAD = (
+    "# The installation file",
+    "",
+    "`streamapp operator --installation FILE` reads defaults for all apps, and what apps may ask for, from a",
+    "YAML file. They are looked at when a generation of an app is accepted, and kept with it: another file,",
+    "or another version of the operator, restarts nothing.",
+    "",
+    "| Field | Default | What it says |",
+    "| --- | --- | --- |",
+)

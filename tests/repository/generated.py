@@ -4,13 +4,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamapp.spec import crd, reference
+from streamapp_operator import installation_file
+from streamapp_operator.cluster import rights_page
+from streamapp_operator.telemetry import metrics as operator_metrics
 from streamapp_runtime.driver import metrics
 
 REPOSITORY = Path(__file__).parents[2]
 
 GENERATED: Mapping[str, Callable[[], str]] = {
     "crds/streamapps.streamapp.dev.yaml": crd.text,
+    "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": metrics.page,
+    "docs/reference/operator-metrics.md": operator_metrics.page,
+    "docs/reference/operator-rights.md": rights_page.page,
     "docs/reference/resource.md": reference.page,
 }
 

@@ -63,7 +63,9 @@ RIGHTS = (
     Right(SERVICE, (Verb.GET, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
     Right(SERVICE_ACCOUNT, (Verb.GET, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
     Right(ROLE, (Verb.GET, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
-    Right(ROLE_BINDING, (Verb.GET, Verb.CREATE, Verb.PATCH), "and nobody else"),
+    Right(
+        ROLE_BINDING, (Verb.GET, Verb.CREATE, Verb.PATCH), "give that role to the driver and to nobody else"
+    ),
     Right(
         CLAIM,
         (Verb.GET, Verb.LIST, Verb.PATCH, Verb.DELETE),
