@@ -6,7 +6,9 @@ Written as JSON to the app's checkpoint stream, under the task's name.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from streamapp.control.sender import Sent
 from streamapp.tasks.partition import Partition
 
 FORMAT = 1
@@ -19,6 +21,16 @@ class CheckpointUnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """How far a task is in event time: what it was told, what it said, and all that its partitions heard."""
+
+    turn: int = 0  # of a batch app: what another turn has reached says nothing in this one
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, as the task was told last
+    sent: Mapping[str, Sent] = field(default_factory=dict)  # by stream that the app makes
+    heard: str = ""  # the books of its partitions, as `bookkeeping_codec` writes them
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Where a task is: the next record of each partition, and how much of each changelog is written."""
 
@@ -26,12 +38,16 @@ class Checkpoint:
     attempt: str = ""
     positions: Mapping[Partition, int] = field(default_factory=dict)
     changelogs: Mapping[str, int] = field(default_factory=dict)  # table -> end of the task's changelog
+    reached: Reached | None = None  # None where the app has nothing to do with event time
 
     def encode(self) -> bytes:
         """The checkpoint as it is written; equal checkpoints are equal bytes."""
         positions = {str(partition): position for partition, position in sorted(self.positions.items())}
         document = {"format": FORMAT, "run": self.run_id, "attempt": self.attempt, "positions": positions}
-        return json.dumps(document | {"changelogs": dict(sorted(self.changelogs.items()))}).encode()
+        document |= {"changelogs": dict(sorted(self.changelogs.items()))}
+        if self.reached is not None:
+            document |= {"time": _written(self.reached)}
+        return json.dumps(document).encode()
 
     @classmethod
     def decode(cls, text: bytes) -> "Checkpoint":
@@ -42,9 +58,22 @@ class Checkpoint:
                 raise CheckpointUnreadableError(f"a checkpoint is written in format {found['format']!r}")
             positions = {Partition.parse(name): int(at) for name, at in found["positions"].items()}
             changelogs = {str(table): int(at) for table, at in found["changelogs"].items()}
-            return cls(str(found["run"]), str(found["attempt"]), positions, changelogs)
+            reached = _read(found["time"]) if "time" in found else None
+            return cls(str(found["run"]), str(found["attempt"]), positions, changelogs, reached)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CheckpointUnreadableError(f"a checkpoint cannot be read: {error}") from None
+
+
+def _written(reached: Reached) -> dict[str, object]:
+    sent = {stream: [one.model, one.watermark, one.at] for stream, one in sorted(reached.sent.items())}
+    watermarks = dict(sorted(reached.watermarks.items()))
+    return {"turn": reached.turn, "watermarks": watermarks, "sent": sent, "heard": reached.heard}
+
+
+def _read(found: Mapping[str, Any]) -> Reached:
+    sent = {str(stream): Sent(*map(int, one)) for stream, one in found["sent"].items()}
+    watermarks = {str(stream): int(at) for stream, at in found["watermarks"].items()}
+    return Reached(int(found["turn"]), watermarks, sent, str(found["heard"]))
 
 
 def attempt_name(incarnation: int, batch: int, spark_attempt: int) -> str:

@@ -32,6 +32,7 @@ def _whole(least: int, most: int) -> Callable[[str], bool]:
 
 
 PARTITIONS = "job.intermediate.stream.partitions"
+CONTROL_INTERVAL = "job.control.interval"
 ALGORITHM = "job.systemstreampartition.expansion.algorithm"
 MONITOR = "job.coordinator.monitor-partition-change"
 FREQUENCY = "job.coordinator.monitor-partition-change.frequency.ms"
@@ -77,7 +78,7 @@ KEYS: Mapping[str, ConfigKey] = {
             _whole(1_000, 86_400_000),
         ),
         ConfigKey(
-            "job.control.interval",
+            CONTROL_INTERVAL,
             "The shortest time between two watermarks that a task writes, in milliseconds.",
             "a whole number from 0 to 3600000",
             "1000",

@@ -48,6 +48,7 @@ class Capability(StrEnum):
 BUILT = frozenset(
     {
         Capability.CLUSTER,
+        Capability.EVENT_TIME,
         Capability.KAFKA,
         Capability.PLACEMENT,
         Capability.PLANNING,

@@ -27,6 +27,7 @@ from streamapp_runtime.driver.places import Places
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
+from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.driver.workforce import Workforce
 from streamapp_runtime.lanes import tables_file
@@ -108,6 +109,8 @@ def run(
         _serve(loop, beside, wish, stop, heard, _tidying(system, idle))
         loop.release()
         beside.tell(ended=True)
+        if loop.ended and loop.launch.turn is not None:
+            end_turn(ledger, loop.launch.turn)
     finally:
         hush()
         close_session(force.session)
@@ -160,6 +163,8 @@ def _serve(
         if batch is not None:
             heard(batch)
             beside.tell(batch)
+            if loop.ended:
+                return
             continue
         if not loop.behind:
             if wish.until_end and not beside.look(now=True):

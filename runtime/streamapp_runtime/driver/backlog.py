@@ -5,13 +5,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.fillings import Fillings
 from streamapp_runtime.driver.flow import Demand, demands
+from streamapp_runtime.driver.inheritance import inherited
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.positions import Positions
+from streamapp_runtime.driver.remaining import Remaining
+from streamapp_runtime.driver.roster import Lanes
 from streamapp_runtime.driver.splits import opened, settle
+from streamapp_runtime.driver.turns import at_end, left, within
 from streamapp_runtime.lanes.orders import SidePartition
+from streamapp_runtime.lanes.timekeeping import Timekeeping
 from streamapp_runtime.systems.system import Span, System
 
 
@@ -24,6 +30,7 @@ class Backlog:
     launch: Launch
     clock: Callable[[], float] = time.time  # as splits are stamped
     fillings: Fillings = field(init=False)
+    _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
         self.fillings = Fillings.of(self.launch)
@@ -48,7 +55,37 @@ class Backlog:
         side = self.launch.course.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
         spans = self._spans([p for parts in main.values() for p in parts] + self.fillings.partitions)
-        return [*demands(main, positions, spans), *self.fillings.demands(spans)]
+        found = within(self.launch.turn, demands(main, positions, spans))
+        return [*found, *self.fillings.demands(spans)]
+
+    def remaining(self, found: Sequence[Demand], given: Sequence[Demand]) -> Remaining:
+        """What is left after a batch that is given some of what there is, and what tasks take over for it."""
+        keeping = self.launch.setup.time
+        if keeping is None:
+            return Remaining()
+        rest = left(found, given)
+        behind = {
+            task: tuple((p.stream, p.index) for p in parts if p.stream in keeping.idle and (task, p) in rest)
+            for task, parts in self.launch.partitions.items()
+        }
+        if self._inherited is None:
+            self._inherited = self._to_inherit(keeping)
+        if self.launch.turn is None:
+            return Remaining(behind, {}, self._inherited)
+        reached = self.positions().next_of(keeping.partitions)
+        reached |= {(demand.task, demand.partition): demand.end for demand in given}
+        ended = at_end(self.launch.turn, keeping.partitions, rest, reached)
+        return Remaining(behind, ended, self._inherited)
+
+    def committed(self, task: str) -> None:
+        """A task has a checkpoint of its own, and needs nothing from others any more."""
+        if self._inherited is not None:
+            self._inherited.pop(task, None)
+
+    def read_anew(self, lanes: Lanes) -> None:
+        """Begin anew with workers who know nothing: what tasks take over is to be looked up again."""
+        self._inherited = None
+        self.fillings.forget(lanes)
 
     def open(self, found: Sequence[Demand], positions: Positions) -> list[Demand]:
         """What of it may be read now, and does not wait for older partitions of a stream that grew."""
@@ -77,6 +114,11 @@ class Backlog:
         self.system.delete_before(
             {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
         )
+
+    def _to_inherit(self, keeping: Timekeeping) -> dict[str, str]:
+        checkpoints = {t: Checkpoint.decode(text.encode()) for t, text in self.ledger.checkpoints.items()}
+        layout = self.launch.assignment.layout
+        return inherited(keeping.partitions, checkpoints, self.launch.shared, layout, keeping.turn)
 
     def _spans(self, partitions: Collection[Partition]) -> dict[Partition, Span]:
         topics = self.launch.topics

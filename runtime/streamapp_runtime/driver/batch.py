@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.lanes.orders import Orders, Report
+from streamapp_runtime.operations.state import LATE
 from streamapp_runtime.program.operations import declared
 
 
@@ -25,6 +26,8 @@ class Batch:
     lags: Mapping[str, int]  # by stream: records that were there and not given to this batch
     given: Mapping[str, int]  # by stream: records that were given to it
     reports: tuple[Report, ...]
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
+    late: int = 0  # rows that came too late for their windows and joins
 
     @property
     def lag(self) -> int:
@@ -54,6 +57,7 @@ def batch_of(
         lags=by_stream(found) - by_stream(given),
         given=by_stream(given),
         reports=reports,
+        late=sum(n for report in reports for why, _, n in report.counted if why == LATE),
     )
 
 

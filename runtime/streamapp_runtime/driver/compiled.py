@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.keeping_time import untimed
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.unfit import unfit
 from streamapp_runtime.driver.unfit_remotes import unfit_remotes
@@ -32,6 +33,12 @@ def compiled(
         raise RefusedError(program, proposal)
     tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
     avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
-    if known is None and (problems := [*unfit(app, tasks, avro), *unfit_remotes(app, program)]):
+    if known is None and (
+        problems := [
+            *unfit(app, tasks, avro),
+            *unfit_remotes(app, program),
+            *untimed(app, program),
+        ]
+    ):
         raise RefusedError(problems, proposal)
     return Compiled(program, tasks, avro)

@@ -1,12 +1,13 @@
 """How a run comes to an end that nobody wished for, and what may befall a batch without ending it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.session import ExecutorsMissingError
+from streamapp_runtime.lanes.orders import Report
 from streamapp_runtime.systems.system import UnavailableError
 
 MOST_FAILURES: Final = 5
@@ -38,3 +39,12 @@ class HopelessError(FailedError):
     """The app cannot go on, and will not when it is started again as it is."""
 
     final = True
+
+
+def refuse_fatal(reports: Iterable[Report]) -> None:
+    """End the run where a task has reported what trying again does not mend."""
+    for report in reports:
+        if report.status in FATAL:
+            raise HopelessError(f"{report.task}: {FATAL[report.status]}: {report.message}")
+        if report.status == AWAY:
+            raise FailedError(report.message)

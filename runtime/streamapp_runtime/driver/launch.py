@@ -21,16 +21,25 @@ from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.compiled import compiled
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.home import Home
+from streamapp_runtime.driver.keeping_time import keeping_time
 from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, make_written
+from streamapp_runtime.driver.making import make_changelogs, make_dead_letters, make_late_rows, make_written
 from streamapp_runtime.driver.outlook import counts_of, outlook, topics_of
 from streamapp_runtime.driver.own import own_of
 from streamapp_runtime.driver.places import Places, Remembered
 from streamapp_runtime.driver.proposed import Draft, proposed
-from streamapp_runtime.driver.reading import course, newest, read_topics, shared_tables, with_hops
+from streamapp_runtime.driver.reading import (
+    course,
+    input_ends,
+    newest,
+    read_topics,
+    shared_tables,
+    with_hops,
+)
 from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.site import Site
+from streamapp_runtime.driver.turns import Turn, take_turn
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
 from streamapp_runtime.lanes.setup import Setup
@@ -61,6 +70,7 @@ class Launch:
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
+    turn: Turn | None = None  # of a batch app
 
     @property
     def app(self) -> StreamApp:
@@ -133,6 +143,8 @@ def prepared(
         ledger.begin_at(newest(app, assignment, topics, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
     ledger.expect(lanes)
+    partitions = with_hops(app, assignment, work.tasks, written)
+    turn = take_turn(ledger, input_ends(work.tasks, partitions, system)) if app.spec.mode == "batch" else None
     setup = Setup(
         application_id=app.application_id,
         run_id=ledger.run_id,
@@ -153,6 +165,8 @@ def prepared(
         dead_letters=dead_letters,
         avro=work.avro,
         remotes=remotes(app, work.program),
+        time=keeping_time(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
+        late_rows=make_late_rows(app, topics, system),
     )
     return Launch(
         site=site,
@@ -162,7 +176,7 @@ def prepared(
         setup=setup,
         model=following(before, _model(app, ledger.run_id, assignment, lanes)),
         lanes=lanes,
-        partitions=with_hops(app, assignment, work.tasks, written),
+        partitions=partitions,
         topics=topics | read_topics(work.tasks),
         course=course(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
@@ -170,6 +184,7 @@ def prepared(
         locations=locations,
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),
+        turn=turn,
     )
 
 

@@ -41,6 +41,7 @@ class Ledger:
     layout: Layout | None = None
     checkpoints: dict[str, str] = field(default_factory=dict)  # by task, as they were written
     starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
+    records: dict[bytes, bytes] = field(default_factory=dict)  # what drivers wrote beside the checkpoints
     _record: bytes | None = None  # what this driver wrote of itself
 
     def open(self, new_run: str) -> None:
@@ -98,6 +99,11 @@ class Ledger:
             self._write(STARTS, json.dumps(known).encode())
             self.starts = {Partition.parse(name): at for name, at in known.items()}
 
+    def record(self, key: bytes, value: bytes) -> None:
+        """Write something beside the checkpoints, under a key that begins with a NUL."""
+        self._write(key, value)
+        self.records[key] = value
+
     def of_tasks(self) -> dict[str, Mapping[Partition, int]]:
         """The next record of every partition, by the task that read it."""
         return {task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()}
@@ -120,7 +126,8 @@ class Ledger:
             self.layout = layout
         starts: dict[str, int] = json.loads(found.get(STARTS, b"{}"))
         self.starts = {Partition.parse(name): at for name, at in starts.items()}
-        tasks = {key: value for key, value in found.items() if not key.startswith(b"\x00")}
+        self.records = {key: value for key, value in found.items() if key.startswith(b"\x00")}
+        tasks = {key: value for key, value in found.items() if key not in self.records}
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}
 
 

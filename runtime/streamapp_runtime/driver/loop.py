@@ -9,20 +9,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.driver import failing, pace
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.batch import Batch, batch_of
 from streamapp_runtime.driver.change import Change, manned
 from streamapp_runtime.driver.crew import Crew
-from streamapp_runtime.driver.failing import (
-    AWAY,
-    FATAL,
-    MOST_FAILURES,
-    TROUBLE,
-    WAITING,
-    WELL,
-    FailedError,
-    HopelessError,
-)
 from streamapp_runtime.driver.flow import Demand, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
@@ -30,22 +21,14 @@ from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.ordering import lane_orders
 from streamapp_runtime.driver.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.patience import Patience
+from streamapp_runtime.driver.remaining import Remaining
 from streamapp_runtime.driver.roster import Lanes, Roster
 from streamapp_runtime.driver.session import alive
+from streamapp_runtime.driver.timers import Timers
 from streamapp_runtime.driver.trials import Trials
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.systems.system import FencedError, System, UnavailableError, UnknownStreamError
-
-KEEP_ALIVE_SECONDS = 20.0
-"""Idle Python workers end after a minute, and what they hold with them."""
-FIRST_SECONDS = 60.0
-"""How long executors are waited for at the start."""
-GRACE_SECONDS = 5.0
-"""How long the other lanes wait for an executor that is lost: most are replaced by then."""
-LOOK_SECONDS = 1.0
-"""How often one looks whether a processor that is missing has come back."""
-_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
 
 
 @dataclass(slots=True)
@@ -70,6 +53,7 @@ class Loop:
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
     outage: Outage = field(default_factory=lambda: Outage(time.monotonic))
+    timers: Timers = field(default_factory=Timers)
     patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
     _crew: Crew = field(init=False)
     _frame: DataFrame | None = None  # None while there is something to mend
@@ -101,6 +85,7 @@ class Loop:
     def _engage(self) -> None:
         """Begin with all processors of the model."""
         self.lanes = self._assigned = self.launch.lanes
+        self.timers = Timers()
         self.roster = Roster(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
 
     def switch(self, launch: Launch, renew: Callable[[], SparkSession | None] = lambda: None) -> None:
@@ -133,29 +118,38 @@ class Loop:
                     self.failures = 0
             return self._step(self._frame or self._mended())
         except FencedError as error:
-            raise FailedError(f"another driver runs this app: {error}") from error
+            raise failing.FailedError(f"another driver runs this app: {error}") from error
         except UnknownStreamError as error:
-            raise HopelessError(f"a stream of the app is gone: {error}") from error
-        except TROUBLE as error:
+            raise failing.HopelessError(f"a stream of the app is gone: {error}") from error
+        except failing.TROUBLE as error:
             self._failed(reason(error), away=is_away(error))
             return None
 
     def release(self) -> None:
         """Settle and close the stores, so that the next start finds them as they should be."""
         if self._frame is not None:
-            with suppress(*TROUBLE):  # what is not released now is restored at the next start
-                self._run(self._frame, [], (), release=True)
+            with suppress(*failing.TROUBLE):  # what is not released now is restored at the next start
+                self._run(self._frame, [], None, release=True)
 
     @property
     def behind(self) -> bool:
-        """Whether there is anything to read, or to mend, or a store to bring back."""
-        if self._frame is None or self._unready or self.backlog.fillings.pressing:
+        """Whether there is anything to read, to mend or to say, or a store to bring back."""
+        if self._frame is None or self._busy or self.timers.pending:
             return True
         try:
             # What was just written is looked for first, and what can be read then counts.
             return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
         except UnavailableError:
             return True  # the next step hears of it again
+
+    @property
+    def _busy(self) -> bool:
+        return bool(self._unready) or self.backlog.fillings.pressing
+
+    @property
+    def ended(self) -> bool:
+        """Whether all that the app reads has ended, and all that follows from it was done."""
+        return self._frame is not None and self.timers.all_ended(self.launch.partitions)
 
     def _step(self, frame: DataFrame) -> Batch | None:
         positions = self.backlog.positions()
@@ -166,8 +160,9 @@ class Loop:
         may -= self._unready | self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
         given = share_out(able, self.rows, self.launch.course, waiting)
-        if not given and not self._unready and not self.backlog.fillings.pressing:
-            if time.monotonic() - self._last <= KEEP_ALIVE_SECONDS:
+        if not given and not self._busy:
+            asleep = time.monotonic() - self._last > pace.KEEP_ALIVE_SECONDS
+            if not asleep and not self.timers.ring(self.clock()):
                 return None
             self.ledger.check()
         batch = self._run(frame, given, found)
@@ -176,10 +171,10 @@ class Loop:
         return batch
 
     def _run(
-        self, frame: DataFrame, given: list[Demand], found: Sequence[Demand], *, release: bool = False
+        self, frame: DataFrame, given: list[Demand], found: Sequence[Demand] | None, *, release: bool = False
     ) -> Batch:
         self.number += 1
-        orders = self._orders(given, release)
+        orders = self._orders(given, release, found)
         begun = time.monotonic()
         self.trials.suspect(given)
         self._begun = begun if given else self._begun
@@ -188,14 +183,15 @@ class Loop:
         crash_point("driver.reported")
         self._last = time.monotonic()
         self._take(reports, frozenset(demand.task for demand in given))
-        return batch_of(orders, reports, self._last - begun, len(self._unready), found, given)
+        batch = batch_of(orders, reports, self._last - begun, len(self._unready), found or (), given)
+        return replace(batch, watermarks=self.timers.watermarks())
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
-        while self._frame is None or self._unready or self.backlog.fillings.pressing:
-            self._run(self._frame or self._mended(), [], ())
+        while self._frame is None or self._busy:
+            self._run(self._frame or self._mended(), [], None)
         self.number += 1
-        orders = replace(self._orders(given, release=False), trial=True)
+        orders = replace(self._orders(given), trial=True)
         try:
             reports = self._collected(self._frame, orders)
         except PySparkException as error:
@@ -203,7 +199,7 @@ class Loop:
                 raise
             self._frame, self._fence = None, True
             return told(error)
-        if away := [report.message for report in reports if report.status in {AWAY, WAITING}]:
+        if away := [report.message for report in reports if report.status in {failing.AWAY, failing.WAITING}]:
             raise UnavailableError(away[0])  # of the records nothing is proved
         return next((report.message for report in reports if report.status == "code"), None)
 
@@ -217,15 +213,14 @@ class Loop:
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
-            if report.status in FATAL:
-                raise HopelessError(f"{report.task}: {FATAL[report.status]}: {report.message}")
-            if report.status == AWAY:
-                raise FailedError(report.message)
+                self.backlog.committed(report.task)
+        failing.refuse_fatal(reports)
+        self.timers.note(reports)
         self._unready = frozenset(report.task for report in reports if report.status == "restoring")
-        waiting = {report.task: report.message for report in reports if report.status == WAITING}
+        waiting = {report.task: report.message for report in reports if report.status == failing.WAITING}
         if self.patience.note(waiting, given):
             self.trouble("; ".join(sorted(set(waiting.values()))))
-        unwell = [report for report in reports if report.status not in {*WELL, WAITING}]
+        unwell = [report for report in reports if report.status not in {*failing.WELL, failing.WAITING}]
         if not unwell:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and (given or not self.trials.suspects):
@@ -244,16 +239,16 @@ class Loop:
         self._frame = None
         self._fence = self._fence or fence
         if away and not self.outage.endured():
-            raise FailedError(f"the streams' system has been out of reach for too long: {why}")
-        if self.failures > MOST_FAILURES:
-            raise FailedError(f"{self.failures} batches in a row failed, the last one with: {why}")
+            raise failing.FailedError(f"the streams' system has been out of reach for too long: {why}")
+        if self.failures > failing.MOST_FAILURES:
+            raise failing.FailedError(f"{self.failures} batches in a row failed, the last one with: {why}")
         if not alive(self.session):
-            raise FailedError(f"Spark has ended: {why}")
+            raise failing.FailedError(f"Spark has ended: {why}")
 
     def _mended(self) -> DataFrame:
         """Fence what may still be running, read what was committed, and begin with new workers."""
         if self.failures:
-            self.pause(min(_PAUSE_SECONDS * 2**self.failures, _LONGEST_PAUSE_SECONDS))
+            self.pause(pace.before_attempt(self.failures))
         elif self.outage.since is not None:
             self.pause(PAUSE_SECONDS)
         self._man()
@@ -261,7 +256,7 @@ class Loop:
             self.ledger.raise_incarnation()
             self._fence = False
         self._unready = frozenset(task for tasks in self.lanes.values() for task in tasks)
-        self.backlog.fillings.forget(self.lanes)
+        self.backlog.read_anew(self.lanes)
         self._frame = self._crew.assemble(tuple(self.lanes), self.ledger.incarnation)
         return self._frame
 
@@ -269,7 +264,7 @@ class Loop:
         """See who is there, and give the tasks of those who are not to others when it is time."""
         seconds = 0.0  # for those who are missing already
         if self.roster.complete:
-            seconds = min(GRACE_SECONDS, self.delay) if self._crew.bound else FIRST_SECONDS
+            seconds = min(pace.GRACE_SECONDS, self.delay) if self._crew.bound else pace.FIRST_SECONDS
         present = self._crew.muster(tuple(self.launch.lanes), seconds)
         was, lanes = self._assigned, self.roster.lanes(present)
         self._looked = time.monotonic()
@@ -279,15 +274,18 @@ class Loop:
 
     def _look_for_missing(self) -> None:
         """While processors are missing: whether one is back, or has been waited for long enough."""
-        if self._frame is None or self.roster.complete or time.monotonic() - self._looked < LOOK_SECONDS:
+        if self._frame is None or self.roster.complete or time.monotonic() - self._looked < pace.LOOK_SECONDS:
             return
         self._looked = time.monotonic()
         if self.roster.lanes(self._crew.present(tuple(self.launch.lanes))) != self.lanes:
             self.release()
             self._frame = None
 
-    def _orders(self, given: Sequence[Demand], release: bool) -> Orders:
+    def _orders(
+        self, given: Sequence[Demand], release: bool = False, found: Sequence[Demand] | None = None
+    ) -> Orders:
         batch = f"{self.ledger.incarnation}-{self.number}"
-        lanes = lane_orders(self.backlog, self.lanes, self._crew.seats, given, batch)
-        known = self.trials.known(given)
-        return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, known)
+        rest = Remaining() if found is None else self.backlog.remaining(found, given)
+        lanes = lane_orders(self.backlog, self.lanes, self._crew.seats, given, batch, rest)
+        skip = self.trials.known(given)
+        return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, skip)

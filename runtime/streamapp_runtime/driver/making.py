@@ -51,8 +51,18 @@ def make_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], syst
 
 def make_dead_letters(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
     """The stream that takes bad records, where there is to be one."""
-    name = app.spec.on_bad_record.stream
-    if app.spec.on_bad_record.action != "deadLetter" or name is None:
+    bad = app.spec.on_bad_record
+    return _letters(bad.stream, topics, system) if bad.action == "deadLetter" else None
+
+
+def make_late_rows(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    """The stream that takes late rows, where there is to be one."""
+    late = app.spec.late_rows
+    return _letters(late.stream, topics, system) if late.action == "stream" else None
+
+
+def _letters(name: str | None, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    if name is None:
         return None
     there = system.partitions(topics[name])
     if there is None:

@@ -33,6 +33,7 @@ from streamapp_runtime.driver.metrics import (
     ROWS_IN,
     ROWS_OUT,
     TASKS,
+    WATERMARK,
     Kind,
     Metric,
 )
@@ -96,6 +97,7 @@ class Measured:
             for report in batch.reports:
                 for counter, name, number in report.counted if report.status in WELL else ():
                     self._values[COUNTED[counter]][name] += number
+            self._values[WATERMARK] = {stream: at / 1000 for stream, at in batch.watermarks.items()}
             self._seconds[BATCH].see(batch.seconds)
             for report in batch.reports:
                 for step, seconds in report.steps:

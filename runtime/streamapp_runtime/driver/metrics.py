@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from streamapp_runtime.operations.state import LATE
+
 BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
 BATCH = "batch"
@@ -31,6 +33,15 @@ ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were rea
 BYTES_IN = Metric("streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.")
 ROWS_OUT = Metric("streamapp_rows_out_total", Kind.COUNTER, "Records that were written, changelogs left out.")
 BAD = Metric("streamapp_bad_records_total", Kind.COUNTER, "Records that could not be processed.")
+LATE_ROWS = Metric(
+    "streamapp_late_rows_total", Kind.COUNTER, "Rows behind the watermark that were left out.", "operator"
+)
+WATERMARK = Metric(
+    "streamapp_watermark_seconds",
+    Kind.GAUGE,
+    "Event time that a stream has reached, where it has some, as seconds since 1970.",
+    "stream",
+)
 LAG = Metric("streamapp_lag_rows", Kind.GAUGE, "Records that are there and not yet read.", "stream")
 BATCHES = Metric("streamapp_batches_total", Kind.COUNTER, "Batches that ended, keep-alive ones among them.")
 FAILED = Metric("streamapp_batches_failed_total", Kind.COUNTER, "Batches that failed and were tried again.")
@@ -68,7 +79,7 @@ REFUSED = Metric(
 INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
 
 METRICS = (
-    ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LAG, BATCHES, FAILED, SECONDS,
+    ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
     ENTRIES, BYTES, FREED, RESTORED, RESTORING, TASKS, MODEL, MOVED, REFUSED,
     INCARNATION,
@@ -81,6 +92,7 @@ COUNTED = {
     "remoteCached": REMOTE_CACHED,
     "remoteUnanswered": REMOTE_UNANSWERED,
     "freedBytes": FREED,
+    LATE: LATE_ROWS,
 }
 """What lanes count, by the names that they count it under."""
 

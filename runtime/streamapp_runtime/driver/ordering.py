@@ -4,12 +4,18 @@ from collections.abc import Iterable, Sequence
 
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.flow import Demand
+from streamapp_runtime.driver.remaining import Remaining
 from streamapp_runtime.driver.roster import Lanes
 from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
 
 
 def lane_orders(
-    backlog: Backlog, lanes: Lanes, seats: Sequence[str], given: Iterable[Demand], batch: str
+    backlog: Backlog,
+    lanes: Lanes,
+    seats: Sequence[str],
+    given: Iterable[Demand],
+    batch: str,
+    remaining: Remaining,
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; `seats` are empty where there is one process."""
     checkpoints, sides, shared = backlog.ledger.checkpoints, backlog.sides(), backlog.fillings.shared(batch)
@@ -28,6 +34,9 @@ def lane_orders(
                     checkpoints.get(task, ""),
                     tuple(ranges.get(task, ())),
                     sides.get(task, ()),
+                    remaining.behind.get(task, ()),
+                    remaining.ended.get(task, ()),
+                    remaining.inherited.get(task, ""),
                 )
                 for task in tasks
             ),

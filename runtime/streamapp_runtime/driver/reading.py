@@ -38,6 +38,22 @@ def newest(
     return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
 
 
+def input_ends(
+    tasks: Sequence[Task], partitions: Mapping[str, Sequence[Partition]], system: System
+) -> dict[Partition, int]:
+    """Where the inputs of a batch app end today. Another app's stream ends where that app says so."""
+    inputs = {
+        task.operation.stream: task.operation.topic
+        for task in tasks
+        if isinstance(task.operation, operations.Read)
+        and task.operation.role is operations.Role.INPUT
+        and not task.operation.control
+    }
+    every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
+    asked = {Partition(inputs[p.stream], p.index): p for p in every}
+    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+
+
 def with_hops(
     app: StreamApp, assignment: Assignment, tasks: Sequence[Task], written: Mapping[str, int]
 ) -> dict[str, tuple[Partition, ...]]:

@@ -27,11 +27,6 @@ def _systems(app: StreamApp) -> Iterator[Told]:
         yield "spec.systems", _not_yet("this version runs an app on one system")
 
 
-def _whole_app(app: StreamApp) -> Iterator[Told]:
-    if app.spec.mode == "batch":
-        yield "spec.mode", _not_yet("an app does not end by itself; run it with --until-end")
-
-
 def _standbys(app: StreamApp) -> Iterator[Told]:
     if app.spec.placement.standbys:
         yield "spec.placement.standbys", _not_yet("each task has one copy of its state; leave it out")
@@ -44,14 +39,6 @@ def _tables(app: StreamApp) -> Iterator[Told]:
         if table.broadcast and table.store != "memory" and table.apply_before == "join":
             message = "a broadcast table changes between batches; leave it out, or keep the table in memory"
             yield f"spec.tables[{index}].applyBefore", message
-
-
-def _event_time(app: StreamApp) -> Iterator[Told]:
-    """A delay of event time alone changes nothing: what would wait for a watermark is refused."""
-    for index, operator in enumerate(app.spec.operators):
-        if operator.aggregate is not None and operator.aggregate.allowed_lateness != "0s":
-            path = f"spec.operators[{index}].aggregate.allowedLateness"
-            yield path, _not_yet("there are no watermarks, so that no row is late; leave it out")
 
 
 def _names(app: StreamApp) -> Iterator[Told]:
@@ -71,18 +58,37 @@ def _dead_letters(app: StreamApp) -> Iterator[Told]:
     bad = app.spec.on_bad_record
     if bad.action == "deadLetter" and bad.stream is None:
         yield "spec.onBadRecord.stream", "missing; name the stream that takes bad records"
-    if bad.stream is None:
-        return
-    stream = next(stream for stream in app.spec.streams if stream.name == bad.stream)
+    if bad.stream is not None:
+        yield from _letters(app, "spec.onBadRecord.stream", bad.stream, "bad records")
+
+
+def _late_rows(app: StreamApp) -> Iterator[Told]:
+    late = app.spec.late_rows
+    if late.action == "stream" and late.stream is None:
+        yield "spec.lateRows.stream", "missing; name the stream that takes late rows"
+    if late.stream is not None:
+        yield from _letters(app, "spec.lateRows.stream", late.stream, "late rows")
+
+
+def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Told]:
+    """What a stream cannot be that takes what was left out."""
+    stream = next(stream for stream in app.spec.streams if stream.name == name)
     read = {source for operator in app.spec.operators for source in _sources(operator.body)}
     read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
     if stream.format != "json":
-        yield (
-            "spec.onBadRecord.stream",
-            f'bad records are written as json; "{stream.name}" is {stream.format}',
-        )
+        yield path, f'{what} are written as json; "{stream.name}" is {stream.format}'
     if stream.name in read:
-        yield "spec.onBadRecord.stream", f'the app reads "{stream.name}", and would read its own bad records'
+        yield path, f'the app reads "{stream.name}", and would read its own {what}'
+
+
+def _control(app: StreamApp) -> Iterator[Told]:
+    """Streams of other apps tell themselves how far they have come."""
+    for index, stream in enumerate(app.spec.streams):
+        if stream.control and stream.event_time is not None:
+            told = "the stream carries the other app's watermarks; leave eventTime or control out"
+            yield f"spec.streams[{index}].eventTime", told
+        if stream.control and stream.format != "json":
+            yield f"spec.streams[{index}].format", "an app writes its intermediate streams as json"
 
 
 def _sources(body: object) -> tuple[str, ...]:
@@ -96,10 +102,10 @@ def _not_yet(what: str) -> str:
 
 RULES: tuple[Callable[[StreamApp], Iterator[Told]], ...] = (
     _systems,
-    _whole_app,
     _standbys,
     _tables,
-    _event_time,
+    _late_rows,
+    _control,
     _names,
     _dead_letters,
 )

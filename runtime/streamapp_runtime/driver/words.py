@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from streamapp.plan.plan import Role
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.change import Change, Kind
 from streamapp_runtime.driver.launch import Launch
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
 WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)
 
@@ -21,6 +23,7 @@ class Totals:
     rows_out: int = 0
     restored: int = 0
     bad: int = 0
+    late: int = 0
     seconds: float = 0.0
 
     def with_batch(self, batch: Batch) -> "Totals":
@@ -31,6 +34,7 @@ class Totals:
             self.rows_out + batch.rows_out,
             self.restored + batch.restored,
             self.bad + batch.bad,
+            self.late + batch.late,
             self.seconds + batch.seconds,
         )
 
@@ -42,6 +46,7 @@ class Totals:
             self.rows_out - earlier.rows_out,
             self.restored - earlier.restored,
             self.bad - earlier.bad,
+            self.late - earlier.late,
             self.seconds - earlier.seconds,
         )
 
@@ -87,7 +92,9 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
     text += f"  restored {since.restored:,}" * bool(since.restored)
     text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
     text += f"  bad {bad:,}" * bool(bad)
-    facts = {
+    text += f"  late {since.late:,}" * bool(since.late)
+    text += f"  watermark {time_of(min(batch.watermarks.values()))}" if batch.watermarks else ""
+    facts: dict[str, object] = {
         "event": "progress",
         "batch": batch.number,
         "rowsInPerSecond": round(rows_in, 1),
@@ -97,6 +104,8 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
         "restored": since.restored,
         "restoring": batch.restoring,
         "bad": bad,
+        "late": since.late,
+        "watermarks": {stream: time_of(at) for stream, at in sorted(batch.watermarks.items())},
     }
     return Word(text, facts, passing=True)
 
@@ -133,6 +142,7 @@ def summary_word(totals: Totals, seconds: float) -> Word:
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
     text += f", {totals.restored:,} entries restored" * bool(totals.restored)
     text += f", {_several(totals.bad, 'bad record')}" * bool(totals.bad)
+    text += f", {_several(totals.late, 'late row')}" * bool(totals.late)
     facts = {
         "event": "ended",
         "rowsIn": totals.rows_in,
@@ -142,8 +152,17 @@ def summary_word(totals: Totals, seconds: float) -> Word:
         "rowsPerSecond": round(rate, 1),
         "restored": totals.restored,
         "bad": totals.bad,
+        "late": totals.late,
     }
     return Word(text, facts)
+
+
+def time_of(watermark: int) -> str:
+    """A watermark as people read times; what no calendar holds as milliseconds."""
+    try:
+        return (EPOCH + timedelta(milliseconds=watermark)).strftime("%Y-%m-%d %H:%M:%S")
+    except OverflowError:
+        return f"{watermark} ms"
 
 
 def _counted(name: str, counts: dict[str, int | None]) -> str:

@@ -2,18 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.lane_time import LaneTime
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.outbox import Outbox
+from streamapp_runtime.lanes.speaking import Speaking
 from streamapp_runtime.operations.changes import Change, Changes
 from streamapp_runtime.systems.system import RECORDS, System, Transaction
 
@@ -24,6 +26,8 @@ class Committed:
 
     checkpoints: Mapping[int, Checkpoint]  # by task
     rows_out: Mapping[int, int]
+    due: Mapping[int, int | None] = field(default_factory=dict)  # when a task has something to say
+    reached: Mapping[int, Reached] = field(default_factory=dict)  # what each task has in event time
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,7 @@ class Ledger:
     run_id: str
     owner: str
     contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
+    time: LaneTime | None = None
 
     def commit(self, system: System) -> Committed:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
@@ -56,11 +61,13 @@ class Ledger:
             written[change.task].append(change)
         for index, task in going:
             self._log(task, written[index], transaction)
+        reached, due = self._spoken(going, transaction)
         checkpoints = {}
         for index, task in going:
             # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
-            if task.ranges or written[index] or rows_out[index]:
+            if task.ranges or written[index] or rows_out[index] or self._moved(index, reached):
                 checkpoint = self._checkpoint(task, written[index], transaction)
+                checkpoint = replace(checkpoint, reached=reached.get(index))
                 transaction.put(self.owner, task.name.encode(), checkpoint.encode())
                 checkpoints[index] = checkpoint
         if checkpoints:
@@ -69,7 +76,31 @@ class Ledger:
             crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()
-        return Committed(checkpoints, rows_out)
+        return Committed(checkpoints, rows_out, due, reached)
+
+    def _spoken(
+        self, going: Sequence[tuple[int, TaskOrder]], transaction: Transaction
+    ) -> tuple[dict[int, Reached], dict[int, int | None]]:
+        """Write control messages behind all rows; what the tasks have reached then, and when more are due."""
+        if self.time is None:
+            return {}, {}
+        speaking = Speaking(self.time.keeping, self.orders.time_ms)
+        reached: dict[int, Reached] = {}
+        due: dict[int, int | None] = {}
+        for index, task in going:
+            before, news = self.time.before[index], self.time.news.get(index)
+            reached[index], due[index] = speaking.after(task.name, before, news)
+        for partition, records in speaking.records():
+            transaction.append(partition, records)
+        return reached, due
+
+    def _moved(self, index: int, reached: Mapping[int, Reached]) -> bool:
+        """Whether a task has reached or said anything. To have heard the same again is no news."""
+        if self.time is None:
+            return False
+        before, after = self.time.before[index], reached[index]
+        parts = [(one.turn, one.watermarks, one.sent) for one in (before, after)]
+        return parts[0] != parts[1] or bool(self.lane.tasks[index].inherited)
 
     def _log(self, task: TaskOrder, changes: Sequence[Change], transaction: Transaction) -> None:
         """Write what a task changed in its tables to their changelogs."""

@@ -1,24 +1,23 @@
 """Reading: records of a stream's ranges as slices, decoded, with what could not be decoded set apart."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.control.message import Kind
+from streamapp.control.codec import decode_control
+from streamapp.control.message import Control, Kind
 from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.envelope import open_all
 from streamapp_runtime.formats.format import Format
 from streamapp_runtime.lanes.dead_letters import BadRecord
 from streamapp_runtime.lanes.orders import ReadRange
 from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.program.operations import Read, Role
+from streamapp_runtime.program.operations import Read
 from streamapp_runtime.systems.system import System
-
-ENVELOPED = frozenset({Role.INTERMEDIATE, Role.BROADCAST})
-"""Streams that the app makes between its stages: a byte before each value says whose message it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,9 @@ class Taken:
 
     rows: Slice | None
     size: int
-    bad: tuple[BadRecord, ...]
+    bad: tuple[BadRecord, ...] = ()
+    newest: int | None = None  # the newest event time, where a column tells it
+    control: tuple[Control, ...] = ()  # what upstream tasks say, in order
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +60,43 @@ def _set_aside(read: Read, records: pa.RecordBatch, asked: Asked) -> Taken:
 
 
 def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) -> Taken:
+    if not read.enveloped:
+        return _rows(read, form, records, asked, records.column("value").nbytes)
+    size = records.column("value").nbytes
+    opened = open_all(records.column("value"))
+    user = opened.types == Kind.USER
+    control: list[Control] = []
+    bad: list[BadRecord] = []
+    for place in np.flatnonzero(~user).tolist():
+        message = decode_control(int(opened.types[place]), opened.values[place].as_py())
+        if isinstance(message, Refusal):
+            bad += _bad(records, read.stream, asked.range, {place: f"{message.message}; {message.hint}"})
+        else:
+            control.append(message)
+    records = records.set_column(2, records.schema.field(2), opened.values)
+    taken = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
+    return replace(taken, bad=(*bad, *taken.bad), control=tuple(control))
+
+
+def _rows(read: Read, form: Format, records: pa.RecordBatch, asked: Asked, size: int) -> Taken:
     offsets, values = records.column("offset"), records.column("value")
-    size = values.nbytes
-    if read.role in ENVELOPED:
-        opened = open_all(values)
-        user = opened.types == Kind.USER
-        values = opened.values
-        if not user.all():
-            mask = pa.array(user)
-            records, values, offsets = records.filter(mask), values.filter(mask), offsets.filter(mask)
     decoded = form.decode(values)
     count = len(values)
+    times, newest = _times(read, records.column("timestamp"), decoded.columns)
     rows = Slice(
         task=pa.array(np.full(count, asked.task, np.int32)),
         key=_keys(read, records.column("key"), decoded.columns),
-        time=_times(read, records.column("timestamp"), decoded.columns),
+        time=times,
         tombstone=values.is_null(),
         source=pa.array(np.full(count, asked.number, np.int32)),
         offset=offsets,
         columns=tuple(decoded.columns.columns),
     )
     if not decoded.bad:
-        return Taken(rows, size, ())
+        return Taken(rows, size, (), newest)
     reasons = {each.index: each.reason for each in decoded.bad}
-    return Taken(rows.filter(decoded.good()), size, _bad(records, read.stream, asked.range, reasons))
+    bad = _bad(records, read.stream, asked.range, reasons)
+    return Taken(rows.filter(decoded.good()), size, bad, newest)
 
 
 def _bad(
@@ -113,9 +127,13 @@ def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
     return pc.coalesce(keys, text.cast(pa.binary()))
 
 
-def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> pa.Array:
-    """The time of the event where a column tells it, else the record's."""
+def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> tuple[pa.Array, int | None]:
+    """The time of the event where a column tells it, else the record's; and the newest that a column told.
+
+    A record's own time says when it was written: it must not carry a watermark past events of long ago.
+    """
     if read.event_time is None:
-        return stamps
+        return stamps, None
     column = columns.column(read.event_time)
-    return pc.coalesce(column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64()), stamps)
+    told = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+    return pc.coalesce(told, stamps), pc.max(told).as_py()

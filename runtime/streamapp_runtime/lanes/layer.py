@@ -11,14 +11,16 @@ import pyarrow.compute as pc
 
 from streamapp_runtime.lanes.commit import Committed, Ledger
 from streamapp_runtime.lanes.dead_letters import BadRecord, letters
-from streamapp_runtime.lanes.intake import Asked, take
+from streamapp_runtime.lanes.lane_time import LaneTime
+from streamapp_runtime.lanes.late_rows import letters as late_letters
 from streamapp_runtime.lanes.orders import LaneOrder, Orders
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.side_rows import SideRows
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.lanes.step_times import StepTimes
-from streamapp_runtime.lanes.wide import DEAD_LETTER, NAME, VALUE
+from streamapp_runtime.lanes.wide import DEAD_LETTER, LATE_ROW, NAME, VALUE
 from streamapp_runtime.lanes.word import Word
+from streamapp_runtime.operations.by_task import by_task
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.program.operations import PythonMap, Read, Write
@@ -28,8 +30,8 @@ from streamapp_runtime.stores.store import Store
 if TYPE_CHECKING:
     from streamapp_runtime.lanes.stage import Stage
 
-READ, COMMIT = "read", "commit"
-"""The steps beside the operators: records fetched and decoded; outputs encoded and written."""
+COMMIT = "commit"
+"""A step beside the operators: outputs encoded and written."""
 
 
 class LayerBatch:
@@ -45,9 +47,11 @@ class LayerBatch:
         self.restored: Counter[int] = Counter()
         self.sides = SideRows(stage.adjuncts)
         self.changes = Changes()
-        self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms, stage.setup.dead_letters)
+        self.outbox = Outbox(stage.forms, stage.setup.partitions, orders.time_ms)
         for remote in stage.remotes.values():
             remote.begin()
+        keeping = None if orders.release else stage.setup.time
+        self.time = LaneTime(keeping, lane, orders.time_ms, stage.books) if keeping else None
         self.state = State(
             self._store,
             stage.schemas,
@@ -56,49 +60,10 @@ class LayerBatch:
             remotes=stage.remotes,
             fill=self._fill,
             filled=stage.adjuncts.shelves,
+            clock=self.time.clock if self.time else None,
         )
         self.times = StepTimes()
         self._touched: set[tuple[int, str]] = set()
-
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """The first layer: the records of all ranges, through the operations, out as wide rows.
-
-        Side inputs go first, and behind them the word that they are all there: so a table that is to have
-        them before it is joined has them, and none takes a part of a range for the whole.
-        """
-        every = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
-        asked = [Asked(found, index, number, {}) for number, (index, found) in enumerate(every)]
-        sides = [each for each in asked if self._fills(each)]
-        for each in sides:
-            yield from self._records(each)
-            if each.task not in self.failed:
-                self.sides.came(each.task, each.range)
-        if self.sides.arrived and not self.stage.last:
-            words = [(index, Word(arrived=reached).text()) for index, reached in self.sides.arrived.items()]
-            yield self.stage.wide.from_reports(words)
-        for each in asked:
-            if not self._fills(each):
-                yield from self._records(each)
-
-    def _records(self, asked: Asked) -> Iterator[pa.RecordBatch]:
-        """The records of one range, handed on."""
-        stream, index = asked.range.stream, asked.task
-        read, outputs = self.stage.reads[stream]
-        place = stream, asked.range.partition
-        known = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
-        chunks = take(read, self.stage.forms[stream], replace(asked, known=known), self.stage.system)
-        for taken in () if index in self.failed else self.times.making(READ, chunks):
-            count = len(taken.rows) if taken.rows else 0
-            self.rows_in[index] += count + len(taken.bad)
-            self.bytes_in[index] += taken.size
-            yield from self._set_aside(index, taken.bad)
-            if index in self.failed:
-                break
-            if taken.rows and count:
-                yield from self._run({edge.tag: taken.rows for edge in outputs})
-
-    def _fills(self, asked: Asked) -> bool:
-        return self.stage.reads[asked.range.stream][0].table is not None
 
     def pass_on(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """A later layer: rows on its edges are taken up, others go by."""
@@ -113,19 +78,21 @@ class LayerBatch:
                     self._overhear(found)
                 yield found
         if mine:
-            yield from self._run(mine)
+            yield from self.run(mine)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """When all rows have come: what operations do once a batch, then the changes that they leave."""
         rows: dict[int, Slice] = {}
         self.state.tasks = [index for index in range(len(self.lane.tasks)) if index not in self.failed]
         for task in () if self.orders.release else self.stage.layer.tasks:
+            # What an operation has put out in the end is taken up by the next one before its own end.
+            self._execute(task, rows)
             if task.name in self.stage.executors:
                 with self.times.of(task.name):
                     made = self.stage.executors[task.name].settle(self.state)
                 self._hand_on(task, made, rows)
-        if rows:
-            yield from self._run(rows)
+        yield from self._out(rows)
+        yield from self._leave_out()
         if self.orders.trial or self.orders.release:
             self.stage.adjuncts.drop()
         else:
@@ -157,8 +124,10 @@ class LayerBatch:
         for index in range(len(self.lane.tasks)):
             counts = [counter[index] for counter in self._counters()]
             first = index == 0 and bool(self.state.counted or self.sides.published)
-            if any(counts) or first or index in self.told or self.sides.contained.get(index):
-                word = Word(counts, self.told.get(index), contained=self.sides.contained.get(index, {}))
+            news = self.time.news.get(index) if self.time and self.stage.first else None
+            contained = self.sides.contained.get(index, {})
+            if any(counts) or first or index in self.told or contained or news:
+                word = Word(counts, self.told.get(index), contained=contained, news=news)
                 if not said:  # what is of the whole lane is told once
                     word = replace(
                         word,
@@ -187,30 +156,36 @@ class LayerBatch:
             setup.run_id,
             setup.checkpoints,
             {self.lane.tasks[index].name: found for index, found in self.sides.contained.items()},
+            self.time,
         )
         with self.times.of(COMMIT):
             return ledger.commit(self.stage.system)
 
-    def _run(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
+    def run(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
         """Every operation of the layer that has rows on its edges, in their order."""
         for task in self.stage.layer.tasks:
-            if isinstance(task.operation, Read) or not any(edge.tag in rows for edge in task.sources):
-                continue
-            if isinstance(task.operation, PythonMap) and not task.outputs:
-                for edge in task.sources:  # nobody reads what it would make, or says what that would be
-                    rows.pop(edge.tag, None)
-                continue
-            if isinstance(task.operation, Write):
-                for edge in task.sources:
-                    self.outbox.put(task.name, task.operation, rows.pop(edge.tag))
-                continue
-            slices = tuple(
-                rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources
-            )
-            with self.times.of(task.name):
-                made = self.stage.executors[task.name].execute(slices, self.state)
-            self._hand_on(task, made, rows)
+            self._execute(task, rows)
         yield from self._out(rows)
+        yield from self._leave_out()
+
+    def _execute(self, task: Task, rows: dict[int, Slice]) -> None:
+        """Let an operation take the rows on its edges; what it makes of them is there in their place."""
+        if isinstance(task.operation, Read) or not any(edge.tag in rows for edge in task.sources):
+            return
+        if isinstance(task.operation, PythonMap) and not task.outputs:
+            for edge in task.sources:  # nobody reads what it would make, or says what that would be
+                rows.pop(edge.tag, None)
+            return
+        if isinstance(task.operation, Write):
+            for edge in task.sources:
+                self.outbox.put(task.name, task.operation, rows.pop(edge.tag))
+            return
+        slices = tuple(
+            rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources
+        )
+        with self.times.of(task.name):
+            made = self.stage.executors[task.name].execute(slices, self.state)
+        self._hand_on(task, made, rows)
 
     def _hand_on(self, task: Task, made: Slice | None, rows: dict[int, Slice]) -> None:
         if made is not None and len(made):
@@ -231,10 +206,10 @@ class LayerBatch:
                     self.state.count(counted, name, number)
                 if word.told:
                     self.tell(task, *word.told)
-        elif tag == DEAD_LETTER:
+        elif tag in {DEAD_LETTER, LATE_ROW}:
             for task in pc.unique(rows.column("task")).to_pylist():
                 chosen = rows.filter(pc.equal(rows.column("task"), task))
-                self.outbox.put_letters(task, chosen.column("k"), chosen.column(VALUE))
+                self._post(tag, task, chosen.column("k"), chosen.column(VALUE))
         elif tag == CHANGELOG:
             names = rows.column(NAME).dictionary_encode()
             owners = np.stack([rows.column("task").to_numpy(), names.indices.to_numpy()])
@@ -251,6 +226,8 @@ class LayerBatch:
         for task, word in words:
             if word.told:
                 self.failed.add(task)
+            if word.news and self.time:
+                self.time.take(task, word.news)
             self.sides.overhear(task, word)
         return words
 
@@ -265,17 +242,32 @@ class LayerBatch:
         """What layers count by task, in the order in which they tell it."""
         return self.rows_in, self.bytes_in, self.bad, self.restored
 
-    def _set_aside(self, task: int, bad: tuple[BadRecord, ...]) -> Iterator[pa.RecordBatch]:
+    def set_aside(self, task: int, bad: tuple[BadRecord, ...]) -> Iterator[pa.RecordBatch]:
         """Do with bad records as the app wants."""
         self.bad[task] += len(bad)
         if bad and self.stage.setup.on_bad_record == "fail":
             self.tell(task, "bad", f"{bad[0].place}: {bad[0].reason}")
         elif bad and self.stage.setup.dead_letters:
-            keys, values = letters(bad)
-            if self.stage.last:
-                self.outbox.put_letters(task, keys, values)
-            else:
-                yield self.stage.wide.from_letters(task, keys, values)
+            yield from self._sent(DEAD_LETTER, task, *letters(bad))
+
+    def _leave_out(self) -> Iterator[pa.RecordBatch]:
+        """Send late rows to the stream that takes them; without one they were only counted."""
+        late, self.state.late = self.state.late, []
+        for each in late if self.stage.setup.late_rows else ():
+            for task, rows in by_task(each.rows):
+                yield from self._sent(LATE_ROW, task, *late_letters(replace(each, rows=rows)))
+
+    def _sent(self, tag: int, task: int, keys: pa.Array, values: pa.Array) -> Iterator[pa.RecordBatch]:
+        if self.stage.last:
+            self._post(tag, task, keys, values)
+        else:
+            yield self.stage.wide.from_letters(tag, task, keys, values)
+
+    def _post(self, tag: int, task: int, keys: pa.Array, values: pa.Array) -> None:
+        setup = self.stage.setup
+        stream = setup.dead_letters if tag == DEAD_LETTER else setup.late_rows
+        if stream is not None:
+            self.outbox.put_letters(stream, task, keys, values)
 
     def _nothing(self, edge: Edge) -> Slice:
         schema = self.stage.wide.schema

@@ -40,6 +40,9 @@ class TaskOrder:
     checkpoint: str  # as it was read or written last; empty for a task without one
     ranges: tuple[ReadRange, ...] = ()
     sides: tuple[SidePartition, ...] = ()  # all that fill its tables, whether they are read now or not
+    behind: tuple[tuple[str, int], ...] = ()  # partitions that hold more than is read in this batch
+    ended: tuple[tuple[str, int], ...] = ()  # partitions of which nothing is left to read after this batch
+    inherited: str = ""  # books of partitions that another task has read before
 
     @property
     def committed(self) -> bytes | None:
@@ -97,6 +100,9 @@ class Orders:
                         t["checkpoint"],
                         tuple(ReadRange(**r) for r in t["ranges"]),
                         tuple(SidePartition(**s) for s in t["sides"]),
+                        tuple((str(stream), int(index)) for stream, index in t["behind"]),
+                        tuple((str(stream), int(index)) for stream, index in t["ended"]),
+                        t["inherited"],
                     )
                     for t in lane["tasks"]
                 ),
@@ -128,6 +134,10 @@ class Report:
     contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
     location: str = ""  # of the lane
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any
+    due: int | None = None  # when a watermark is to be written if no more records come
+    idle_at: int | None = None  # when a partition is idle if no more records come
+    ended: bool = False  # whether nothing will ever come to the task in this turn
 
     def text(self) -> str:
         """As it travels."""

@@ -12,7 +12,6 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.envelope import enclose
 from streamapp_runtime.formats.format import Format
 from streamapp_runtime.lanes.dead_letters import DeadLetters
-from streamapp_runtime.lanes.intake import ENVELOPED
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import together
 from streamapp_runtime.partitioning import partition_of
@@ -27,8 +26,7 @@ class Outbox:
     formats: Mapping[str, Format]  # by the task that writes
     partitions: Mapping[str, int]  # by stream
     time_ms: int
-    dead_letters: DeadLetters | None = None
-    _letters: list[tuple[int, pa.Array, pa.Array]] = field(default_factory=list)
+    _letters: list[tuple[DeadLetters, int, pa.Array, pa.Array]] = field(default_factory=list)
     _rows: dict[tuple[str, Write], list[Slice]] = field(default_factory=lambda: defaultdict(list))
 
     def put(self, task: str, write: Write, rows: Slice) -> None:
@@ -36,9 +34,9 @@ class Outbox:
         if len(rows):
             self._rows[task, write].append(rows)
 
-    def put_letters(self, task: int, keys: pa.Array, values: pa.Array) -> None:
-        """Gather bad records of a task."""
-        self._letters.append((task, keys, values))
+    def put_letters(self, stream: DeadLetters, task: int, keys: pa.Array, values: pa.Array) -> None:
+        """Gather a task's bad records, or late rows, for the stream that takes them."""
+        self._letters.append((stream, task, keys, values))
 
     def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
         """The records of each partition with the tasks they are of; tasks that failed are left out."""
@@ -49,16 +47,15 @@ class Outbox:
             if rows:
                 records = self._encoded(self.formats[task_name], write, rows)
                 yield from _spread(write.topic, self.partitions[write.stream], records, rows.task)
-        for task, keys, values in self._letters if self.dead_letters else ():
-            if self.dead_letters and task not in left_out:
+        for letters, task, keys, values in self._letters:
+            if task not in left_out:
                 times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
                 records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
-                letters = self.dead_letters
                 yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
 
     def _encoded(self, form: Format, write: Write, rows: Slice) -> pa.RecordBatch:
         values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
-        if write.role in ENVELOPED:
+        if write.enveloped:
             values = enclose(values)
         if pc.any(rows.tombstone).as_py():
             values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)

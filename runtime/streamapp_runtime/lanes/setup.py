@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.lanes.timekeeping import Timekeeping
 from streamapp_runtime.remote.settings import RemoteSettings
 from streamapp_runtime.stores.owned import Owned
 from streamapp_runtime.systems.connection import Connection
@@ -27,4 +28,6 @@ class Setup:
     dead_letters: DeadLetters | None = None  # what takes bad records
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
     owned: Owned | None = None  # what the app owns of the stores on disk; None to look after none of them
+    time: Timekeeping | None = None  # None where the app has nothing to do with event time
+    late_rows: DeadLetters | None = None  # what takes late rows
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

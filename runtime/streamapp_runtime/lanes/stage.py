@@ -18,15 +18,18 @@ from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.lanes.adjuncts import Adjuncts
-from streamapp_runtime.lanes.commit import told
+from streamapp_runtime.lanes.commit import Committed, told
 from streamapp_runtime.lanes.custody import SLICE_SECONDS, Custody
 from streamapp_runtime.lanes.executors import executor
+from streamapp_runtime.lanes.first_layer import FirstLayerBatch
 from streamapp_runtime.lanes.forms import forms
 from streamapp_runtime.lanes.layer import LayerBatch
+from streamapp_runtime.lanes.listening import Memory
 from streamapp_runtime.lanes.location import location_of
 from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import adjuncts_of, remotes_of, shelves_of
+from streamapp_runtime.lanes.speaking import has_ended
 from streamapp_runtime.lanes.whereabouts import this_seat
 from streamapp_runtime.lanes.wide import WideRows
 from streamapp_runtime.operations.user_code import UserCodeError
@@ -96,6 +99,7 @@ class Stage:
         self.remotes = {name: RemoteReader(setup.remotes[name]) for name in remotes_of(layer)}
         adjuncts = adjuncts_of(layer, setup.adjuncts)
         self.adjuncts = Adjuncts(Path(setup.state), setup.application_id, setup.run_id, adjuncts)
+        self.books: Memory = {}
         self.seat, self.location = this_seat(), location_of(Path(setup.state))
         self.freed = self._freed() if self.last else ()
 
@@ -145,13 +149,14 @@ class Stage:
     def _served(
         self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
     ) -> Iterator[pa.RecordBatch]:
-        batch = LayerBatch(self, orders, lane, attempt)
+        kind = FirstLayerBatch if self.first else LayerBatch
+        batch: LayerBatch = kind(self, orders, lane, attempt)
         for each in self.freed:
             batch.state.count("freedBytes", each.table, each.size)
         self.freed = ()
         with batch.times.of(SETTLE):
             batch.failed.update(self._settled(batch, lane))
-        if self.first:
+        if isinstance(batch, FirstLayerBatch):
             for _ in batches:
                 pass
             yield from self._guarded(batch, batch.read())
@@ -226,9 +231,24 @@ class Stage:
                 location=self.location,
                 published=batch.sides.published if index == 0 else {},
                 contained={str(p): at for p, at in batch.sides.contained.get(index, {}).items()},
+                **_time(batch, done, index),
             )
             reports.append((index, report.text()))
         return reports
+
+
+def _time(batch: LayerBatch, done: Committed | None, index: int) -> dict[str, Any]:
+    """What a task has reached in event time, and when it is to be asked again though no records come."""
+    time = batch.time
+    if time is None or done is None or index not in done.reached:
+        return {}
+    keeping, news, reached = time.keeping, time.news.get(index), done.reached[index]
+    return {
+        "watermarks": reached.watermarks,
+        "due": done.due[index],
+        "idle_at": news.idle_at if news else None,
+        "ended": has_ended(keeping, batch.lane.tasks[index].name, reached),
+    }
 
 
 def _kind(error: Exception) -> str:

@@ -16,6 +16,8 @@ CARRIED = ("task", "k", "t", "z", "src", "off")
 """The fixed columns of a row that a slice has too."""
 DEAD_LETTER = -3
 """The tag of bad records on their way to the write layer."""
+LATE_ROW = -4
+"""The same of late rows."""
 VALUE, NAME = "y0", "s0"
 """Where a changelog entry has its value and its table, and a report its text."""
 
@@ -39,9 +41,9 @@ class WideRows:
         names = pa.array([table] * len(keys), pa.string())
         return self._batch(CHANGELOG, rows, {VALUE: values, NAME: names}, 0)
 
-    def from_letters(self, task: int, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-        """A task's bad records, as they are to be written."""
-        return self._batch(DEAD_LETTER, replace(blank(len(keys), task), key=keys), {VALUE: values}, 0)
+    def from_letters(self, tag: int, task: int, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
+        """A task's bad records, or late rows, as they are to be written."""
+        return self._batch(tag, replace(blank(len(keys), task), key=keys), {VALUE: values}, 0)
 
     def from_reports(self, reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
         """What a worker says of tasks."""

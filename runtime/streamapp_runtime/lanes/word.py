@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.listening import News
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +19,13 @@ class Word:
     times: Mapping[str, float] = field(default_factory=dict)  # of the lane: seconds by step
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     counted: Sequence[tuple[str, str, int]] = ()  # of the lane: by counter, and by table or operator
+    news: News | None = None  # what the task has reached in event time
 
     def text(self) -> str:
         """As it travels."""
         said: dict[str, object] = {"counts": self.counts, "told": self.told, "times": self.times}
         said |= {"counted": self.counted, "published": self.published}
+        said["news"] = asdict(self.news) if self.news else None
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
             said[name] = {str(partition): at for partition, at in positions.items()}
         return json.dumps(said)
@@ -35,7 +38,7 @@ class Word:
             {Partition.parse(name): at for name, at in said[part].items()}
             for part in ("arrived", "contained")
         )
+        news = News(**said["news"]) if said["news"] else None
         told = tuple(said["told"]) if said["told"] else None
-        return cls(
-            said["counts"], told, arrived, contained, said["times"], said["published"], said["counted"]
-        )
+        lane = said["times"], said["published"], said["counted"]
+        return cls(said["counts"], told, arrived, contained, *lane, news)

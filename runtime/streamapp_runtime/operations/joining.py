@@ -6,13 +6,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.control.message import EARLIEST, ENDED
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.held import Held, Side, Timed
 from streamapp_runtime.operations.newest import newest, note_newest
 from streamapp_runtime.operations.pairs import Numbers, Points, numbered, pairs
 from streamapp_runtime.operations.required import with_key, with_time, without_tombstones
-from streamapp_runtime.operations.state import State
+from streamapp_runtime.operations.state import Late, State
 from streamapp_runtime.operations.time_keys import before
 from streamapp_runtime.operations.typed_rows import TypedRows
 from streamapp_runtime.program.operations import JoinStreams
@@ -28,9 +29,13 @@ class Joining:
     By arrival a row's time is that of its batch. A row of a side that is kept goes out alone when no later
     batch can bring it a partner, at the latest after twice the time that two rows may be apart.
 
-    By event time a row is kept until one comes that is newer by more than twice that time. So every pair is
-    found whose rows come no further behind the newest row of their task than that time. Of rows that come
-    later still, pairs may be missed; none is wrong and none is given twice.
+    By event time a row is kept until the watermark is so far past it that no other can meet it; then a row
+    of a side that is kept goes out alone, if it met none. Rows behind the watermark are late and left out.
+
+    By event time without watermarks, where no source says which column tells it, a row is kept until one
+    comes that is newer by more than twice that time. So every pair is found whose rows come no further
+    behind the newest row of their task than that time. Of rows that come later still, pairs may be missed;
+    none is wrong and none is given twice.
     """
 
     operation: JoinStreams
@@ -44,7 +49,7 @@ class Joining:
         for side, given in zip(self.sides, slices, strict=True):
             rows = without_tombstones(given)
             if self._by_event:
-                rows = with_time(rows, self.operation.state, state)
+                rows = self._in_time(with_time(rows, self.operation.state, state), side, state)
             if self._keeps(side) and rows.key.null_count:
                 parts.append(self._alone(side, rows.filter(rows.key.is_null())))
                 rows = rows.filter(rows.key.is_valid())
@@ -61,10 +66,11 @@ class Joining:
         """Forget rows that can meet no other, and give those of kept sides that met none."""
         parts: list[Slice] = []
         for task in state.tasks:
-            latest = newest(state, task, self.operation.state) if self._by_event else state.time_ms
-            if latest is not None:
-                past = latest - self.operation.within_ms * (2 if self._by_event else 1)
+            past = self._past(task, state)
+            if past is not None:
                 parts += self._forgotten(past, task, state)
+            if state.clock.reopens and any(map(self._keeps, self.sides)):
+                parts += self._ended(task, state)
         return together(parts)
 
     def close(self) -> None:
@@ -73,6 +79,31 @@ class Joining:
     @property
     def _by_event(self) -> bool:
         return self.operation.time == "event"
+
+    def _past(self, task: int, state: State) -> int | None:
+        """Rows of before this can meet no others any more."""
+        name, within = self.operation.state, self.operation.within_ms
+        if not self._by_event:
+            return state.time_ms - within
+        reached = state.clock.past(task, name)
+        if state.clock.is_timed(name) or reached == ENDED:
+            moved = reached is not None and reached != state.clock.at_start(task, name)
+            return reached - within if moved and reached is not None else None
+        latest = newest(state, task, name)
+        return None if latest is None else latest - 2 * within
+
+    def _in_time(self, rows: Slice, side: Side, state: State) -> Slice:
+        """The rows that are not late."""
+        late = np.zeros(len(rows), bool)
+        tasks, times = rows.task.to_numpy(), rows.time.to_numpy()
+        for task in rows.tasks():
+            closed = state.clock.at_start(task, self.operation.state)
+            behind = (tasks == task) & (times < closed) if closed is not None else late[:0]
+            if closed is not None and behind.any():
+                given = self.columns[side.number]
+                state.leave_out(Late(self.operation.state, rows.filter(pa.array(behind)), given, closed))
+                late |= behind
+        return rows.filter(pa.array(~late)) if late.any() else rows
 
     def _keeps(self, side: Side) -> bool:
         return _KEEPS[self.operation.type][side.number]
@@ -93,7 +124,7 @@ class Joining:
             if self._keeps(side):
                 flags[places] = True
             side.put(held, flags, store)
-        if self._by_event:
+        if self._by_event and not state.clock.is_timed(self.operation.state):
             note_newest(state, task, self.operation.state, int(np.concatenate([left.at, right.at]).max()))
         return self._paired(*helds, *met)
 
@@ -119,7 +150,7 @@ class Joining:
         """Delete the buckets that end before a time."""
         name = self.operation.state
         alone: list[Slice] = []
-        end = before(past // self.sides[0].bucket_ms)
+        end = before(max(past, EARLIEST) // self.sides[0].bucket_ms)
         for keys, values in state.store(task, name).batches(b"", end):
             for side in filter(self._keeps, self.sides):
                 of_side = side.is_of(keys)
@@ -127,6 +158,22 @@ class Joining:
                 timed, _ = side.unpacked(task, keys.filter(of_side), entries)
                 alone.append(self._alone(side, timed.rows.filter(pa.array(~timed.met))))
             state.write(task, name, keys, pa.nulls(len(keys), pa.binary()))
+        return alone
+
+    def _ended(self, task: int, state: State) -> list[Slice]:
+        """When a turn ends: give rows of kept sides that met none; those of the next may still meet them."""
+        name = self.operation.state
+        if state.clock.at_end(task, name) != ENDED or state.clock.at_start(task, name) == ENDED:
+            return []
+        alone: list[Slice] = []
+        kept = [batch for batch, _ in state.store(task, name).batches()]
+        for side in filter(self._keeps, self.sides):
+            store = TypedRows(state, task, name, side.schema)
+            for keys in (batch.filter(side.is_of(batch)) for batch in kept):
+                found = store.find(keys)
+                timed, entry = side.unpacked(task, keys, found.rows)
+                alone.append(self._alone(side, timed.rows.filter(pa.array(~timed.met))))
+                side.put(Held(timed, entry, len(timed.at), keys), np.ones(len(timed.at), bool), store)
         return alone
 
 

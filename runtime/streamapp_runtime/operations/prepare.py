@@ -14,11 +14,13 @@ from streamapp_runtime.operations.keeping import Keeping
 from streamapp_runtime.operations.looking_up import LookingUp, LookingUpRemote
 from streamapp_runtime.operations.mapping import Mapping
 from streamapp_runtime.operations.processing import Processing
+from streamapp_runtime.operations.put_out import put_out
 from streamapp_runtime.operations.sessions import KeepingSessions
 from streamapp_runtime.operations.supported import MEND, supported
 from streamapp_runtime.operations.totals import KeepingTotals
 from streamapp_runtime.operations.totals_form import totals_form
 from streamapp_runtime.operations.user_code import load
+from streamapp_runtime.operations.windowed import KeepingWindows
 from streamapp_runtime.program import operations as ops
 
 
@@ -61,7 +63,9 @@ def _made(operation: ops.Operation, given: Sequence[pa.Schema], made: pa.Schema)
 
 
 def _totals(operation: ops.Totals, given: pa.Schema) -> Executor:
-    key, form = group_key(operation, given), totals_form(operation, given)
-    if operation.window is not None and operation.window.kind == "session":
-        return KeepingSessions(operation, key, form, operation.window.size_ms)
-    return KeepingTotals(operation, key, form)
+    key, form, out = group_key(operation, given), totals_form(operation, given), put_out(operation, given)
+    if operation.window is None:
+        return KeepingTotals(operation, key, form)
+    if operation.window.kind == "session":
+        return KeepingSessions(operation, key, form, out, operation.window.size_ms)
+    return KeepingWindows(operation, key, form, out, operation.window)

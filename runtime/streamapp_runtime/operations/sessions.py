@@ -1,48 +1,68 @@
 """Totals by key and session: rows of a key with no longer silence between them than the gap."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
-from streamapp_runtime.operations.executor import Stateless
 from streamapp_runtime.operations.found import Found
 from streamapp_runtime.operations.group_key import GroupKey
+from streamapp_runtime.operations.put_out import PutOut
 from streamapp_runtime.operations.reduce import Measure, Reduced, reduce
 from streamapp_runtime.operations.required import with_time, without_tombstones
-from streamapp_runtime.operations.state import State
+from streamapp_runtime.operations.session_ends import Ends, Sessions
+from streamapp_runtime.operations.state import Late, State
 from streamapp_runtime.operations.totals_form import TotalsForm
-from streamapp_runtime.operations.typed_rows import TypedRows
 from streamapp_runtime.operations.windows import Numbers, bounds, sessions_of
 from streamapp_runtime.program.operations import Totals
 
 
 @dataclass(frozen=True, slots=True)
-class KeepingSessions(Stateless):
+class KeepingSessions:
     """Runs Totals with session windows.
 
-    A key's sessions are one entry of its store, read and written whole: they should be few. As long as
-    no watermark says that a session is over, each stays.
+    A key's sessions are one entry of its store, read and written whole: they should be few. On watermark a
+    session goes out when the watermark passes its end, and again in each batch that still brings it rows; on
+    update, each time it gets rows. It lasts from its first row to a gap after its last one. Where a row joins
+    two sessions they go out as one; what went out of each before is not taken back.
 
-    A session goes out each time it gets rows, from its first row to a gap after its last one. Where a row
-    joins two sessions they go out as one; what went out of each before is not taken back.
+    A row is late when the watermark is more than `lateness_ms` past it: so no row comes that would have
+    joined a session which is forgotten.
     """
 
     operation: Totals
     key: GroupKey
     form: TotalsForm
+    out: PutOut
     gap_ms: int
 
     def execute(self, slices: tuple[Slice, ...], state: State) -> Slice | None:
-        """The new totals of sessions that had rows."""
+        """The new totals of sessions that had rows, where these go out at once."""
         (rows,) = slices
         rows = self.key.groupable(without_tombstones(rows), self.operation.state, state)
         rows = with_time(rows, self.operation.state, state)
-        return together([self._of_task(part, task, state) for task, part in by_task(rows)])
+        parts = [self._of_task(part, task, state) for task, part in by_task(rows)]
+        return together([part for part in parts if part is not None])
 
-    def _of_task(self, rows: Slice, task: int, state: State) -> Slice:
+    def settle(self, state: State) -> Slice | None:
+        """Put out the sessions that are complete, and forget those that take no more rows."""
+        parts = [made for task in state.tasks for made in self._ends(task, state).settled()]
+        return together(parts)
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    def _ends(self, task: int, state: State) -> Ends:
+        return Ends(self.operation, self.form, self.out, self.gap_ms, task, state)
+
+    def _of_task(self, rows: Slice, task: int, state: State) -> Slice | None:
+        ends = self._ends(task, state)
+        rows = self._in_time(rows, ends.closed, state)
+        if not len(rows):
+            return None
         rows = self.key.keyed(rows)
         encoded = rows.key.dictionary_encode()
         keys, groups = encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
@@ -51,21 +71,35 @@ class KeepingSessions(Stateless):
         fresh = reduce(
             (pa.array(numbers),), [*_from_to(rows.time, rows.time), *self.form.fresh(rows.columns)]
         )
-        kept = TypedRows(state, task, self.operation.state, sessions_schema(self.form))
-        found = kept.find(keys)
+        found = ends.find(keys)
+        labels = self._labels(rows, len(keys), groups)
         totals, lasts, groups = self._merged(fresh, groups[fresh.last], found)
-        bounds_of_groups = np.concatenate([[0], np.cumsum(np.bincount(groups, minlength=len(keys)))])
-        (field,) = kept.schema
-        sessions = pa.StructArray.from_arrays(totals, fields=list(field.type.value_type))
-        lists = pa.ListArray.from_arrays(pa.array(bounds_of_groups, pa.int32()), sessions, type=field.type)
-        kept.put(keys, pa.RecordBatch.from_arrays([lists], schema=kept.schema))
-        return self._put_out(rows, totals, lasts)
+        ends.keep(Sessions(keys, labels, groups, totals), found)
+        had_rows = lasts >= 0
+        changed = [column.filter(pa.array(had_rows)) for column in totals]
+        if self.operation.emit == "onWatermark":
+            ends.note(keys.take(pa.array(groups[had_rows])), changed)
+            return None
+        first, last, *measured = changed
+        rows = rows.take(pa.array(lasts[had_rows]))
+        start, end = first.to_numpy(), last.to_numpy() + self.gap_ms
+        columns = (*rows.columns, *bounds(start, end), *measured)
+        return replace(rows, time=pa.array(end - 1)).with_columns(columns).choose(self.operation.chosen)
+
+    def _in_time(self, rows: Slice, closed: int | None, state: State) -> Slice:
+        if closed is None:
+            return rows
+        late = pc.less(rows.time, closed - self.operation.lateness_ms)
+        if not late.true_count:
+            return rows
+        state.leave_out(Late(self.operation.state, rows.filter(late), self.out.given, closed))
+        return rows.filter(pc.invert(late))
 
     def _merged(
         self, fresh: Reduced, fresh_groups: Numbers, found: Found
     ) -> tuple[list[pa.Array], Numbers, Numbers]:
         """Sessions of rows and those that were kept, joined: their totals, last rows and groups, by group."""
-        lists = found.rows.column(0)
+        *_, lists = found.rows.columns
         stored = lists.flatten().flatten()
         stored_groups = np.repeat(np.flatnonzero(found.places.is_valid()), lists.value_lengths())
         groups = np.concatenate([fresh_groups, stored_groups])
@@ -88,19 +122,11 @@ class KeepingSessions(Stateless):
         start, end, last, *merged = joined.measured
         return [start, end, *merged], last.to_numpy(), groups[order][joined.last]
 
-    def _put_out(self, rows: Slice, totals: list[pa.Array], lasts: Numbers) -> Slice:
-        """The sessions that got rows, beside the last row of each."""
-        had_rows = lasts >= 0
-        start, end, *measured = (column.filter(pa.array(had_rows)) for column in totals)
-        last = rows.take(pa.array(lasts[had_rows]))
-        window = bounds(start.to_numpy(), end.to_numpy() + self.gap_ms)
-        return last.with_columns((*last.columns, *window, *measured)).choose(self.operation.chosen)
-
-
-def sessions_schema(form: TotalsForm) -> pa.Schema:
-    """One column: the sessions of a key, in order, each from its first to its last row."""
-    fields = [pa.field("first", pa.int64()), pa.field("last", pa.int64()), *form.schema]
-    return pa.schema([("sessions", pa.list_(pa.struct(fields)))])
+    def _labels(self, rows: Slice, keys: int, groups: Numbers) -> list[pa.Array]:
+        """The key's columns of each key, as any of its rows has them."""
+        places = np.empty(keys, np.int64)
+        places[groups] = np.arange(len(groups))
+        return [rows.columns[position].take(pa.array(places)) for position in self.out.labels]
 
 
 def _from_to(starts: pa.Array, ends: pa.Array) -> tuple[Measure, Measure]:

@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
 
+from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.changes import Changes
+from streamapp_runtime.operations.clock import Clock
 from streamapp_runtime.operations.found import Found
 from streamapp_runtime.stores.store import Store
 
@@ -18,11 +21,25 @@ Fill = Callable[[int, str, pa.Array, pa.Array], None]
 """Takes keys and values of a task's side inputs; a null value deletes."""
 
 
+LATE = "lateRows"
+"""What late rows are counted as."""
+
+
 class Remote(Protocol):
     """A table that is kept elsewhere."""
 
     def find(self, keys: pa.Array, count: Callable[[str, int], None]) -> Found:
         """The rows of distinct keys; `count` hears what is worth counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Rows that an operator left out, and the watermark that they came behind."""
+
+    operator: str
+    rows: Slice
+    columns: pa.Schema
+    watermark: int
 
 
 class State:
@@ -38,6 +55,7 @@ class State:
         remotes: Mapping[str, Remote] | None = None,
         fill: Fill | None = None,
         filled: Collection[str] = (),
+        clock: Clock | None = None,
     ) -> None:
         self._open = open_store
         self._remotes = remotes or {}
@@ -46,7 +64,10 @@ class State:
         self.schemas = schemas  # of tables, by name
         self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
         self.time_ms = time_ms  # what the batch takes for now
+        self.clock = clock or Clock()
         self.changes = Changes()
+        self.late: list[Late] = []
+        self.touched: dict[tuple[int, str], list[pa.Array]] = {}  # closed windows that late rows changed
         self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator
 
     def store(self, task: int, name: str) -> Store:
@@ -84,3 +105,8 @@ class State:
 
     def _count_of(self, name: str, counter: str, number: int) -> None:
         self.count(counter, name, number)
+
+    def leave_out(self, late: Late) -> None:
+        """Count rows that came too late, and keep them for whoever wants them."""
+        self.count(LATE, late.operator, len(late.rows))
+        self.late.append(late)

@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.rows.pieces import fixed_rows
+from streamapp_runtime.rows.pieces import fixed_rows, numbers, spans
 
 WIDTH = 8
 """Bytes that the time takes."""
@@ -20,6 +20,13 @@ def before(time: int) -> bytes:
     """Keys of earlier times are smaller than this, and all others are not."""
     first: bytes = _as_bytes(np.array([time], np.int64))[0].as_py()
     return first
+
+
+def times_of(keys: pa.Array) -> npt.NDArray[np.int64]:
+    """The times that keys begin with."""
+    content, bounds = spans(keys)
+    turned = numbers(content, bounds[:-1], ">u8").astype(np.uint64)
+    return (turned ^ np.uint64(1 << 63)).view(np.int64)
 
 
 def without_times(keys: pa.Array) -> pa.Array:

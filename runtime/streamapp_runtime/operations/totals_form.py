@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.operations.reduce import Measure, merging, state_type
+from streamapp_runtime.operations.found import Found
+from streamapp_runtime.operations.reduce import Measure, merging, reduce, state_type
 from streamapp_runtime.program.operations import Totals
 
 
@@ -32,6 +34,17 @@ class TotalsForm:
                 self.functions, zip(*totals, strict=True), self.schema, strict=True
             )
         ]
+
+    def with_kept(self, fresh: tuple[pa.Array, ...], found: Found, behind: int = 0) -> tuple[pa.Array, ...]:
+        """Fresh totals, one for each place that was looked for, merged with what was found there.
+
+        What is kept has so many other columns before its totals.
+        """
+        if not found.rows.num_rows:
+            return fresh
+        groups = np.concatenate([np.arange(len(found.places)), np.flatnonzero(found.places.is_valid())])
+        measures = self.merged(fresh, found.rows.columns[behind:])
+        return reduce((pa.array(groups),), measures).measured
 
 
 def totals_form(operation: Totals, given: pa.Schema) -> TotalsForm:

@@ -1,6 +1,6 @@
 """From an app and its plan to the program that lanes run, or all that is wrong with its expressions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -15,7 +15,7 @@ from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.assembly import assemble
 from streamapp_runtime.program.hops import without_circles
 from streamapp_runtime.program.kinds import compile_operator, unready
-from streamapp_runtime.program.operations import side_name
+from streamapp_runtime.program.operations import Read, side_name
 from streamapp_runtime.program.order import columnless, in_order
 from streamapp_runtime.program.piece import Compiled, Flow, Piece
 from streamapp_runtime.program.program import Program, TableRows
@@ -50,7 +50,7 @@ class _Compilation:
         self.side_inputs()
         if self.problems:
             return sorted(set(self.problems))
-        pieces = without_circles(tuple(self.pieces), self.world)
+        pieces = without_circles(_read_by_someone(self.pieces), self.world)
         return assemble(pieces, tuple(TableRows(*entry) for entry in sorted(self.columns.items())))
 
     def tables(self) -> None:
@@ -123,3 +123,13 @@ class _Compilation:
         self.pieces += made.pieces
         if made.flow is not None:
             self.flows[name] = made.flow
+
+
+def _read_by_someone(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces, less those that read what the app makes for others only: it keeps its records."""
+    sources = {source for piece in pieces for source in piece.sources}
+    return tuple(
+        piece
+        for piece in pieces
+        if not (isinstance(piece.work, Read) and piece.work.enveloped and piece.name not in sources)
+    )

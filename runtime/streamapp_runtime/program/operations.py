@@ -22,6 +22,10 @@ class Role(StrEnum):
     HOP = "hop"
 
 
+MADE = frozenset({Role.INTERMEDIATE, Role.BROADCAST, Role.HOP})
+"""Streams that the app makes between its stages: user records and control messages in one."""
+
+
 def side_name(stream: str, table: str) -> str:
     """What the reading of a stream into a table is called; no stream or operator has a name like it."""
     return f"{stream}>{table}"
@@ -45,11 +49,17 @@ class Read:
     key: str | None = None  # the column that is the record's key
     event_time: str | None = None  # the column that is the row's time; the record's own when None
     table: str | None = None  # what it is read for, where it fills a table
+    control: bool = False  # another app makes the stream, and tells in it how far it has come
 
     @property
     def name(self) -> str:
         """What orders and checkpoints call it by: each table is filled at its own pace."""
         return self.stream if self.table is None else side_name(self.stream, self.table)
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether a byte before each value says whose message it is."""
+        return self.control or self.role in MADE
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,11 @@ class Write:
     role: Role
     format: str
     partitions: int | None = None  # of a stream that the app makes
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether a byte before each value says whose message it is."""
+        return self.role in MADE
 
 
 @dataclass(frozen=True, slots=True)

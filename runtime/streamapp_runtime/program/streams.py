@@ -39,7 +39,18 @@ def compile_read(stream: Stream, table: str | None = None) -> Compiled:
     event_time = stream.event_time.column if stream.event_time else None
     topic = stream.topic or stream.name
     role = Role.INPUT if table is None else Role.SIDE_INPUT
-    read = Read(stream.name, stream.system, topic, role, stream.format, found, stream.key, event_time, table)
+    read = Read(
+        stream=stream.name,
+        system=stream.system,
+        topic=topic,
+        role=role,
+        format=stream.format,
+        columns=found,
+        key=stream.key,
+        event_time=event_time,
+        table=table,
+        control=stream.control,
+    )
     piece = Piece(read.name, stream.name, (), read, found)
     return Compiled((piece,), Flow(read.name, found, Key(stream.key, stream.key)))
 

@@ -18,6 +18,7 @@ from streamapp_runtime.driver.home import embedded_home
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import RECORDS, System
@@ -76,6 +77,22 @@ class House:
         else:
             raise AssertionError("the app does not come to its end")
         loop.release()
+        return batches
+
+    def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
+        """Run a batch app until it says that all has ended."""
+        ledger, ready = self.launched(app)
+        loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
+        loop.start()
+        batches = []
+        while not loop.ended:
+            batch = loop.step()
+            assert batch is not None or loop.behind, "nothing is left to do, and it has not ended"
+            batches += [batch] if batch else []
+            assert len(batches) < MOST_STEPS
+        loop.release()
+        assert ready.turn is not None
+        end_turn(ledger, ready.turn)
         return batches
 
     def records(self, stream: str) -> list[Record]:

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 
 from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.operations.clock import Clock
 from streamapp_runtime.operations.executor import Executor
 from streamapp_runtime.operations.state import State
 from streamapp_runtime.stores.opening import StoreKind, open_store
@@ -27,6 +28,7 @@ class Lane:
         self.stores: dict[tuple[int, str], Store] = {}
         self.replayed: Contents = {}
         self.counted: dict[tuple[str, str], int] = {}
+        self.late: list[Row] = []
         self.batches = 0
 
     def open(self, task: int, name: str) -> Store:
@@ -40,9 +42,15 @@ class Lane:
             )
         return self.stores[task, name]
 
-    def batch(self, executor: Executor, calls: Sequence[tuple[Slice, ...]], time_ms: int = 0) -> list[Row]:
+    def batch(
+        self,
+        executor: Executor,
+        calls: Sequence[tuple[Slice, ...]],
+        time_ms: int = 0,
+        clock: Clock | None = None,
+    ) -> list[Row]:
         """Run a batch in so many calls, settle it, keep what it wrote, and note its changelog."""
-        state = State(self.open, self.schemas, tasks=TASKS, time_ms=time_ms)
+        state = State(self.open, self.schemas, tasks=TASKS, time_ms=time_ms, clock=clock)
         emitted = [row for slices in calls for row in rows_of(executor.execute(slices, state))]
         emitted += rows_of(executor.settle(state))
         for change in state.changes.drain():
@@ -51,6 +59,7 @@ class Lane:
             entries = self.replayed.setdefault((change.task, change.name), {})
             for key, value in zip(keys, change.values.to_pylist(), strict=True):
                 entries[key] = value
+        self.late += [row for late in state.late for row in rows_of(late.rows)]
         for (counter, name), number in state.counted.items():
             self.counted[counter, name] = self.counted.get((counter, name), 0) + number
         self.batches += 1

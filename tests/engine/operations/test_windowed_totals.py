@@ -5,8 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp_runtime.operations.prepare import prepare
+from streamapp_runtime.operations.put_out import put_out
+from streamapp_runtime.operations.session_ends import sessions_schema
+from streamapp_runtime.operations.totals_form import totals_form
 from streamapp_runtime.program.operations import Partial, Span, Totals
-from tests.engine.operations.lane import TASKS, cut_up, lane
+from streamapp_runtime.rows.decode import decode
+from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.models import greatest, summed
 from tests.engine.operations.rows import Row, slice_of, some_rows
 
@@ -29,6 +33,11 @@ def totals(span: Span) -> Totals:
     return Totals("sums", (), False, PARTIALS, span, "onUpdate", 0, CHOSEN)
 
 
+def sessions_kept() -> pa.Schema:
+    operation = totals(Span("session", 1, 0))
+    return sessions_schema(totals_form(operation, SCHEMA), put_out(operation, SCHEMA))
+
+
 def counting(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.columns is not None and row.key is not None and row.time is not None]
 
@@ -41,6 +50,18 @@ def windows_put_out(rows: list[Row]) -> dict[tuple[int, bytes, int, int], tuple[
 def milliseconds(moment: datetime.datetime) -> int:
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
     return (moment - epoch) // datetime.timedelta(milliseconds=1)
+
+
+def kept_sessions(running: Lane) -> dict[tuple[int, str, bytes], object]:
+    """The sessions in the stores, each key of which is to be looked at once."""
+    found = {}
+    for (task, name), entries in running.contents().items():
+        kept = {key[1:]: value for key, value in entries.items() if key[:1] == b"\x00"}
+        times = sorted(key[9:] for key in entries if key[:1] == b"\x01")
+        assert times == sorted(kept)
+        decoded = decode(pa.array(kept.values(), pa.binary()), sessions_kept()).column("sessions").to_pylist()
+        found |= {(task, name, key): sessions for key, sessions in zip(kept, decoded, strict=True)}
+    return found
 
 
 def expected(windows: Windows) -> dict[tuple[int, bytes, int, int], tuple[int, ...]]:
@@ -87,7 +108,8 @@ def test_a_session_holds_rows_with_no_longer_silence_between_them_than_its_gap(r
         executor = prepare(totals(Span("session", gap, 0)), [SCHEMA], pa.schema([]))
         found = running.batch(executor, [(slice_of(part, SCHEMA),) for part in cut_up(rows, places)])
         at_once.batch(executor, [(slice_of(rows, SCHEMA),)])
-        assert running.contents() == running.replays() == at_once.contents()
+        assert running.contents() == running.replays()
+        assert kept_sessions(running) == kept_sessions(at_once)
     out = windows_put_out(found)
     assert expected(sessions).items() <= out.items()
     # What else went out are sessions that have grown since: each lies within one that is there.

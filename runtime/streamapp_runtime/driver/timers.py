@@ -1,0 +1,53 @@
+"""What an idle driver wakes up for: watermarks to be written, partitions that fall silent; and the end."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.control.message import NO_BOUND
+from streamapp_runtime.lanes.orders import Report
+
+
+@dataclass(slots=True)
+class Timers:
+    """What each task said last of what it waits for. Times are milliseconds."""
+
+    _due: dict[str, int] = field(default_factory=dict)
+    _idle_at: dict[str, int] = field(default_factory=dict)
+    _ended: set[str] = field(default_factory=set)
+    _watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)
+
+    def note(self, reports: Iterable[Report]) -> None:
+        """Take what tasks say after a batch."""
+        for report in reports:
+            self._due.pop(report.task, None)
+            self._idle_at.pop(report.task, None)
+            self._ended.discard(report.task)
+            if report.due is not None:
+                self._due[report.task] = report.due
+            if report.idle_at is not None:
+                self._idle_at[report.task] = report.idle_at
+            if report.watermarks:
+                self._watermarks[report.task] = report.watermarks
+            if report.ended:
+                self._ended.add(report.task)
+
+    def ring(self, now: int) -> bool:
+        """Whether a batch is due although nothing has come."""
+        return min((*self._due.values(), *self._idle_at.values()), default=now + 1) <= now
+
+    @property
+    def pending(self) -> bool:
+        """Whether a watermark waits to be written."""
+        return bool(self._due)
+
+    def watermarks(self) -> dict[str, int]:
+        """Of each stream the lowest watermark that a task has; one without event times has none."""
+        found: dict[str, int] = {}
+        for task in self._watermarks.values():
+            for stream, at in task.items():
+                found[stream] = min(at, found.get(stream, at))
+        return {stream: at for stream, at in found.items() if at < NO_BOUND}
+
+    def all_ended(self, tasks: Collection[str]) -> bool:
+        """Whether nothing will come to any of the tasks."""
+        return self._ended.issuperset(tasks)

@@ -1,0 +1,62 @@
+"""One batch in the first layer of a lane: records become rows, and are heard for what they say of time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.intake import Asked, take
+from streamapp_runtime.lanes.layer import LayerBatch
+from streamapp_runtime.lanes.word import Word
+
+READ = "read"
+"""The step beside the operators: records fetched and decoded."""
+
+
+class FirstLayerBatch(LayerBatch):
+    """The records of one batch on their way into the lane."""
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """The first layer: the records of all ranges, through the operations, out as wide rows.
+
+        Side inputs go first, and behind them the word that they are all there: so a table that is to have
+        them before it is joined has them, and none takes a part of a range for the whole.
+        """
+        every = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
+        asked = [Asked(found, index, number, {}) for number, (index, found) in enumerate(every)]
+        sides = [each for each in asked if self._fills(each)]
+        for each in sides:
+            yield from self._records(each)
+            if each.task not in self.failed:
+                self.sides.came(each.task, each.range)
+        if self.sides.arrived and not self.stage.last:
+            words = [(index, Word(arrived=reached).text()) for index, reached in self.sides.arrived.items()]
+            yield self.stage.wide.from_reports(words)
+        for each in asked:
+            if not self._fills(each):
+                yield from self._records(each)
+        if self.time:
+            self.time.listen(self.failed)
+
+    def _records(self, asked: Asked) -> Iterator[pa.RecordBatch]:
+        """The records of one range, handed on."""
+        stream, index = asked.range.stream, asked.task
+        read, outputs = self.stage.reads[stream]
+        place = stream, asked.range.partition
+        known = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
+        chunks = take(read, self.stage.forms[stream], replace(asked, known=known), self.stage.system)
+        for taken in () if index in self.failed else self.times.making(READ, chunks):
+            count = len(taken.rows) if taken.rows else 0
+            self.rows_in[index] += count + len(taken.bad)
+            self.bytes_in[index] += taken.size
+            yield from self.set_aside(index, taken.bad)
+            if index in self.failed:
+                break
+            if self.time:
+                self.time.hear(index, Partition(*place), taken)
+            if taken.rows and count:
+                yield from self.run({edge.tag: taken.rows for edge in outputs})
+
+    def _fills(self, asked: Asked) -> bool:
+        return self.stage.reads[asked.range.stream][0].table is not None

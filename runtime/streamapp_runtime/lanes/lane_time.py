@@ -1,0 +1,75 @@
+"""Event time in one batch of one lane, as one layer knows it: heard in the first, handed on to all others."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from streamapp.control.message import ENDED
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint, Reached
+from streamapp_runtime.lanes.intake import Taken
+from streamapp_runtime.lanes.listening import Listening, Memory, News
+from streamapp_runtime.lanes.orders import LaneOrder
+from streamapp_runtime.lanes.timekeeping import Timekeeping
+from streamapp_runtime.operations.clock import Clock
+
+
+@dataclass(slots=True)
+class LaneTime:
+    """What the lane's tasks had reached before the batch, and what they reach in it."""
+
+    keeping: Timekeeping
+    lane: LaneOrder
+    now: int
+    memory: Memory
+    before: list[Reached] = field(init=False)  # by task
+    clock: Clock = field(init=False)
+    news: dict[int, News] = field(default_factory=dict)  # of tasks of which there is any
+    _checkpoints: list[Checkpoint | None] = field(init=False)
+    _listening: dict[int, Listening] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        keeping = self.keeping
+        self._checkpoints = [
+            Checkpoint.decode(task.committed) if task.committed else None for task in self.lane.tasks
+        ]
+        self.before = [keeping.reached(checkpoint) for checkpoint in self._checkpoints]
+        start = [self._watermarks(index, reached) for index, reached in enumerate(self.before)]
+        self.clock = Clock(keeping.states, start, list(start), reopens=bool(keeping.turn))
+
+    def hear(self, index: int, partition: Partition, taken: Taken) -> None:
+        """What the records of a partition say of event time."""
+        for message in taken.control:
+            self._of(index).hear(partition, message)
+        if taken.newest is not None:
+            self._of(index).reach(partition, taken.newest)
+
+    def listen(self, failed: Collection[int]) -> None:
+        """Everything was read: reckon what each task has reached."""
+        for index in range(len(self.lane.tasks)):
+            if index not in failed and (index in self._listening or self._may_move(index)):
+                self.take(index, self._of(index).news())
+
+    def take(self, index: int, news: News) -> None:
+        """What the first layer has told of a task."""
+        self.news[index] = news
+        self.clock.end[index] = {s: news.watermarks.get(s) for s in self.clock.start[index]}
+
+    def _of(self, index: int) -> Listening:
+        if index not in self._listening:
+            self._listening[index] = Listening(
+                self.keeping, self.lane.tasks[index], self._checkpoints[index], self.now, self.memory
+            )
+        return self._listening[index]
+
+    def _may_move(self, index: int) -> bool:
+        """Whether anything can be new of a task that has read nothing."""
+        order, before = self.lane.tasks[index], self.clock.start[index]
+        if order.inherited or order.behind or self.keeping.idle:
+            return True
+        new = any(before.get(stream) != ENDED for stream, _ in order.ended)
+        return new or None in before.values() or not self.before[index].heard
+
+    def _watermarks(self, index: int, reached: Reached) -> dict[str, int | None]:
+        streams = self.keeping.streams(self.lane.tasks[index].name)
+        told = reached.watermarks if reached.turn == self.keeping.turn else {}
+        return {stream: told.get(stream) for stream in streams}

@@ -1,0 +1,126 @@
+"""What the tasks of a lane hear in one batch, and which watermarks follow: done where records are read."""
+
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+
+from streamapp.control.bookkeeping import Bookkeeping, resumed, taken
+from streamapp.control.bookkeeping_codec import decode, encode
+from streamapp.control.message import ENDED, Control
+from streamapp.control.reader import Reader
+from streamapp.control.source import source_watermark
+from streamapp.control.upstream import Upstream
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError, Reached
+from streamapp_runtime.lanes.orders import TaskOrder
+from streamapp_runtime.lanes.timekeeping import Timekeeping
+
+Memory = MutableMapping[str, tuple[str, Bookkeeping]]
+"""The books that were read last, by task, with their text: the next batch mostly begins with the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a task has reached after a batch."""
+
+    watermarks: Mapping[str, int]
+    heard: str
+    idle_at: int | None  # when a silent partition will be left out, if nothing else happens
+
+
+@dataclass(slots=True)
+class Listening:
+    """One task in one batch. Everything it knows is in its checkpoint, so that an attempt can be repeated."""
+
+    keeping: Timekeeping
+    order: TaskOrder
+    checkpoint: Checkpoint | None
+    now: int
+    memory: Memory
+    _before: Reached = field(init=False)
+    _reader: Reader = field(init=False)
+    _heard: bool = False
+
+    def __post_init__(self) -> None:
+        keeping, order = self.keeping, self.order
+        self._before = keeping.reached(self.checkpoint)
+        same_turn = self._before.turn == keeping.turn
+        known = self._known(same_turn)
+        mine = keeping.partitions[order.name]
+        emitted = self._before.watermarks if same_turn else {}
+        for partition in mine:
+            if partition not in known:
+                known[partition] = keeping.first(partition.stream)
+        self._reader = Reader.of(mine, keeping.since, keeping.readings(), known, emitted)
+
+    def hear(self, partition: Partition, message: Control) -> None:
+        """Take a control message."""
+        self._heard = self._reader.accept(partition, message, self.now) or self._heard
+
+    def reach(self, partition: Partition, newest: int) -> None:
+        """Take the newest event time among records of a source."""
+        upstream = self._reader.upstream(partition)
+        if upstream is not None and partition.stream in self.keeping.delays:
+            delay = self.keeping.delays[partition.stream]
+            watermark = source_watermark(upstream.watermark, newest, delay)
+            upstream.spoken, self._heard = self.now, True
+            if watermark is not None:
+                self._reader.reach(partition, watermark, self.now)
+
+    def news(self) -> News:
+        """Everything was heard: what has been reached."""
+        for upstream in self._upstreams(self.order.behind):
+            upstream.spoken, self._heard = self.now, True  # who has more to say is not silent
+        heard = self._written() if self._heard or not self._before.heard else self._before.heard
+        # An end is not written to the books of a source: in another turn it goes on from where it was.
+        for stream, index in self.order.ended:
+            self._reader.reach(Partition(stream, index), ENDED, self.now)
+        self._reader.advance(self.now)
+        told = {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
+        return News(told, heard, min(self._idle_times(), default=None))
+
+    def _known(self, same_turn: bool) -> dict[Partition, Upstream]:
+        """What is known of partitions: by this task, or by who read them before."""
+        books = self._decoded(self.order.name, self._before.heard)
+        found = dict(books.partitions)
+        if not same_turn:
+            found = {p: upstream for p, upstream in found.items() if p.stream in self.keeping.delays}
+            self._heard = True
+        if self.order.inherited:
+            found |= self._decoded("", self.order.inherited).partitions
+            self._heard = True
+        return found
+
+    def _decoded(self, task: str, text: str) -> Bookkeeping:
+        if not text:
+            return Bookkeeping(self.keeping.since)
+        kept = self.memory.get(task)
+        if kept is None or kept[0] != text:
+            books = decode(text)
+            if isinstance(books, Refusal):
+                raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
+            kept = self.memory[task] = text, books
+        books = kept[1]
+        return resumed(books, self.keeping.since) if books.at < self.keeping.since else books
+
+    def _written(self) -> str:
+        books = taken(self._reader, {}, self.now)
+        heard = {p: upstream for p, upstream in books.partitions.items() if self.keeping.hears(p.stream)}
+        books = Bookkeeping(self.now, heard)
+        text = encode(books)
+        self.memory[self.order.name] = text, books
+        return text
+
+    def _upstreams(self, places: tuple[tuple[str, int], ...]) -> Iterator[Upstream]:
+        for stream, index in places:
+            upstream = self._reader.upstream(Partition(stream, index))
+            if upstream is not None:
+                yield upstream
+
+    def _idle_times(self) -> Iterator[int]:
+        for name, rule in self.keeping.idle.items():
+            stream = self._reader.streams.get(name)
+            for upstream in stream.partitions.values() if stream and stream.emitted != ENDED else ():
+                last = upstream.since if upstream.spoken is None else upstream.spoken
+                if last + rule.timeout > self.now:
+                    yield last + rule.timeout

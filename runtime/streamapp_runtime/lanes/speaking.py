@@ -1,0 +1,67 @@
+"""The control messages that the tasks of a lane write in one batch, after all its rows."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp.control.codec import encode
+from streamapp.control.message import ENDED
+from streamapp.control.sender import Sent
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Reached
+from streamapp_runtime.lanes.listening import News
+from streamapp_runtime.lanes.timekeeping import Timekeeping
+from streamapp_runtime.systems.system import RECORDS
+
+
+@dataclass(slots=True)
+class Speaking:
+    """What the tasks say, gathered by partition: each reader has to hear from every upstream task."""
+
+    keeping: Timekeeping
+    now: int
+    _values: dict[str, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+
+    def after(self, task: str, before: Reached, news: News | None) -> tuple[Reached, int | None]:
+        """What a task has reached once it has said what is due, and when it has something to say next."""
+        keeping = self.keeping
+        same_turn = before.turn == keeping.turn
+        told = self._told(task, before, news) if news or same_turn else {}
+        sent: dict[str, Sent] = dict(before.sent) if same_turn else {}
+        times = []
+        for stream, outlet in keeping.outlets.items():
+            if not keeping.speaks(task, outlet):
+                continue
+            sender = keeping.sender(task, stream)
+            reached = outlet.reach.watermark(told)
+            message = sender.due(reached, sent.get(stream), self.now)
+            if message is not None:
+                self._values[stream].append(encode(message) or b"")
+                sent[stream] = sender.sent(message, self.now)
+            at = sender.due_at(reached, sent.get(stream), self.now)
+            times += [] if at is None else [at]
+        watermarks = {stream: at for stream, at in told.items() if at is not None}
+        heard = news.heard if news else before.heard
+        return Reached(keeping.turn, watermarks, sent, heard), min(times, default=None)
+
+    def records(self) -> Iterator[tuple[Partition, pa.RecordBatch]]:
+        """All messages, for every partition of the streams that they are for."""
+        for stream, values in self._values.items():
+            times = pa.array(np.full(len(values), self.now, np.int64))
+            columns = [pa.nulls(len(values), pa.binary()), pa.array(values, pa.binary()), times]
+            batch = pa.record_batch(columns, schema=RECORDS)
+            for index in range(self.keeping.outlets[stream].partitions):
+                yield Partition(stream, index), batch
+
+    def _told(self, task: str, before: Reached, news: News | None) -> Mapping[str, int | None]:
+        watermarks = news.watermarks if news else before.watermarks
+        return {stream: watermarks.get(stream) for stream in self.keeping.streams(task)}
+
+
+def has_ended(keeping: Timekeeping, task: str, reached: Reached) -> bool:
+    """Whether nothing will come to a task any more: all its streams have ended, and it has told so."""
+    watermarks = reached.watermarks if reached.turn == keeping.turn else {}
+    return all(watermarks.get(stream) == ENDED for stream in keeping.streams(task))

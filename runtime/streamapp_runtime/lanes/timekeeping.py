@@ -1,0 +1,73 @@
+"""What workers know of an app's event time besides its program: the same for all batches of a launch."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamapp.control.idle import IdleRule
+from streamapp.control.message import NO_BOUND, Speaker
+from streamapp.control.sender import Sender
+from streamapp.control.upstream import Upstream
+from streamapp.control.watermark import Reading
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint, Reached
+from streamapp_runtime.program.reach import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """A stream that the app makes, as its upstream tasks write control messages to it."""
+
+    partitions: int
+    tasks: int  # upstream tasks
+    reach: Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Timekeeping:
+    """Who reads what, which of it has event times, and who tells whom how far it has come."""
+
+    run: str  # whose control messages count
+    model: int  # the version of who reads what
+    since: int  # since when this driver has listened
+    interval: int  # milliseconds between two watermarks of a task to a stream
+    partitions: Mapping[str, tuple[Partition, ...]]  # by task, without side inputs
+    delays: Mapping[str, int]  # by source stream with event times
+    timed: frozenset[str]
+    made: frozenset[str]  # streams of the app's own
+    controlled: frozenset[str]  # streams of other apps that carry control messages
+    outlets: Mapping[str, Outlet]  # by stream
+    states: Mapping[str, Reach]  # by operator
+    idle: Mapping[str, IdleRule] = field(default_factory=dict)  # by source stream
+    turn: int = 0  # of a batch app, counted from 1
+
+    def readings(self) -> dict[str, Reading]:
+        """How each stream is listened to."""
+        own = {stream: Reading(self.run) for stream in self.made}
+        return own | {stream: Reading(idle_partitions=rule) for stream, rule in self.idle.items()}
+
+    def reached(self, checkpoint: Checkpoint | None) -> Reached:
+        """What a task has reached, as its checkpoint says it for this turn."""
+        found = checkpoint.reached if checkpoint else None
+        return found or Reached(self.turn)
+
+    def first(self, stream: str) -> Upstream:
+        """A partition of which nothing is known: one without event times holds nobody back."""
+        return Upstream(since=self.since, watermark=None if stream in self.timed else NO_BOUND)
+
+    def hears(self, stream: str) -> bool:
+        """Whether there is anything to be heard in the stream that a checkpoint has to remember."""
+        return stream in self.delays or stream in self.made or stream in self.controlled
+
+    def streams(self, task: str) -> frozenset[str]:
+        """The streams that a task reads."""
+        return frozenset(partition.stream for partition in self.partitions[task])
+
+    def speaks(self, task: str, outlet: Outlet) -> bool:
+        """Whether a task is one of a stream's upstream tasks."""
+        return not outlet.reach.holds.keys().isdisjoint(self.streams(task))
+
+    def sender(self, task: str, stream: str) -> Sender:
+        """A task's word to a stream."""
+        outlet = self.outlets[stream]
+        speaker = Speaker(task, outlet.tasks, self.run, self.model)
+        return Sender(stream, outlet.partitions, speaker, self.interval)

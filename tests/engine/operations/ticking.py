@@ -1,0 +1,33 @@
+"""Batches with a watermark that goes on, as an operation sees them."""
+
+from collections.abc import Sequence
+
+from streamapp.control.message import ENDED
+from streamapp_runtime.operations.clock import Clock
+from streamapp_runtime.operations.executor import Executor
+from streamapp_runtime.program.reach import Reach
+from tests.engine.operations.lane import TASKS, Lane
+from tests.engine.operations.rows import Row
+
+
+class Ticking:
+    """A lane whose tasks all have the same watermark, of one stream."""
+
+    def __init__(self, running: Lane, executor: Executor, operator: str) -> None:
+        self.running, self.executor = running, executor
+        self.reaches = {operator: Reach({"events": 0}, timed=True)}
+        self.watermark: int | None = None
+
+    def batch(self, calls, watermark: int | None, *, reopens: bool = False) -> list[Row]:
+        """What goes out of a batch that begins with the last one's watermark and ends with this one."""
+        clock = Clock(
+            self.reaches,
+            [{"events": self.watermark}] * TASKS,
+            [{"events": watermark}] * TASKS,
+            reopens=reopens,
+        )
+        self.watermark = watermark
+        return self.running.batch(self.executor, calls, clock=clock)
+
+    def end(self, calls: Sequence[object] = (), *, reopens: bool = False) -> list[Row]:
+        return self.batch(calls, ENDED, reopens=reopens)

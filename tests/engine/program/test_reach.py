@@ -1,0 +1,131 @@
+"""Which streams reach a place, and how far behind their watermarks rows may come there."""
+
+from streamapp.control.message import ENDED, NO_BOUND
+from streamapp.spec.columns import Column
+from streamapp_runtime.program.operations import (
+    Choose,
+    JoinStreams,
+    LookUp,
+    Operation,
+    Read,
+    Role,
+    SideInput,
+    Span,
+    Totals,
+    Write,
+)  # fmt: skip
+from streamapp_runtime.program.program import Edge, Program, PythonLayer, Task
+from streamapp_runtime.program.reach import Reach, reaches
+
+
+def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
+    """Pieces with the names of what they read from."""
+    edges = [
+        Edge(number, source, name, (), ())
+        for number, (name, source) in enumerate(
+            (name, source) for name, (_, sources) in pieces.items() for source in sources
+        )
+    ]
+    tasks = tuple(
+        Task(
+            name,
+            operation,
+            tuple(edge for edge in edges if edge.consumer == name),
+            tuple(edge for edge in edges if edge.producer == name),
+        )
+        for name, (operation, _) in pieces.items()
+    )
+    return Program((PythonLayer(tasks),), tuple(edges), (), ())
+
+
+def read(stream: str, role: Role = Role.INPUT, time: str | None = None, control: bool = False) -> Read:
+    return Read(stream, "main", stream, role, "json", (Column("x", "INT"),), None, time, control)
+
+
+def write(stream: str, role: Role = Role.INTERMEDIATE) -> Write:
+    return Write(stream, "main", stream, role, "json", 1)
+
+
+def totals(name: str, kind: str = "tumbling") -> Totals:
+    return Totals(name, (), False, (), Span(kind, 10, 10), "onWatermark", 0, ())
+
+
+def test_a_window_behind_a_merge_is_reached_by_all_its_streams():
+    found = reaches(
+        program(
+            a=(read("a", time="x"), ()),
+            b=(read("b"), ()),
+            merged=(Choose(()), ("a", "b")),
+            windows=(totals("windows"), ("merged",)),
+        )
+    )
+    assert found.states == {"windows": Reach({"a": 0, "b": 0}, timed=True)}
+
+
+def test_nothing_reaches_a_join_through_the_table_that_it_looks_into():
+    found = reaches(
+        program(
+            users=(read("users", Role.SIDE_INPUT, time="x"), ()),
+            filled=(SideInput("users", "users", False, ()), ("users",)),
+            views=(read("views", time="x"), ()),
+            joined=(LookUp("users", False, None, ()), ("views",)),
+            out=(write("through"), ("joined",)),
+        )
+    )
+    assert found.writes == {"through": Reach({"views": 0}, timed=True)}
+
+
+def test_a_stream_is_timed_where_any_stream_before_it_is_however_far_up():
+    found = reaches(
+        program(
+            a=(read("a", time="x"), ()),
+            first=(write("p"), ("a",)),
+            p=(read("p", Role.INTERMEDIATE), ()),
+            second=(write("q"), ("p",)),
+            q=(read("q", Role.INTERMEDIATE), ()),
+            third=(write("r"), ("q",)),
+            plain=(read("plain"), ()),
+            fourth=(write("s"), ("plain",)),
+        )
+    )
+    assert found.timed == {"a", "p", "q", "r"}
+    assert {stream: reach.timed for stream, reach in found.writes.items()} == {
+        "p": True, "q": True, "r": True, "s": False
+    }  # fmt: skip
+
+
+def test_another_apps_stream_that_carries_its_watermarks_is_timed():
+    assert reaches(program(a=(read("a", control=True), ()))).timed == {"a"}
+
+
+def test_outer_joins_and_sessions_hold_back_what_follows_and_the_longest_way_counts():
+    outer = JoinStreams("outer", "left", 100, "event", ())
+    found = reaches(
+        program(
+            a=(read("a", time="x"), ()),
+            b=(read("b", time="x"), ()),
+            outer=(outer, ("a", "b")),
+            sessions=(totals("sessions", "session"), ("outer",)),
+            both=(Choose(()), ("a", "sessions")),
+            after=(totals("after"), ("both",)),
+        )
+    )
+    assert found.states["outer"].holds == {"a": 0, "b": 0}
+    assert found.states["sessions"].holds == {"a": 200, "b": 200}
+    assert found.states["after"].holds == {"a": 201, "b": 201}
+
+
+def test_the_watermark_of_a_place_is_the_lowest_of_the_streams_that_a_task_reads_less_what_holds_it_back():
+    reach = Reach({"a": 10, "b": 0}, timed=True)
+    assert reach.watermark({"a": 50, "b": 45}) == 40
+    assert reach.watermark({"a": 50, "b": None}) is None
+    assert reach.watermark({"a": 50}) == 40
+    assert reach.watermark({"a": NO_BOUND, "b": 7}) == 7
+    assert reach.watermark({"a": ENDED, "b": ENDED}) == ENDED
+    assert reach.watermark({}) is None
+
+
+def test_without_event_times_only_an_end_is_a_watermark():
+    reach = Reach({"a": 0})
+    assert reach.watermark({"a": NO_BOUND}) is None
+    assert reach.watermark({"a": ENDED}) == ENDED

@@ -1,0 +1,49 @@
+"""Windows of event time in apps: from the columns of a source to rows in the output."""
+
+from tests.engine.graphs.harness import House, app
+from tests.engine.time.making import NOW, at, counting, events, sent, told
+
+OUT = {"name": "out", "key": "user"}
+
+
+def windows(here: House) -> list[tuple[str, str, int]]:
+    return [(row["user"], row["window_start"][17:19], row["rows"]) for row in here.rows("out")]
+
+
+def test_a_window_goes_out_once_when_the_watermark_has_passed_it(here: House) -> None:
+    made = app(counting("events"), sent("counted"), streams=[events("5s"), OUT], config=NOW)
+    here.write("events", told([at(1), at(3), at(8), at(12)]), partitions=1)
+    here.run(made)
+    assert here.records("out") == []
+    here.write("events", told([at(9), at(15)]), partitions=1)
+    here.run(made)
+    assert windows(here) == [("ann", "00", 4)]
+
+
+def test_watermarks_go_through_a_repartition(here: House) -> None:
+    made = app(
+        {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}},
+        counting("by-page", key="page"),
+        sent("counted"),
+        streams=[events(), {"name": "out", "key": "page"}],
+        config=NOW,
+    )
+    here.write("events", told([at(n, f"u{n % 7}", f"/{n % 3}") for n in range(30)]), partitions=2)
+    here.run(made, rows=7)
+    found = {(row["page"], row["window_start"][17:19]): row["rows"] for row in here.rows("out")}
+    assert found == {("/0", "00"): 4, ("/1", "00"): 3, ("/2", "00"): 3} | {
+        ("/0", "10"): 3, ("/1", "10"): 4, ("/2", "10"): 3
+    }  # fmt: skip
+
+
+def test_a_batch_app_puts_out_every_window_and_comes_to_its_end(here: House) -> None:
+    made = app(
+        {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}},
+        counting("by-page", key="page"),
+        sent("counted"),
+        streams=[events(), {"name": "out", "key": "page"}],
+        mode="batch",
+    )
+    here.write("events", told([at(n, f"u{n % 4}", f"/{n % 3}") for n in range(30)]), partitions=2)
+    here.run_to_end(made)
+    assert sum(row["rows"] for row in here.rows("out")) == 30
