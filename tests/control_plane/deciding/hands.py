@@ -8,6 +8,7 @@ from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted import decode_wanted
 from streamapp_operator.facts.times import written
 from tests.control_plane.api_server import ApiServer
+from tests.control_plane.deciding.memory_api import MemoryApi
 
 NO_NODE = "a-node-that-is-gone"
 
@@ -15,7 +16,7 @@ NO_NODE = "a-node-that-is-gone"
 class Hands:
     """Acts in one namespace, at a time of the test's own."""
 
-    server: ApiServer
+    server: ApiServer | MemoryApi
     namespace: str
     now: float
 

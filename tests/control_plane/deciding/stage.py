@@ -1,10 +1,11 @@
 """A stage for the life of apps: a real API server, the real reconcile, and a hand that plays the kubelet."""
 
 import asyncio
+import subprocess
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from streamapp.jobmodel.model import JobModel
 from streamapp.protocol import places
@@ -23,6 +24,7 @@ from streamapp_operator.watch.remembered import remembered
 from streamapp_operator.world import World
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.hands import Hands
+from tests.control_plane.deciding.memory_api import MemoryApi, MemoryCalls
 from tests.control_plane.deciding.mortal import Mortal
 
 T = TypeVar("T")
@@ -46,7 +48,7 @@ class Table:
 class Stage(Hands):
     """Everything that happens, happens here and in its own time."""
 
-    def __init__(self, server: ApiServer, namespace: str) -> None:
+    def __init__(self, server: ApiServer | MemoryApi, namespace: str) -> None:
         self.server, self.namespace = server, namespace
         self.now = START
         self.table = Table(Known({"views": 8, "users": 8, "enriched": None}))
@@ -61,10 +63,10 @@ class Stage(Hands):
         self.mortal: Mortal | None = None
 
     async def _connected(self) -> Calls:
-        return Calls(
-            await access(self.server.kubeconfig("operator")),
-            lambda verb, code: self.calls.append((verb, code)),
-        )
+        if isinstance(self.server, MemoryApi):
+            return cast("Calls", MemoryCalls(self.server))
+        kubeconfig = self.server.kubeconfig("operator")
+        return Calls(await access(kubeconfig), lambda verb, code: self.calls.append((verb, code)))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run_until_complete(work)
@@ -128,6 +130,10 @@ class Stage(Hands):
     def edit(self, name: str = "app", **spec: Any) -> None:
         path = self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
         self.server.ask("PATCH", path, {"spec": spec}, "application/merge-patch+json")
+
+    def kubectl(self, *words: str) -> subprocess.CompletedProcess[str]:
+        assert isinstance(self.server, ApiServer)
+        return self.server.kubectl(*words)
 
     # What there is.
 

@@ -143,7 +143,5 @@ def test_a_field_that_is_tied_to_state_cannot_change(stage: Stage) -> None:
 
 def test_kubectl_waits_for_an_app_to_be_ready(stage: Stage) -> None:
     stage.bring_up(join())
-    done = stage.server.kubectl(
-        "wait", "-n", stage.namespace, "sapp/app", "--for=condition=Ready", "--timeout=5s"
-    )
+    done = stage.kubectl("wait", "-n", stage.namespace, "sapp/app", "--for=condition=Ready", "--timeout=5s")
     assert done.returncode == 0, done.stderr

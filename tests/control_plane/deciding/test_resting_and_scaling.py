@@ -49,7 +49,7 @@ def test_an_app_that_is_suspended_from_the_start_is_planned_and_not_started(stag
 
 def test_scaling_is_live(stage: Stage) -> None:
     stage.bring_up(join())
-    scaled = stage.server.kubectl("scale", "-n", stage.namespace, "sapp/app", "--replicas=4")
+    scaled = stage.kubectl("scale", "-n", stage.namespace, "sapp/app", "--replicas=4")
     assert scaled.returncode == 0, scaled.stderr
     stage.settle()
     assert incarnation_of(stage.driver()) == 1

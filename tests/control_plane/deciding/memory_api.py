@@ -1,0 +1,178 @@
+"""An API server in memory, for thousands of steps: as much of the real one as the operator's calls need.
+
+What it does is held against the real one: `test_both_servers.py` plays the same scenes on each.
+"""
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from streamapp_operator.cluster.calls import Call, Reply
+from streamapp_operator.facts.times import written
+
+Object = dict[str, Any]
+BOUND_GRACE = 60
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a fault
+    """An answer with a code of its own."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
+class MemoryApi:
+    """Objects by path, with versions, generations, owners' uids, bindings and graceful deletion."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.objects: dict[str, Object] = {}
+        self.created: list[str] = []  # every path under which an object was made, ever
+        self.on_create: Callable[[str, Object], None] = lambda path, made: None
+        self._clock = clock
+        self._versions, self._uids = count(1), count(1)
+
+    def ask(self, method: str, path: str, body: Any = None, content: str = "application/json") -> Any:
+        code, answer = self.answer(method, path, body, content)
+        assert code < 400, f"{method} {path}: {code} {answer}"
+        return answer
+
+    def call(
+        self, method: str, path: str, body: Any = None, content: str = "application/json"
+    ) -> tuple[int, str]:
+        code, answer = self.answer(method, path, body, content)
+        return code, json.dumps(answer)
+
+    def answer(self, method: str, path: str, body: Any, content: str) -> tuple[int, Any]:
+        url = urlsplit(path)
+        query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        try:
+            return 200, deepcopy(self._answer(method, url.path, query, deepcopy(body), content))
+        except Refused as refused:
+            return refused.code, {"reason": refused.reason, "message": refused.reason, "metadata": {}}
+
+    def _answer(self, method: str, path: str, query: dict[str, str], body: Any, content: str) -> Any:
+        if method == "POST" and path.endswith("/binding"):
+            return self._bind(path.removesuffix("/binding"), body)
+        if method == "POST":
+            return self._create(f"{path}/{body['metadata']['name']}", body)
+        part = path.removesuffix("/status") if path.endswith("/status") else path
+        if method == "PATCH":
+            return self._patch(part, body, content, status=part != path)
+        if method == "DELETE":
+            return self._delete(path, body or {}, query)
+        return self.objects[path] if path in self.objects else self._list(path, query)
+
+    def _list(self, path: str, query: dict[str, str]) -> Object:
+        if not path.endswith("s") or path.count("/") not in {5, 6, 3}:
+            raise Refused(404, "NotFound")
+        wanted = query.get("labelSelector", "")
+        pairs = [part.partition("=") for part in wanted.split(",") if part]
+        found = [
+            one
+            for place, one in sorted(self.objects.items())
+            if place.rpartition("/")[0] == path and _fits(one["metadata"].get("labels") or {}, pairs)
+        ]
+        return {"items": found, "metadata": {}}
+
+    def _create(self, path: str, body: Object) -> Object:
+        if path in self.objects:
+            raise Refused(409, "AlreadyExists")
+        self.on_create(path, body)
+        stamp = {"uid": f"uid-{next(self._uids)}", "creationTimestamp": written(self._clock())}
+        stamp["namespace"] = path.split("/")[-3] if "/namespaces/" in path else ""
+        made = {**body, "metadata": {"generation": 1, **body["metadata"], **stamp}}
+        if path.split("/")[-2] == "pods":
+            made.setdefault("status", {"phase": "Pending"})
+        self.created.append(path)
+        return self._store(path, made)
+
+    def _store(self, path: str, new: Object) -> Object:
+        before = self.objects.get(path)
+        if before is not None and _unversioned(before) == _unversioned(new):
+            return before
+        if before is not None and before.get("spec") != new.get("spec"):
+            new["metadata"]["generation"] = before["metadata"]["generation"] + 1
+        new["metadata"]["resourceVersion"] = str(next(self._versions))
+        self.objects[path] = new
+        return new
+
+    def _patch(self, path: str, body: Any, content: str, *, status: bool) -> Object:
+        before = self.objects.get(path)
+        if before is None:
+            if content != "application/apply-patch+yaml":
+                raise Refused(404, "NotFound")
+            return self._create(path, body)
+        if content == "application/json-patch+json":
+            version, change = body
+            if version["value"] != before["metadata"]["resourceVersion"]:
+                raise Refused(409, "Conflict")
+            return self._store(path, {**deepcopy(before), "status": change["value"]})
+        merged = _merged(before, {"status": body.get("status")} if status else body)
+        return self._store(path, merged)
+
+    def _bind(self, path: str, body: Object) -> Object:
+        pod = deepcopy(self.objects[path])
+        pod["spec"]["nodeName"] = body["target"]["name"]
+        self.objects[path] = pod
+        pod["metadata"]["resourceVersion"] = str(next(self._versions))
+        return {}
+
+    def _delete(self, path: str, options: Object, query: dict[str, str]) -> Object:
+        before = self.objects.get(path)
+        if before is None:
+            raise Refused(404, "NotFound")
+        uid = (options.get("preconditions") or {}).get("uid")
+        if uid and uid != before["metadata"]["uid"]:
+            raise Refused(409, "Conflict")
+        grace = query.get("gracePeriodSeconds", options.get("gracePeriodSeconds"))
+        running = before.get("spec", {}).get("nodeName") and _works(before)
+        if running and (grace is None or int(grace) > 0):
+            leaving = deepcopy(before)
+            # Only the first request to go sets the hour.
+            leaving["metadata"].setdefault("deletionTimestamp", written(self._clock() + BOUND_GRACE))
+            return self._store(path, leaving)
+        return self.objects.pop(path)
+
+
+def _works(pod: Object) -> bool:
+    return pod.get("status", {}).get("phase") not in {"Succeeded", "Failed"}
+
+
+def _fits(labels: dict[str, str], pairs: list[tuple[str, str, str]]) -> bool:
+    return all(labels.get(name) == value if sign else name in labels for name, sign, value in pairs)
+
+
+def _merged(before: Any, change: Any) -> Any:
+    if not (isinstance(before, dict) and isinstance(change, dict)):
+        return deepcopy(change)
+    found = deepcopy(before)
+    for name, value in change.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = _merged(before.get(name), value)
+    return found
+
+
+def _unversioned(one: Object) -> Object:
+    return {**one, "metadata": {k: v for k, v in one["metadata"].items() if k != "resourceVersion"}}
+
+
+class MemoryCalls:
+    """The operator's calls, answered from memory."""
+
+    def __init__(self, api: MemoryApi) -> None:
+        self._api = api
+
+    async def send(self, call: Call, limit: float = 0.0) -> Reply:
+        path = call.path + ("?" + "&".join(f"{k}={v}" for k, v in call.query) if call.query else "")
+        code, body = self._api.answer(call.method, path, call.body, call.content)
+        assert code < 400 or code in call.expected, (call, code, body)
+        return Reply(code, body)
+
+    async def close(self) -> None:
+        pass
