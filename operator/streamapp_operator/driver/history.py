@@ -53,9 +53,9 @@ class History:
         return self.incarnation > (self.last.incarnation if self.last else 0)
 
 
-def remembered(status: Mapping[str, Any], drivers: Iterable[Pod]) -> History:
-    """The history in a status; where that was cleared, what the pods still tell."""
-    driver = status.get("driver") or {}
+def remembered(status: Mapping[str, Any], drivers: Iterable[Pod], copied: int = 0) -> History:
+    """The history in a status; where that was cleared, what the pods still tell, and a copied number."""
+    driver = status.get("driver") or {"incarnation": copied}
     newest = max(drivers, key=incarnation_of, default=None)
     found = History(
         incarnation=driver.get("incarnation", 0),
@@ -64,7 +64,7 @@ def remembered(status: Mapping[str, Any], drivers: Iterable[Pod]) -> History:
         started_at=seconds(driver.get("startedAt")),
         stopping=driver.get("stopping", ""),
         failures=driver.get("failures", 0),
-        restarts=status.get("restarts", 0),
+        restarts=status.get("restarts", max(0, copied - 1)),
         last=_past(driver.get("lastEnding")),
     )
     if newest is None or incarnation_of(newest) <= found.incarnation:

@@ -14,7 +14,7 @@ from streamapp_operator.cluster.labels import ROLE
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.facts.facts import Desired
 from streamapp_operator.objects.maps import RESET_NONCE, WAS_RESET
-from streamapp_operator.objects.owned import Role, is_owned
+from streamapp_operator.objects.owned import INCARNATION, Role, is_owned
 from streamapp_operator.objects.snapshot import Snapshot, snapshot_in
 from streamapp_operator.world import World
 
@@ -77,12 +77,16 @@ async def _desired(world: World, manifest: Manifest) -> Desired | None:
 def _decoded(manifest: Manifest) -> Desired | None:
     text = (manifest.get("data") or {}).get(places.WANTED, "")
     notes: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
-    nonce = notes.get(RESET_NONCE, "0")
     try:
         wanted = decode_wanted(text)
     except UnreadableError:
         return None
-    return Desired(wanted, text, int(nonce) if nonce.isdecimal() else 0, WAS_RESET in notes)
+    return Desired(wanted, text, _number(notes, RESET_NONCE), _number(notes, INCARNATION), WAS_RESET in notes)
+
+
+def _number(notes: Mapping[str, str], name: str) -> int:
+    text = notes.get(name, "")
+    return int(text) if text.isdecimal() else 0
 
 
 def _report(manifest: Manifest) -> Report | None:

@@ -30,6 +30,7 @@ class Desired:
     wanted: Wanted
     text: str
     reset_nonce: int  # of the app when it was written
+    incarnation: int  # of the driver that was started with it
     was_reset: bool  # whether an earlier run of this very resource was given up
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from streamapp.protocol import places
 from streamapp_operator import naming
 from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.objects.owned import GENERATION, Role, metadata
+from streamapp_operator.objects.owned import GENERATION, INCARNATION, Role, metadata
 
 
 def accepted_map(
@@ -26,9 +26,13 @@ WAS_RESET = "streamapp.dev/was-reset"
 """Annotation: an earlier run of this very resource was given up, so that no layout of it counts."""
 
 
-def job_model_map(app: Manifest, wanted: str, reset_nonce: int, *, was_reset: bool) -> Manifest:
-    """What the driver is to run."""
-    told = {RESET_NONCE: str(reset_nonce), **({WAS_RESET: "true"} if was_reset else {})}
+def job_model_map(
+    app: Manifest, wanted: str, reset_nonce: int, incarnation: int, *, was_reset: bool
+) -> Manifest:
+    """What the driver is to run. The incarnation is a copy of the status, which somebody may clear."""
+    told = {RESET_NONCE: str(reset_nonce), INCARNATION: str(incarnation)}
+    if was_reset:
+        told[WAS_RESET] = "true"
     own = metadata(app, naming.job_model(app["metadata"]["name"]), Role.JOB_MODEL, annotations=told)
     return {**_config_map(own), "data": {places.WANTED: wanted}}
 

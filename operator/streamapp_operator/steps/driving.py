@@ -40,7 +40,8 @@ def driving(facts: Facts, target: Snapshot | None, modelled: Modelled | None) ->
     """The next move."""
     app = target.accepted.app if target else facts.newest.app
     limit = limits(app.spec.restart_policy) if app else limits_unknown()
-    history = observed(remembered(facts.status, facts.drivers), facts.drivers, facts.now, limit)
+    kept = remembered(facts.status, facts.drivers, facts.desired.incarnation if facts.desired else 0)
+    history = observed(kept, facts.drivers, facts.now, limit)
     history = _forgiven(facts, history, target)
     pod = next((one for one in reversed(facts.drivers) if one.life is not Life.ENDED), None)
     over = _over(facts, history, target, limit)

@@ -9,6 +9,7 @@ from streamapp.protocol.accepted import encode_accepted
 from streamapp.protocol.wanted import Wanted, encode_wanted
 from streamapp_operator import naming
 from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STATEFUL_SET
+from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.driver.history import Ended, History
 from streamapp_operator.driver.moves import Clear, Keep, Start, Stop
 from streamapp_operator.facts.pods import Life
@@ -33,7 +34,7 @@ from streamapp_operator.verdict import Apply, Create, Delete, Write
 
 
 def before_status(view: View, history: History) -> Iterator[Write]:
-    """What may be there whatever follows."""
+    """What may be there whatever follows; `history` has what the status is going to announce."""
     app, made = view.facts.manifest, view.acceptance.made
     if made is not None:
         manifest = snapshot_map(app, made)
@@ -44,7 +45,7 @@ def before_status(view: View, history: History) -> Iterator[Write]:
     if isinstance(view.move, Start) and view.target is not None:
         yield from _surroundings(view, view.target)
     if isinstance(view.modelled, Modelled) and _told_now(view, view.modelled):
-        yield Apply(_job_model(view, view.modelled.wanted))
+        yield Apply(_job_model(view, view.modelled.wanted, history.incarnation))
     yield from _locality(view)
 
 
@@ -93,12 +94,14 @@ def _told_now(view: View, modelled: Modelled) -> bool:
     return encode_wanted(modelled.wanted) != view.facts.desired.text
 
 
-def _job_model(view: View, wanted: Wanted) -> dict[str, object]:
+def _job_model(view: View, wanted: Wanted, incarnation: int) -> Manifest:
     """With the newest accepted app beside it, for what a driver takes up without a restart."""
     desired, target = view.facts.desired, view.target
     nonce = target.accepted.app.spec.reset_nonce if target else 0
     was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < nonce)
-    manifest = job_model_map(view.facts.manifest, encode_wanted(wanted), nonce, was_reset=was_reset)
+    manifest = job_model_map(
+        view.facts.manifest, encode_wanted(wanted), nonce, incarnation, was_reset=was_reset
+    )
     if target is not None:
         manifest["data"][places.ACCEPTED] = encode_accepted(target.accepted)
     return manifest
