@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from streamapp_runtime.driver.failing import HopelessError
 from streamapp_runtime.driver.launch import RefusedError
-from streamapp_runtime.driver.loop import HopelessError
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
