@@ -1,0 +1,108 @@
+"""Writes the objects of some apps as they are made today: `python -m tests.control_plane.objects.golden`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from streamapp.protocol.accepted import Accepted
+from streamapp.spec.app import StreamApp
+from streamapp.spec.parse import from_data
+from streamapp_operator.installation import Installation
+from streamapp_operator.objects import access, accounts, embedded
+from streamapp_operator.objects.driver_pod import driver_pod
+from streamapp_operator.objects.maps import job_model_map, report_map
+from streamapp_operator.objects.service import service
+from streamapp_operator.objects.shape import shape
+from streamapp_operator.objects.snapshot import Snapshot, snapshot_map
+from tests.control_plane.deciding.apps import join
+
+FOLDER = Path(__file__).parent / "golden"
+INSTALLATION = Installation(image="streamapp-runtime:1", host_path_roots=("/data",))
+
+_EMBEDDED = {
+    "processors": 1,
+    "systems": [{"name": "main", "embedded": {"path": "./data"}}],
+    "state": {
+        "persistentVolumeClaim": {"size": "1Gi", "storageClassName": "fast"},
+        "reclaimPolicy": "Delete",
+    },
+}
+_TEMPLATE = {
+    "metadata": {"annotations": {"team": "web"}},
+    "spec": {
+        "nodeSelector": {"disk": "ssd"},
+        "tolerations": [{"key": "batch", "operator": "Exists"}],
+        "containers": [{"name": "watcher", "image": "watcher:1"}, {"name": "driver", "envFrom": []}],
+    },
+}
+_SECRET = {
+    "systems": [
+        {
+            "name": "main",
+            "kafka": {"bootstrapServers": "kafka:9093", "configSecret": {"name": "kafka-client"}},
+        }
+    ]
+}
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "claims": {"state": {"persistentVolumeClaim": {"size": "10Gi", "storageClassName": "fast"}}},
+    "host-path": {"state": {"hostPath": {"path": "/data/state"}}},
+    "embedded": _EMBEDDED,
+    "with-all": {
+        **_SECRET,
+        "code": {"configMap": "code"},
+        "env": [{"name": "LEVEL", "valueFrom": {"configMapKeyRef": {"name": "levels", "key": "level"}}}],
+        "imagePullSecrets": [{"name": "pull"}],
+        "driver": {"template": _TEMPLATE, "resources": {"limits": {"memory": "4Gi"}}},
+        "executor": {"resources": {"requests": {"cpu": "2"}, "limits": {"memory": "8Gi", "cpu": "2"}}},
+    },
+}
+
+
+def manifest(**spec: Any) -> dict[str, Any]:
+    """An app as the API server has it."""
+    app = join(**spec)
+    app["metadata"] |= {"namespace": "shop", "uid": "5b1c", "generation": 3}
+    return app
+
+
+def parsed(app: dict[str, Any]) -> StreamApp:
+    (found,) = from_data(app).apps
+    return found
+
+
+def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All that is made for an app before its driver runs, and the driver."""
+    read = parsed(app)
+    made = shape(read, INSTALLATION, app["metadata"]["uid"])
+    claims = read.spec.state.persistent_volume_claim is not None
+    yield service(app)
+    yield accounts.driver_account(app)
+    yield accounts.executor_account(app)
+    yield access.role(app, claims=claims)
+    yield access.binding(app, "app-driver")
+    yield report_map(app)
+    yield job_model_map(app, "{}", 0, 7, was_reset=False)
+    if found := embedded.claim(app, read):
+        yield found
+    yield _opened(snapshot_map(app, Snapshot(Accepted(read, 3, "5b1c"), made)))
+    yield driver_pod(app, made.driver, 3, 7)
+
+
+def _opened(config_map: dict[str, Any]) -> dict[str, Any]:
+    """With its data as one can read it."""
+    data = {name: json.loads(text) for name, text in config_map["data"].items()}
+    return {**config_map, "data": data}
+
+
+def text(case: str) -> str:
+    return yaml.safe_dump_all(objects(manifest(**CASES[case])), sort_keys=True, width=110)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for case in CASES:
+        (FOLDER / f"{case}.yaml").write_text(text(case), encoding="utf-8")
