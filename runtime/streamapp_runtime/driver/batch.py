@@ -28,6 +28,7 @@ class Batch:
     reports: tuple[Report, ...]
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
+    filling: int = 0  # records of side inputs that main inputs still wait for
 
     @property
     def lag(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streamapp.adjunct.gate import gate
+from streamapp.adjunct.gate import Gate, gate
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
@@ -46,6 +46,12 @@ class Fillings:
         """New workers open the stores anew: what they contain has to be heard again."""
         self.sharing.forget(lanes, self.contained)
         self.contained, self.known = {}, {}
+
+    @property
+    def left(self) -> int:
+        """How many records main inputs still wait for, about: as many offsets have to be passed."""
+        own = [(self.contained.get(task, {}), parts) for task, parts in self._of_tasks().items()]
+        return sum(Gate({p: self.ends[p] for p in parts if p in self.ends}).left(has) for has, parts in own)
 
     @property
     def pressing(self) -> bool:

@@ -184,7 +184,7 @@ class Loop:
         self._last = time.monotonic()
         self._take(reports, frozenset(demand.task for demand in given))
         batch = batch_of(orders, reports, self._last - begun, len(self._unready), found or (), given)
-        return replace(batch, watermarks=self.timers.watermarks())
+        return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.fillings.left)
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""

@@ -22,6 +22,7 @@ from streamapp_runtime.driver.metrics import (
     COUNTED,
     ENTRIES,
     FAILED,
+    FILLING,
     INCARNATION,
     LAG,
     METRICS,
@@ -88,6 +89,7 @@ class Measured:
             for metric, number in (counted | {RESTORED: batch.restored}).items():
                 self._values[metric][""] += number
             self._values[RESTORING][""] = batch.restoring
+            self._values[FILLING][""] = batch.filling
             self._values[INCARNATION][""] = batch.incarnation
             for stream in self._values[LAG]:
                 self._values[LAG][stream] = batch.lags.get(stream, 0)

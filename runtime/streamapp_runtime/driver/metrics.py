@@ -51,6 +51,7 @@ SECONDS = Metric(
 ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", "table")
 BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", "table")
 RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
+FILLING = Metric("streamapp_fill_rows", Kind.GAUGE, "Records of side inputs that main inputs still wait for.")
 RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
 TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", "processor")
 NULL_KEYS = Metric(
@@ -81,7 +82,7 @@ INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the a
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
-    ENTRIES, BYTES, FREED, RESTORED, RESTORING, TASKS, MODEL, MOVED, REFUSED,
+    ENTRIES, BYTES, FREED, RESTORED, RESTORING, FILLING, TASKS, MODEL, MOVED, REFUSED,
     INCARNATION,
 )  # fmt: skip
 

@@ -91,6 +91,7 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
     text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
     text += f"  restored {since.restored:,}" * bool(since.restored)
     text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
+    text += f"  to fill {batch.filling:,}" * bool(batch.filling)
     text += f"  bad {bad:,}" * bool(bad)
     text += f"  late {since.late:,}" * bool(since.late)
     text += f"  watermark {time_of(min(batch.watermarks.values()))}" if batch.watermarks else ""
@@ -103,6 +104,7 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
         "batchMilliseconds": round(milliseconds, 1),
         "restored": since.restored,
         "restoring": batch.restoring,
+        "toFill": batch.filling,
         "bad": bad,
         "late": since.late,
         "watermarks": {stream: time_of(at) for stream, at in sorted(batch.watermarks.items())},

@@ -1,6 +1,6 @@
 """Words about a run: when they are said, and what stands in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 
 from hypothesis import given
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.cli.terminal import CLEARED, Terminal
 from streamapp_runtime.driver.progress import FIRST_LINES, LATER, SOON, Progress
-from streamapp_runtime.driver.words import Word
+from streamapp_runtime.driver.words import Totals, Word, batch_word
 from tests.engine.cli.batches import batch
 
 
@@ -112,3 +112,10 @@ def test_elsewhere_every_word_has_its_line() -> None:
     for text, passing in (("begun", False), ("a", True), ("b", True)):
         terminal.say(Word(text, {}, passing))
     assert file.getvalue() == "begun\na\nb\n"
+
+
+def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> None:
+    filling = batch_word(replace(batch(1), filling=1200), Totals(), 0, 1.0)
+    assert "to fill 1,200" in filling.text
+    assert filling.facts["toFill"] == 1200
+    assert "to fill" not in batch_word(batch(1), Totals(), 0, 1.0).text
