@@ -93,7 +93,7 @@ class Spec(Part):
     """Whether outputs, state and positions are committed as one."""
     on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""
-    on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.ENGINE), Effect.RESTART] = "fail"
+    on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
     """What to do when records that were not yet read are gone from a stream."""
     late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
     """What becomes of rows that come too late."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.driver.data_loss import DataLoss
 from streamapp_runtime.driver.fillings import Fillings
 from streamapp_runtime.driver.flow import Demand, demands
 from streamapp_runtime.driver.inheritance import inherited
@@ -29,11 +30,17 @@ class Backlog:
     ledger: Ledger
     launch: Launch
     clock: Callable[[], float] = time.time  # as splits are stamped
+    heard: Callable[[str], None] = lambda _: None  # of records that are lost
     fillings: Fillings = field(init=False)
+    losses: DataLoss = field(init=False)
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
         self.fillings = Fillings.of(self.launch)
+        side, topics = self.launch.course.side, self.launch.topics
+        read = {stream: topic for stream, topic in topics.items() if stream not in side}
+        goes_on = self.launch.app.spec.on_data_loss == "earliest"
+        self.losses = DataLoss(self.system, self.ledger, read, goes_on, time.monotonic, self.heard)
 
     def under(self, launch: Launch) -> "Backlog":
         """The records of the same app under another model."""
@@ -55,6 +62,8 @@ class Backlog:
         side = self.launch.course.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
         spans = self._spans([p for parts in main.values() for p in parts] + self.fillings.partitions)
+        if self.losses.given_up(positions.next_of(main), spans):
+            positions, self._inherited = self.positions(), None
         found = within(self.launch.turn, demands(main, positions, spans))
         return [*found, *self.fillings.demands(spans)]
 

@@ -36,6 +36,7 @@ from streamapp_runtime.driver.reading import (
     shared_tables,
     with_hops,
 )
+from streamapp_runtime.driver.recognising import recognise
 from streamapp_runtime.driver.refused import RefusedError, problem
 from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.site import Site
@@ -139,6 +140,7 @@ def prepared(
     written = make_written(app, proposal, work.tasks, system)
     dead_letters = make_dead_letters(app, topics, system)
     make_changelogs(kept.values(), assignment.layout.changelog, system)
+    recognise(site, topics | read_topics(work.tasks), [shelf.changelog for shelf in kept.values()])
     if not ledger.checkpoints:
         ledger.begin_at(newest(app, assignment, topics, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))

@@ -1,8 +1,8 @@
 """The driver's side of the checkpoint stream: incarnations, the layout, the checkpoints of all tasks."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.layout import Layout
 from streamapp.tasks.layout_codec import decode, encode
@@ -24,6 +24,8 @@ STARTS = b"\x00starts"
 WRITERS = b"\x00writers"
 """The key of the names of all that ever wrote: a lane that nobody knows of any more may still be at it."""
 DRIVER_WRITER = "driver"
+IDENTITIES = b"\x00identities"
+"""The key of what tells the streams that the app reads from others that may be made under their names."""
 
 
 class LayoutUnreadableError(Exception):
@@ -42,6 +44,7 @@ class Ledger:
     checkpoints: dict[str, str] = field(default_factory=dict)  # by task, as they were written
     starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
     records: dict[bytes, bytes] = field(default_factory=dict)  # what drivers wrote beside the checkpoints
+    identities: dict[str, str] = field(default_factory=dict)  # by topic
     _record: bytes | None = None  # what this driver wrote of itself
 
     def open(self, new_run: str) -> None:
@@ -104,6 +107,32 @@ class Ledger:
         self._write(key, value)
         self.records[key] = value
 
+    def recognise(self, identities: Mapping[str, str]) -> None:
+        """Write which streams these are, by their names in the system."""
+        known = self.identities | dict(identities)
+        if known != self.identities:
+            self._write(IDENTITIES, json.dumps(known).encode())
+            self.identities = known
+
+    def forget(self, partitions: Collection[Partition]) -> None:
+        """Write that nothing of these was read yet, in whichever checkpoint they stand."""
+        lost = set(partitions)
+        expected, after = {}, {}
+        for task, text in self.checkpoints.items():
+            before = Checkpoint.decode(text.encode())
+            kept = {partition: at for partition, at in before.positions.items() if partition not in lost}
+            if len(kept) < len(before.positions):
+                expected[task.encode()] = text.encode()
+                after[task] = replace(before, positions=kept).encode()
+        starts = {str(partition): at for partition, at in self.starts.items() if partition not in lost}
+        transaction = self.system.begin(self.stream, self.incarnation, expected, DRIVER_WRITER)
+        for task, checkpoint in after.items():
+            transaction.put(self.stream, task.encode(), checkpoint)
+        transaction.put(self.stream, STARTS, json.dumps(starts).encode())
+        transaction.commit()
+        self.starts = {Partition.parse(name): at for name, at in starts.items()}
+        self.checkpoints |= {task: checkpoint.decode() for task, checkpoint in after.items()}
+
     def of_tasks(self) -> dict[str, Mapping[Partition, int]]:
         """The next record of every partition, by the task that read it."""
         return {task: Checkpoint.decode(text.encode()).positions for task, text in self.checkpoints.items()}
@@ -126,6 +155,7 @@ class Ledger:
             self.layout = layout
         starts: dict[str, int] = json.loads(found.get(STARTS, b"{}"))
         self.starts = {Partition.parse(name): at for name, at in starts.items()}
+        self.identities = json.loads(found.get(IDENTITIES, b"{}"))
         self.records = {key: value for key, value in found.items() if key.startswith(b"\x00")}
         tasks = {key: value for key, value in found.items() if key not in self.records}
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}

@@ -66,7 +66,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause)
-        self.backlog = Backlog(self.system, self.ledger, self.launch)
+        self.backlog = Backlog(self.system, self.ledger, self.launch, heard=self.trouble)
         self.trials = Trials(self.launch.setup.on_bad_record)
         self._engage()
 

@@ -99,6 +99,9 @@ class System(Protocol):
     def partitions(self, stream: str) -> int | None:
         """A stream's partition count; None when there is no such stream."""
 
+    def identities(self, streams: Collection[str]) -> Mapping[str, str]:
+        """What tells those of these streams that there are from others that may be made by their names."""
+
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
 

@@ -14,13 +14,13 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.home import embedded_home
+from streamapp_runtime.driver.home import Home, embedded_home
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import RECORDS, System
 
 Row = dict[str, Any]
@@ -47,11 +47,16 @@ class Told:
 
 @dataclass(slots=True)
 class House:
-    """An embedded log in a folder, a session, and the apps that are run there."""
+    """A system of streams, a session, and the apps that are run there."""
 
     session: SparkSession
-    data: Path
-    system: EmbeddedSystem
+    home: Home
+    system: System
+
+    @property
+    def data(self) -> Path:
+        """A folder of the app's own."""
+        return self.home.state.parent
 
     def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
         """Append records where their keys belong."""
@@ -60,7 +65,7 @@ class House:
     def launched(self, app: StreamApp) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
         ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
-        return ledger, launch(app, embedded_home(self.data), self.system, ledger, self.session, 1)
+        return ledger, launch(app, self.home, self.system, ledger, self.session, 1)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
         """Run an app until it has read all that there is."""
@@ -136,9 +141,15 @@ def read_all(system: System, stream: str) -> list[Record]:
 
 @contextmanager
 def house(session: SparkSession, folder: Path) -> Iterator[House]:
-    system = EmbeddedSystem(folder)
+    with house_at(session, embedded_home(folder)) as opened:
+        yield opened
+
+
+@contextmanager
+def house_at(session: SparkSession, home: Home) -> Iterator[House]:
+    system = open_system(home.connection)
     try:
-        yield House(session, folder, system)
+        yield House(session, home, system)
     finally:
         system.close()
 

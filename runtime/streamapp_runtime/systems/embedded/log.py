@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded import expiry, extent, newest, streams
+from streamapp_runtime.systems.embedded import expiry, extent, newest
+from streamapp_runtime.systems.embedded import streams as log_streams
 from streamapp_runtime.systems.embedded.block import Compression
 from streamapp_runtime.systems.embedded.environment import MAP_SIZE, shared
 from streamapp_runtime.systems.embedded.reading import check_range, read
@@ -61,30 +62,37 @@ class EmbeddedSystem:
     def streams(self) -> Mapping[str, int]:
         """All streams with their partition counts."""
         with self._environment.reading() as txn:
-            return {name: stream.partitions for name, stream in streams.all_streams(txn).items()}
+            return {name: stream.partitions for name, stream in log_streams.all_streams(txn).items()}
 
     def partitions(self, stream: str) -> int | None:
         """A stream's partition count; None when there is no such stream."""
         with self._environment.reading() as txn:
-            found = streams.find(txn, stream)
+            found = log_streams.find(txn, stream)
             return None if found is None else found.partitions
+
+    def identities(self, streams: Collection[str]) -> Mapping[str, str]:
+        """The numbers of those of these streams that there are; none is used again."""
+        asked = set(streams)
+        with self._environment.reading() as txn:
+            found = log_streams.all_streams(txn)
+        return {name: str(stream.id) for name, stream in found.items() if name in asked}
 
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
         with self._environment.writing() as txn:
-            streams.create(txn, stream, partitions, options)
+            log_streams.create(txn, stream, partitions, options)
 
     def grow(self, stream: str, partitions: int) -> None:
         """Add partitions; fewer than there are is a ValueError."""
         with self._environment.writing() as txn:
-            streams.grow(txn, stream, partitions)
+            log_streams.grow(txn, stream, partitions)
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, Span]:
         """What each partition holds, all at the same moment."""
         found = {}
         with self._environment.reading() as txn:
             for partition in partitions:
-                held = extent.load(txn, streams.owner_of(txn, partition).id, partition.index)
+                held = extent.load(txn, log_streams.owner_of(txn, partition).id, partition.index)
                 found[partition] = Span(held.oldest, held.end)
         return found
 
@@ -95,7 +103,7 @@ class EmbeddedSystem:
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end; OutOfRangeError past either end."""
         with self._environment.reading() as txn:
-            stream = streams.owner_of(txn, partition).id
+            stream = log_streams.owner_of(txn, partition).id
             if start < end:
                 check_range(partition, extent.load(txn, stream, partition.index), start, end)
         return read(self._environment, partition, stream, start, end)
@@ -106,7 +114,7 @@ class EmbeddedSystem:
         Nothing is ever written but by a commit, so that what is found is always settled.
         """
         with self._environment.reading() as txn:
-            found = streams.owner_of(txn, Partition(stream, 0))
+            found = log_streams.owner_of(txn, Partition(stream, 0))
             if not found.options.compacted:
                 raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
             return newest.newest_values(txn, found.id)
@@ -139,7 +147,7 @@ class EmbeddedSystem:
         """Records below these positions are read by nobody any more and go."""
         with self._environment.writing() as txn:
             for partition, position in positions.items():
-                expiry.drop_below(txn, streams.owner_of(txn, partition).id, partition.index, position)
+                expiry.drop_below(txn, log_streams.owner_of(txn, partition).id, partition.index, position)
 
     def close(self) -> None:
         """Let go of the log; the last object of a process that does so closes it."""
@@ -151,7 +159,7 @@ class EmbeddedSystem:
         """What every stream holds, all at the same moment."""
         found = {}
         with self._environment.reading() as txn:
-            for name, stream in streams.all_streams(txn).items():
+            for name, stream in log_streams.all_streams(txn).items():
                 held = [extent.load(txn, stream.id, index) for index in range(stream.partitions)]
                 records, size = sum(part.records for part in held), sum(part.size for part in held)
                 found[name] = Holding(stream.partitions, stream.options, records, size)

@@ -60,6 +60,10 @@ class KafkaSystem:
         found = self._topics.find([stream]).get(stream)
         return None if found is None else found.partitions
 
+    def identities(self, streams: Collection[str]) -> Mapping[str, str]:
+        """The ids of those of these topics that there are."""
+        return {name: topic.identity for name, topic in self._topics.find(streams).items()}
+
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a topic. One with the same count and options is left as it is; any other is a ValueError."""
         self._topics.create(stream, partitions, options)
