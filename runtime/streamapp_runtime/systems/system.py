@@ -6,7 +6,7 @@ are one transaction.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
@@ -34,10 +34,11 @@ class StreamOptions:
 
     compacted: bool = False  # the newest record of each key stays, older ones may go
     retention_ms: int | None = None  # records older than this may go
+    ours: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
 
 
 USUAL = StreamOptions()
-"""Every record stays."""
+"""Every record stays as long as the system is set up to keep it: on an embedded log, for ever."""
 
 
 class FencedError(Exception):

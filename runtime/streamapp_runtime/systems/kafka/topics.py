@@ -86,6 +86,8 @@ class Topics:
         config = {"cleanup.policy": "compact" if options.compacted else "delete"}
         if options.retention_ms is not None:
             config["retention.ms"] = str(options.retention_ms)
+        elif options.ours:
+            config |= {"retention.ms": "-1", "retention.bytes": "-1"}
         new = NewTopic(name, num_partitions=partitions, replication_factor=self.replication, config=config)
         try:
             self.cluster.admin.create_topics([new], request_timeout=ANSWER_SECONDS)[name].result()
