@@ -60,7 +60,7 @@ class Authored:
 
     def _follow(self, processors: int, *, count: bool) -> bool:
         loop, author = self.loop, self.author
-        before, was, told = loop.launch, loop.roster.assigned, author.warnings
+        before, was, told = loop.launch, loop.manning.roster.assigned, author.warnings
         found = author.next(before, was, loop.session, processors, count=count)
         if author.warnings != told and found is None:
             self.changed(refused(before, was, author.warnings))
@@ -71,7 +71,7 @@ class Authored:
         after, why = found
         loop.switch(after, lambda: self.workforce.renewed(processors))
         if processors < len(before.lanes):
-            self.workforce.dismiss(loop.executors())
+            self.workforce.dismiss(loop.manning.executors())
         self._noted()
         self.changed(switched(before, was, after, why))
         return True
@@ -82,8 +82,8 @@ class Authored:
 
     def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
         """Report how things are."""
-        loop, bound = self.loop, self.loop.binding()
-        launch = loop.launch
+        loop, manning = self.loop, self.loop.manning
+        launch, bound = loop.launch, manning.binding()
         restoring = batch.restoring if batch else 0
         self.carrier.report(
             Report(
@@ -92,8 +92,10 @@ class Authored:
                 spec_hash=spec_hash(launch.app),
                 run_id=loop.ledger.run_id,
                 model_version=launch.model.version,
-                binding={name: Seat(launch.locations.get(name), bound.get(name, "")) for name in loop.lanes},
-                moved=loop.roster.moved(),
+                binding={
+                    name: Seat(launch.locations.get(name), bound.get(name, "")) for name in loop.manning.lanes
+                },
+                moved=manning.roster.moved(),
                 counts={name: count for name, count in launch.counts.items() if count is not None},
                 layout=loop.ledger.layout,
                 progress=Progress(coarse(batch.lag) if batch else 0, restoring),

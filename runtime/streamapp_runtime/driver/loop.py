@@ -12,17 +12,17 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failing, pace
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.batch import Batch, batch_of
-from streamapp_runtime.driver.change import Change, manned
+from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.crew import Crew
 from streamapp_runtime.driver.flow import Demand, share_out
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
+from streamapp_runtime.driver.manning import Manning
 from streamapp_runtime.driver.ordering import lane_orders
 from streamapp_runtime.driver.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.patience import Patience
 from streamapp_runtime.driver.remaining import Remaining
-from streamapp_runtime.driver.roster import Lanes, Roster
 from streamapp_runtime.driver.session import alive
 from streamapp_runtime.driver.timers import Timers
 from streamapp_runtime.driver.trials import Trials
@@ -48,45 +48,32 @@ class Loop:
     delay: float = 30.0  # seconds that tasks wait for a processor that is lost
     number: int = 0
     failures: int = 0  # in a row
-    lanes: Lanes = field(init=False)  # those that are manned now
-    roster: Roster = field(init=False)
+    manning: Manning = field(init=False)
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
     outage: Outage = field(default_factory=lambda: Outage(time.monotonic))
     timers: Timers = field(default_factory=Timers)
     patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
-    _crew: Crew = field(init=False)
     _frame: DataFrame | None = None  # None while there is something to mend
     _fence: bool = False  # whether what failed may still be writing
     _unready: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
     _last: float = 0.0  # when a batch ended
     _begun: float = float("-inf")  # when a batch with records began
-    _looked: float = 0.0  # for processors that are missing
-    _assigned: Lanes = field(init=False)  # as it was told last
 
     def __post_init__(self) -> None:
-        self._crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause)
         self.backlog = Backlog(self.system, self.ledger, self.launch, heard=self.trouble)
         self.trials = Trials(self.launch.setup.on_bad_record)
-        self._engage()
+        self._engage({})
+
+    def _engage(self, bound: dict[str, str]) -> None:
+        """Begin with all processors of the model."""
+        crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause, bound=bound)
+        self.manning = Manning(crew, self.launch, self.delay, self.changed)
+        self.timers = Timers()
 
     def disturbed(self, error: Exception) -> None:
         """Begin anew after what befell the driver between two batches, as after a batch that failed."""
         self._failed(reason(error))
-
-    def binding(self) -> dict[str, str]:
-        """The executor of each processor that is there; none where lanes run in the driver's own process."""
-        return {name: self._crew.bound[name] for name in self.lanes if name in self._crew.bound}
-
-    def executors(self) -> tuple[str, ...]:
-        """The executors that the model still needs."""
-        return tuple(self._crew.bound[name] for name in self.launch.lanes if name in self._crew.bound)
-
-    def _engage(self) -> None:
-        """Begin with all processors of the model."""
-        self.lanes = self._assigned = self.launch.lanes
-        self.timers = Timers()
-        self.roster = Roster(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
 
     def switch(self, launch: Launch, renew: Callable[[], SparkSession | None] = lambda: None) -> None:
         """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
@@ -96,13 +83,12 @@ class Loop:
         """
         self.release()
         session = renew()
-        bound = {} if session else self._crew.bound
+        bound = {} if session else self.manning.crew.bound
         self.session = session or self.session
         self.launch = launch
         self.backlog = self.backlog.under(launch)
-        self._crew = Crew(self.session, launch.program, launch.setup, self.pause, bound=bound)
         self._frame, self._fence = None, True
-        self._engage()
+        self._engage(bound)
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
@@ -111,7 +97,9 @@ class Loop:
     def step(self) -> Batch | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
-            self._look_for_missing()
+            if self._frame is not None and self.manning.stale():
+                self.release()
+                self._frame = None
             if self.trials.due(self.failures):
                 suspects = self.trials.taken()
                 while self.trials.found(suspects, self._tried):
@@ -156,8 +144,7 @@ class Loop:
         found = self.backlog.demands(positions)
         waiting = self.backlog.waiting(positions)
         due = time.monotonic() - self._begun >= self.interval
-        may = {task for tasks in self.lanes.values() for task in tasks}
-        may -= self._unready | self.patience.held()
+        may = self.manning.tasks - self._unready - self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
         given = share_out(able, self.rows, self.launch.course, waiting)
         if not given and not self._busy:
@@ -251,41 +238,20 @@ class Loop:
             self.pause(pace.before_attempt(self.failures))
         elif self.outage.since is not None:
             self.pause(PAUSE_SECONDS)
-        self._man()
+        self._fence |= self.manning.man()
         if self._fence:
             self.ledger.raise_incarnation()
             self._fence = False
-        self._unready = frozenset(task for tasks in self.lanes.values() for task in tasks)
-        self.backlog.read_anew(self.lanes)
-        self._frame = self._crew.assemble(tuple(self.lanes), self.ledger.incarnation)
+        self._unready = self.manning.tasks
+        self.backlog.read_anew(self.manning.lanes)
+        self._frame = self.manning.assemble(self.ledger.incarnation)
         return self._frame
-
-    def _man(self) -> None:
-        """See who is there, and give the tasks of those who are not to others when it is time."""
-        seconds = 0.0  # for those who are missing already
-        if self.roster.complete:
-            seconds = min(pace.GRACE_SECONDS, self.delay) if self._crew.bound else pace.FIRST_SECONDS
-        present = self._crew.muster(tuple(self.launch.lanes), seconds)
-        was, lanes = self._assigned, self.roster.lanes(present)
-        self._looked = time.monotonic()
-        if lanes != self.lanes:
-            self.lanes, self._fence, self._assigned = lanes, True, self.roster.assigned
-            self.changed(manned(self.launch, was, self.roster))
-
-    def _look_for_missing(self) -> None:
-        """While processors are missing: whether one is back, or has been waited for long enough."""
-        if self._frame is None or self.roster.complete or time.monotonic() - self._looked < pace.LOOK_SECONDS:
-            return
-        self._looked = time.monotonic()
-        if self.roster.lanes(self._crew.present(tuple(self.launch.lanes))) != self.lanes:
-            self.release()
-            self._frame = None
 
     def _orders(
         self, given: Sequence[Demand], release: bool = False, found: Sequence[Demand] | None = None
     ) -> Orders:
         batch = f"{self.ledger.incarnation}-{self.number}"
         rest = Remaining() if found is None else self.backlog.remaining(found, given)
-        lanes = lane_orders(self.backlog, self.lanes, self._crew.seats, given, batch, rest)
+        lanes = lane_orders(self.backlog, self.manning.lanes, self.manning.crew.seats, given, batch, rest)
         skip = self.trials.known(given)
         return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, skip)

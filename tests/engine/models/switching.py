@@ -28,7 +28,7 @@ class Run:
     def review(self, processors: int = 1) -> list[str]:
         """Take up what is new, if anything is; why another model runs."""
         loop = self.loop
-        found = self.author.next(loop.launch, loop.lanes, loop.session, processors, count=True)
+        found = self.author.next(loop.launch, loop.manning.lanes, loop.session, processors, count=True)
         if found is None:
             return []
         loop.switch(found[0])

@@ -113,7 +113,7 @@ def test_a_driver_that_dies_between_the_new_layout_and_the_switch_changes_nothin
     run.steps(3)
     grow(here, "events", 4)
     here.write("events", told(numbered(10, 20), "user"), 4)
-    assert run.author.next(run.loop.launch, run.loop.lanes, here.session, 1, count=True)
+    assert run.author.next(run.loop.launch, run.loop.launch.lanes, here.session, 1, count=True)
     Run.start(here, chained(), rows=90).to_the_end()  # the first one is not heard of again
     everything_once_and_in_order(here, 20)
 

@@ -1,0 +1,71 @@
+"""The lanes of a model and who is at them: mustered before the first batch, and looked after from then on."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+
+from streamapp_runtime.driver import pace
+from streamapp_runtime.driver.change import Change, manned
+from streamapp_runtime.driver.crew import Crew
+from streamapp_runtime.driver.launch import Launch
+from streamapp_runtime.driver.roster import Lanes, Roster
+
+
+@dataclass(slots=True)
+class Manning:
+    """One model's lanes."""
+
+    crew: Crew
+    launch: Launch
+    delay: float  # seconds that tasks wait for a processor that is lost
+    changed: Callable[[Change], None]  # hears when processors are missing, or back
+    lanes: Lanes = field(init=False)  # those that are manned now
+    roster: Roster = field(init=False)
+    _told: Lanes = field(init=False)
+    _looked: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.lanes = self._told = self.launch.lanes
+        self.roster = Roster(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks of the lanes that are manned."""
+        return frozenset(task for tasks in self.lanes.values() for task in tasks)
+
+    def man(self) -> bool:
+        """See who is there, and give the tasks of those who are not to others when it is time.
+
+        Whether tasks run elsewhere than before.
+        """
+        seconds = 0.0  # for those who are missing already
+        if self.roster.complete:
+            seconds = min(pace.GRACE_SECONDS, self.delay) if self.crew.bound else pace.FIRST_SECONDS
+        lanes = self.roster.lanes(self.crew.muster(tuple(self.launch.lanes), seconds))
+        self._looked = time.monotonic()
+        if lanes == self.lanes:
+            return False
+        self.lanes, was, self._told = lanes, self._told, self.roster.assigned
+        self.changed(manned(self.launch, was, self.roster))
+        return True
+
+    def stale(self) -> bool:
+        """While processors are missing: whether one is back, or has been waited for long enough."""
+        if self.roster.complete or time.monotonic() - self._looked < pace.LOOK_SECONDS:
+            return False
+        self._looked = time.monotonic()
+        return self.roster.lanes(self.crew.present(tuple(self.launch.lanes))) != self.lanes
+
+    def assemble(self, incarnation: int) -> DataFrame:
+        """What every batch runs from now on."""
+        return self.crew.assemble(tuple(self.lanes), incarnation)
+
+    def binding(self) -> dict[str, str]:
+        """The executor of each processor that is there; none where lanes run in the driver's own process."""
+        return {name: self.crew.bound[name] for name in self.lanes if name in self.crew.bound}
+
+    def executors(self) -> tuple[str, ...]:
+        """The executors that the model still needs."""
+        return tuple(self.crew.bound[name] for name in self.launch.lanes if name in self.crew.bound)

@@ -1,0 +1,125 @@
+"""Who runs the tasks of processors that are lost, given up and back; time and executors are made up."""
+
+from collections.abc import Collection, Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp.placement.place import place
+from streamapp.placement.placement import Placement
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.driver.roster import Lanes, Roster, owners
+
+DELAY = 30.0
+WHOLE: Lanes = {"a": ("0", "3"), "b": ("1", "4"), "c": ("2", "5")}
+TASKS = [str(number) for number in range(6)]
+
+
+class World:
+    """Processors at places, and time."""
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self.now = 0.0
+        self.places = places
+        self.roster = Roster(WHOLE, self.placed, DELAY, lambda: self.now)
+
+    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
+        state = {task: self.places[owner] for task, owner in previous.items()}
+        return place(TASKS, state, {name: self.places[name] for name in processors}, previous)
+
+    def after(self, seconds: float, present: Collection[str]) -> Lanes:
+        self.now += seconds
+        return self.roster.lanes(present)
+
+
+def one_machine() -> World:
+    return World(dict.fromkeys("abc", "here"))
+
+
+def three_machines() -> World:
+    return World({name: f"node-{name}" for name in "abc"})
+
+
+def test_while_all_are_there_the_model_is_as_it_is() -> None:
+    world = one_machine()
+    assert world.after(0, "abc") == WHOLE
+    assert world.roster.complete
+
+
+def test_the_tasks_of_a_processor_that_is_lost_wait_while_the_others_go_on() -> None:
+    world = one_machine()
+    assert world.after(0, "ac") == {"a": WHOLE["a"], "c": WHOLE["c"]}
+    assert world.after(DELAY - 1, "ac") == {"a": WHOLE["a"], "c": WHOLE["c"]}
+    assert world.roster.away == ("b",)
+
+
+def test_a_processor_that_comes_back_in_time_has_its_tasks() -> None:
+    world = one_machine()
+    world.after(0, "ac")
+    assert world.after(DELAY - 1, "abc") == WHOLE
+    assert world.roster.moved() == {}
+
+
+def test_after_the_delay_its_tasks_move_and_no_others() -> None:
+    world = one_machine()
+    world.after(0, "ac")
+    lanes = world.after(DELAY, "ac")
+    assert sorted(owners(lanes)) == TASKS
+    assert set(WHOLE["a"]) < set(lanes["a"])
+    assert set(WHOLE["c"]) < set(lanes["c"])
+    assert world.roster.moved().keys() == set(WHOLE["b"])
+
+
+def test_each_processor_is_waited_for_by_itself() -> None:
+    world = one_machine()
+    world.after(0, "ac")
+    world.after(DELAY - 1, "a")
+    lanes = world.after(1, "a")
+    assert world.roster.gone == {"b"}
+    assert world.roster.away == ("c",)
+    assert set(WHOLE["c"]).isdisjoint(owners(lanes))
+
+
+def test_where_all_processors_share_a_place_they_move_back() -> None:
+    world = one_machine()
+    world.after(0, "ac")
+    world.after(DELAY, "ac")
+    assert sorted(map(len, world.after(1, "abc").values())) == [2, 2, 2]
+    assert world.roster.complete
+
+
+def test_where_stores_would_have_to_be_restored_they_stay() -> None:
+    world = three_machines()
+    world.after(0, "ac")
+    moved = world.after(DELAY, "ac")
+    assert world.after(1, "abc") == moved
+    assert world.roster.gone == {"b"}
+
+
+presences = st.lists(st.tuples(st.floats(0, 40), st.sets(st.sampled_from("abc"), min_size=1)), max_size=12)
+
+
+@given(presences, st.booleans())
+def test_whatever_comes_and_goes_no_task_is_in_two_lanes_and_none_is_with_who_is_away(
+    history: list[tuple[float, set[str]]], together: bool
+) -> None:
+    world = one_machine() if together else three_machines()
+    for seconds, present in history:
+        lanes = world.after(seconds, present)
+        assert lanes.keys() <= present
+        tasks = [task for mine in lanes.values() for task in mine]
+        assert len(tasks) == len(set(tasks))
+        waiting = {task for name in world.roster.away for task in world.roster.assigned[name]}
+        assert set(tasks) | waiting == set(TASKS)
+
+
+@given(presences)
+def test_once_all_are_there_on_one_machine_every_task_runs_and_loads_are_balanced(
+    history: list[tuple[float, set[str]]],
+) -> None:
+    world = one_machine()
+    for seconds, present in history:
+        world.after(seconds, present)
+    lanes = world.after(1, "abc")
+    assert sorted(owners(lanes)) == TASKS
+    assert sorted(map(len, lanes.values())) == [2, 2, 2]

@@ -1,0 +1,83 @@
+"""A run with executors of its own that is scaled, hit and grown under load, and counts everything once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from tests.engine.crash.victims import kill
+from tests.engine.graphs.harness import in_order, last_by_key, read_all
+from tests.engine.models.running import Feeder, Outside, changed, idle, progress
+from tests.engine.models.test_a_growing_stream import USERS, chained, numbered
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
+    system = EmbeddedSystem(tmp_path / "data")
+    system.create("events", 4)
+    yield system
+    system.close()
+
+
+def everything_once_and_in_order(system: EmbeddedSystem, rounds: int) -> None:
+    rows = [record.value for record in read_all(system, "out")]
+    assert in_order(rows) == in_order([row | {"before": row["n"] - 1} for row in numbered(0, rounds)])
+    totals = {key: value["total"] for key, value in last_by_key(read_all(system, "totals")).items()}
+    assert totals == {f"u{user}": sum(range(rounds)) for user in range(USERS)}
+
+
+def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_once(
+    tmp_path: Path, system: EmbeddedSystem
+) -> None:
+    feeder = Feeder(system, "events", USERS)
+    feeder.one()
+    run = Outside.start(tmp_path, chained(), processors=1)
+    try:
+        at = run.until(lambda said: progress(said) or idle(said))
+        with feeder.feeding():
+            run.scale(2)
+            at = run.until(changed("model", 2), at)
+            run.scale(3)
+            at = run.until(progress, run.until(changed("model", 3), at))
+            kill(run.executors()[0])
+            at = run.until(lambda said: said.get("event") == "trouble", at)
+            system.grow("events", 8)
+            at = run.until(changed("model", 3), at)
+            run.scale(2)
+            at = run.until(changed("model", 2), at)
+        run.until(idle, at)
+        assert len(run.executors()) <= 3
+        assert run.end() == 0
+    finally:
+        run.kill_everything()
+    everything_once_and_in_order(system, feeder.rounds)
+
+
+def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_does(
+    tmp_path: Path, system: EmbeddedSystem
+) -> None:
+    feeder = Feeder(system, "events", USERS)
+    feeder.one()
+    run = Outside.start(tmp_path, chained(rebalanceDelay="3s"), processors=2)
+    try:
+        at = run.until(lambda said: progress(said) or idle(said))
+        kept = run.executors()[0]
+        with feeder.feeding():
+            moved = len(run.said)
+
+            def gone() -> bool:
+                return any(changed("lanes", 1)(said) for said in run.said[moved:])
+
+            while not gone():
+                for pid in run.executors():
+                    if pid != kept:
+                        kill(pid)  # as often as it comes
+                with run.news:
+                    run.news.wait(0.2)
+            run.until(changed("lanes", 2), run.until(changed("lanes", 1), at))
+        run.until(idle, len(run.said))
+        assert run.end() == 0
+    finally:
+        run.kill_everything()
+    everything_once_and_in_order(system, feeder.rounds)
