@@ -17,6 +17,7 @@ from streamapp_operator.cluster.answers import ClusterError, UnansweredError
 from streamapp_operator.edge import Edge, Reconcile, edge
 from streamapp_operator.key import Key
 from streamapp_operator.options import Options
+from streamapp_operator.pulse import StuckError
 from streamapp_operator.telemetry.endpoints import serving
 from streamapp_operator.watch.events import registry, settings
 from streamapp_operator.watch.login import connection
@@ -63,7 +64,13 @@ async def _until_one_ends(made: Edge, tasks: dict[str, "asyncio.Task[None]"], to
     await asyncio.wait({telling, *tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
     for name, task in tasks.items():
         if task.done():
-            _log.error("%s ended: %s", name, task.exception() or "for no reason", exc_info=task.exception())
+            error = task.exception()
+            _log.error(
+                "%s ended: %s",
+                name,
+                error or "for no reason",
+                exc_info=None if isinstance(error, ClusterError | StuckError) else error,
+            )
     if told.is_set():
         _log.info("told to stop")
     telling.cancel()

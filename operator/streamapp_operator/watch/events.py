@@ -2,10 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 import kopf
 
+from streamapp.spec.app import GROUP
 from streamapp_operator.cluster.api import CHUNK
 from streamapp_operator.cluster.cache import WATCHED
 from streamapp_operator.cluster.kinds import Kind
@@ -22,6 +23,21 @@ class _Endless:
 
     def __iter__(self) -> Iterator[float]:
         return chain((1.0, 2.0, 3.0, 5.0), repeat(8.0))
+
+
+class _NoBooks(kopf.DiffBaseStorage):
+    """kopf's record of what an object was like, which costs a copy of each object at each event."""
+
+    def build(self, *, body: kopf.Body, extra_fields: object = None) -> kopf.BodyEssence:
+        """Nothing of it."""
+        return cast("kopf.BodyEssence", {})
+
+    def fetch(self, *, body: kopf.Body) -> kopf.BodyEssence | None:
+        """Nothing of it."""
+        return None
+
+    def store(self, *, body: kopf.Body, patch: kopf.Patch, essence: kopf.BodyEssence) -> None:
+        """Nowhere."""
 
 
 def registry(seen: Seen, login: Callable[[], Awaitable[kopf.ConnectionInfo]]) -> kopf.OperatorRegistry:
@@ -50,6 +66,8 @@ def settings(patience: Patience) -> kopf.OperatorSettings:
     chosen.posting.enabled = False
     chosen.peering.standalone = True
     chosen.scanning.disabled = True
+    chosen.persistence.diffbase_storage = _NoBooks()
+    chosen.persistence.finalizer = f"{GROUP}/not-in-use"  # kopf takes its own away, which may be another's
     chosen.process.ultimate_exiting_timeout = None
     chosen.networking.request_timeout = 30.0
     chosen.networking.connect_timeout = 5.0

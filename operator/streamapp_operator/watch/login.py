@@ -3,6 +3,8 @@
 import kopf
 from kubernetes.aio.client.configuration import Configuration
 
+from streamapp_operator.cluster.access import proxied
+
 
 def connection(found: Configuration) -> kopf.ConnectionInfo:
     """Where the API server is and who we are there, as kopf wants it said."""
@@ -17,4 +19,5 @@ def connection(found: Configuration) -> kopf.ConnectionInfo:
         certificate_path=found.cert_file or None,
         private_key_path=found.key_file or None,
         proxy_url=found.proxy or None,
+        trust_env=proxied(),
     )

@@ -37,9 +37,15 @@ class Workers:
 
     async def drain(self, workers: int) -> None:
         """Work for ever; ends by an error when this replica no longer leads."""
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(self._work())
+        working = [asyncio.create_task(self._work()) for _ in range(workers)]
+        try:
+            done, _ = await asyncio.wait(working, return_when=asyncio.FIRST_COMPLETED)
+            for one in done:
+                one.result()
+        finally:
+            for one in working:
+                one.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
 
     async def _work(self) -> None:
         while True:
