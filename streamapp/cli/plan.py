@@ -13,31 +13,53 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.command(short_help="Plan an app: infer partition counts, prove its joins.")
 @click.argument("app")
 @count_options
+@click.option("--cluster", is_flag=True, help="Ask the cluster: its partition counts, its layout.")
+@click.option("-n", "--namespace", help="With --cluster: the app's namespace, in place of the one it names.")
+@click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False), help="With --cluster.")
+@click.option("--context", help="With --cluster: which context of the kubeconfig.")
 @click.option("-o", "--output", type=click.Choice(FORMS), default="text", show_default=True)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
-def plan(app: str, catalog: Path | None, settings: tuple[str, ...], output: str, name: str | None) -> None:
+def plan(
+    app: str,
+    catalog: Path | None,
+    settings: tuple[str, ...],
+    cluster: bool,
+    namespace: str | None,
+    kubeconfig: str | None,
+    context: str | None,
+    output: str,
+    name: str | None,
+) -> None:
     """Plan APP: infer the count of every intermediate stream and prove that joined streams agree.
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when the plan is
     accepted, with 1 when it is rejected, with 2 when the command was used wrongly.
+
+    With --cluster it is the check before an apply: counts come from the driver that runs, else from the
+    systems themselves, an app with state is planned as the operator would plan it, and a change of what
+    is tied to state is refused.
 
     \b
     Examples:
       streamapp plan app.yaml --catalog topics.yaml
       streamapp plan app.yaml --set views=8 --set users=6
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
+      streamapp plan app.yaml --cluster --namespace shop
     """
     from streamapp.cli.counts import counts
-    from streamapp.cli.sources import one_app
-    from streamapp.graph.build import build
-    from streamapp.plan.plan import Mode, Outcome
-    from streamapp.plan.planner import plan as make_plan
+    from streamapp.cli.looked import Asked, Looked, look
+    from streamapp.cli.planned import planned, refused
+    from streamapp.cli.sources import one_app, tell
+    from streamapp.plan.plan import Outcome
     from streamapp.plan.render import FORMS as RENDERERS
 
     found = one_app(app, name)
-    graph = build(found, counts(found, catalog, settings))
-    planned = make_plan(graph, config=found.spec.config, mode=Mode(found.spec.mode))
+    looked = look(found, Asked(namespace, kubeconfig, context)) if cluster else Looked()
+    said = {one: count for one, count in counts(found, catalog, settings).items() if count is not None}
+    proposal = planned(found, looked, {**looked.counts, **said})
     colour = output == "text" and sys.stdout.isatty()
-    click.echo(RENDERERS[output](found.metadata.name, graph, planned, colour), nl=False)
-    if planned.outcome is Outcome.REJECTED:
+    click.echo(RENDERERS[output](found.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
+    if problems := looked.problems + refused(proposal):
+        tell(app, problems)
+    if problems or proposal.plan.outcome is Outcome.REJECTED:
         sys.exit(1)

@@ -55,7 +55,7 @@ def accept(facts: Facts, installation: Installation) -> Acceptance:
     app = facts.newest.app
     if app is None:
         return Acceptance(Verdict.REJECTED, facts.in_force, problems=facts.newest.problems)
-    found = (*rule_problems(app, installation), *_rivalry(facts, app), *_refused_changes(facts, app))
+    found = (*rule_problems(app, installation), *_rivalry(facts, app), *refused_changes(facts, app))
     if found:
         return Acceptance(Verdict.REJECTED, facts.in_force, problems=found)
     return _planned(facts, app, installation)
@@ -97,7 +97,7 @@ def _rivalry(facts: Facts, app: StreamApp) -> Iterator[Problem]:
         yield Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
 
 
-def _refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
+def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
     """Fields that are tied to the state, where there is state and it is not given up."""
     before = facts.in_force
     if before is None or not has_state(facts):

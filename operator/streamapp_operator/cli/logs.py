@@ -1,0 +1,96 @@
+"""`streamapp logs`: what an app's driver, or an executor, has written."""
+
+import asyncio
+from pathlib import Path
+
+import aiohttp
+import click
+from kubernetes.aio.client.api_client import ApiClient
+
+from streamapp_operator.cli.calling import asked, options
+from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.addresses import address
+from streamapp_operator.cluster.api import ApiCluster
+from streamapp_operator.cluster.kinds import POD
+from streamapp_operator.cluster.labels import APP, ROLE
+from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.driver.history import incarnation_of
+from streamapp_operator.facts.pods import pod
+from streamapp_operator.objects import driver_template, executor_template
+from streamapp_operator.objects.owned import Role
+
+CHUNK = 64 * 1024
+
+
+@click.command(short_help="Show what an app on a cluster has written.")
+@click.argument("app")
+@options
+@click.option("-f", "--follow", is_flag=True, help="Go on as it is written.")
+@click.option("--previous", is_flag=True, help="Of the driver before the newest one.")
+@click.option("--executor", metavar="ID", help="Of an executor, as Spark numbers them.")
+@click.option("--tail", type=click.IntRange(0), help="Only so many lines from the end.")
+def logs(
+    app: str,
+    namespace: str,
+    kubeconfig: str | None,
+    context: str | None,
+    follow: bool,
+    previous: bool,
+    executor: str | None,
+    tail: int | None,
+) -> None:
+    """Show what the newest driver of APP has written.
+
+    \b
+    Examples:
+      streamapp logs page-views --namespace shop --follow
+      streamapp logs page-views --previous --tail 50
+    """
+
+    async def pods(cluster: ApiCluster) -> list[Manifest]:
+        return await cluster.select(POD, namespace, {APP: app})
+
+    name, container = _chosen(asked(kubeconfig, context, pods), app, previous, executor)
+    query = {"container": container, "follow": str(follow).lower()}
+    query |= {"tailLines": str(tail)} if tail is not None else {}
+    asyncio.run(_show(kubeconfig, context, f"{address(POD, namespace, name)}/log", query))
+
+
+def _chosen(found: list[Manifest], app: str, previous: bool, executor: str | None) -> tuple[str, str]:
+    """The pod, and the container in it."""
+    if executor is not None:
+        for one in found:
+            if one["metadata"]["labels"].get("spark-exec-id") == executor:
+                return one["metadata"]["name"], executor_template.CONTAINER
+        raise click.ClickException(f'app "{app}" has no executor {executor}')
+    drivers = sorted(
+        (pod(one, driver_template.CONTAINER) for one in found if _is_driver(one)), key=incarnation_of
+    )
+    if len(drivers) <= previous:
+        which = "driver before the newest one" if previous else "driver"
+        raise click.ClickException(f'app "{app}" has no {which}; see streamapp status {app}')
+    return drivers[-1 - previous].name, driver_template.CONTAINER
+
+
+def _is_driver(one: Manifest) -> bool:
+    return bool(one["metadata"]["labels"].get(ROLE) == Role.DRIVER)
+
+
+async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
+    client = ApiClient(await access(Path(kubeconfig) if kubeconfig else None, context))
+    try:
+        headers = dict(client.default_headers)
+        await client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
+        words = "&".join(f"{name}={value}" for name, value in query.items())
+        reply = await client.rest_client.request(
+            "GET",
+            f"{client.configuration.host}{path}?{words}",
+            headers=headers,
+            _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
+        )
+        if reply.status != 200:
+            raise click.ClickException((await reply.read()).decode(errors="replace"))
+        async for chunk in reply.response.content.iter_chunked(CHUNK):
+            click.echo(chunk, nl=False)
+    finally:
+        await client.close()

@@ -1,0 +1,34 @@
+"""`streamapp status`: how an app on a cluster is, and why."""
+
+import json
+import sys
+
+import click
+
+from streamapp_operator.cli.calling import asked, options
+from streamapp_operator.cli.status_text import status_text
+from streamapp_operator.cluster.kinds import STREAM_APP
+
+
+@click.command(short_help="Tell how an app on a cluster is, and why.")
+@click.argument("app")
+@options
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
+    """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
+
+    Exits with 0 when the app is ready, with 1 when it is not or is not there.
+
+    \b
+    Examples:
+      streamapp status page-views --namespace shop
+      streamapp status page-views -o json
+    """
+    found = asked(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
+    if found is None:
+        raise click.ClickException(f'there is no StreamApp "{app}" in namespace {namespace}')
+    told = found.get("status") or {}
+    click.echo(json.dumps(told, indent=2) if output == "json" else status_text(found), nl=output == "json")
+    ready = next((one for one in told.get("conditions", ()) if one["type"] == "Ready"), None)
+    if ready is None or ready["status"] != "True":
+        sys.exit(1)

@@ -1,0 +1,29 @@
+"""The plan that a command shows: for a new app as it stands, for one that has state as the operator would."""
+
+from collections.abc import Mapping
+
+from streamapp.author.proposal import Proposal, World, propose
+from streamapp.cli.looked import Looked
+from streamapp.graph.build import build
+from streamapp.plan.plan import Mode
+from streamapp.plan.planner import plan
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.tasks.refusal import Refusal
+
+
+def planned(app: StreamApp, looked: Looked, known: Mapping[str, int | None]) -> Proposal:
+    """The plan, with the counts at first state where the cluster knows of state."""
+    counts = {stream.name: known.get(stream.name) for stream in app.spec.streams} | dict(known)
+    if looked.layout is not None:
+        return propose(app, World(counts, looked.layout, looked.run))
+    graph = build(app, counts)
+    return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
+
+
+def refused(proposal: Proposal) -> tuple[Problem, ...]:
+    """Why tasks with state could not be formed, where that is so."""
+    tasks = proposal.tasks
+    if not isinstance(tasks, Refusal):
+        return ()
+    return (Problem(0, 0, tasks.path, f"{tasks.message}; {tasks.hint}", tasks.reason),)
