@@ -1,0 +1,46 @@
+import pytest
+
+from streamapp.spec.kafka_settings import ALLOWED, SECRET, refused_settings
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plugin.library.paths",
+        "sasl.kerberos.kinit.cmd",
+        "ssl.key.location",
+        "ssl.engine.location",
+        "isolation.level",
+    ],
+)
+@pytest.mark.parametrize("secret", [True, False])
+def test_what_loads_libraries_runs_commands_reads_files_or_is_the_engines_own_is_refused(
+    name: str, secret: bool
+) -> None:
+    assert refused_settings({name: "x"}, secret=secret).keys() == {name}
+
+
+@pytest.mark.parametrize("name", sorted(SECRET))
+def test_a_secret_is_said_in_the_secret_alone(name: str) -> None:
+    assert refused_settings({name: "x"}, secret=True) == {}
+    assert "configSecret" in refused_settings({name: "x"}, secret=False)[name]
+
+
+def test_a_file_that_is_named_is_answered_with_what_takes_its_text() -> None:
+    assert "ssl.ca.pem" in refused_settings({"ssl.ca.location": "/x"}, secret=True)["ssl.ca.location"]
+
+
+@pytest.mark.parametrize("mechanism", ["GSSAPI", "gssapi", "EXTERNAL"])
+def test_mechanisms_whose_clients_run_commands_are_refused(mechanism: str) -> None:
+    assert "PLAIN" in refused_settings({"sasl.mechanism": mechanism}, secret=True)["sasl.mechanism"]
+
+
+def test_what_is_allowed_is_allowed() -> None:
+    given = dict.fromkeys(ALLOWED, "1") | {"sasl.mechanism": "SCRAM-SHA-512"}
+    assert refused_settings(given, secret=True) == {}
+
+
+def test_a_refusal_never_says_the_value() -> None:
+    said = refused_settings({"sasl.pass": "hunter2", "replication.factor": "hunter2"}, secret=True)
+    assert said
+    assert "hunter2" not in str(said)
