@@ -19,7 +19,8 @@ def reconciling(
     """What an edge has its keys reconciled by."""
 
     def within(edge: Edge) -> Reconcile:
-        world = World(edge.cluster, edge.cache, time, lookup(edge.cluster), installation)
+        asked = lookup(edge.cluster)
+        world = World(edge.cluster, edge.cache, time, asked, installation, edge.measured)
 
         async def one(key: Key) -> Outcome:
             return await reconcile(key, world)

@@ -11,6 +11,8 @@ from streamapp_operator.facts.gather import gather
 from streamapp_operator.key import Key
 from streamapp_operator.outcome import Again, Done, Outcome
 from streamapp_operator.status.obstacle import with_obstacle
+from streamapp_operator.telemetry.metrics import DECIDE_SECONDS
+from streamapp_operator.telemetry.verdicts import count
 from streamapp_operator.verdict import Verdict
 from streamapp_operator.world import World
 
@@ -27,13 +29,18 @@ async def reconcile(key: Key, world: World) -> Outcome:
     facts = await gather(world, key, live=False)
     if facts is None:
         return Done()
-    verdict = decide(facts, world.installation)
+    verdict = _decided(facts, world)
     if verdict.before or verdict.after:
         facts = await gather(world, key, live=True)
         if facts is None:
             return Done()
-        verdict = decide(facts, world.installation)
+        verdict = _decided(facts, world)
     return await _done(facts, verdict, world)
+
+
+def _decided(facts: Facts, world: World) -> Verdict:
+    with world.measured.timed(DECIDE_SECONDS):
+        return decide(facts, world.installation)
 
 
 async def _done(facts: Facts, verdict: Verdict, world: World) -> Outcome:
@@ -65,6 +72,7 @@ async def _carried(
             return await _told_of(facts, foreign, world, said)
     except RejectedError as error:
         return await _told_of(facts, error, world, said)
+    count(world.measured, facts.status, verdict)
     return None
 
 

@@ -11,6 +11,7 @@ from streamapp_operator.facts.facts import Desired, Newest
 from streamapp_operator.facts.recent import Recent
 from streamapp_operator.installation import Installation
 from streamapp_operator.objects.snapshot import Snapshot
+from streamapp_operator.telemetry.measured import Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class World:
     clock: Callable[[], float]  # seconds since 1970
     lookup: Lookup
     installation: Installation
+    measured: Measured = field(default_factory=Measured)
     apps: Recent[Newest] = field(default_factory=Recent)
     snapshots: Recent[Snapshot | None] = field(default_factory=Recent)
     desires: Recent[Desired | None] = field(default_factory=Recent)

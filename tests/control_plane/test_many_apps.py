@@ -42,6 +42,8 @@ def test_of_many_apps_applied_at_once_each_gets_one_driver_and_then_nothing_is_w
         assert _writes(one) == before
         assert sorted(_drivers(api_server, namespace)) == sorted(names)
         assert one.measured("streamapp_operator_watch_missed_total") == {}
+        assert one.measured("streamapp_operator_launches_total") == {"": float(APPS)}
+        assert one.measured("streamapp_operator_restarts_total") == {"": 0.0}
 
 
 def _at_rest(operator: Operator) -> bool:

@@ -3,7 +3,9 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from streamapp_operator.telemetry.metrics import BOUNDS, METRICS, Metric, Sort
 
@@ -28,15 +30,24 @@ class Measured:
     _gauges: dict[Metric, Callable[[], dict[Values, float]]] = field(default_factory=dict)
     _histograms: dict[Metric, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
 
-    def add(self, metric: Metric, *labels: str) -> None:
-        """Count one."""
-        self._counts[metric][labels] += 1
+    def add(self, metric: Metric, *labels: str, by: int = 1) -> None:
+        """Count one, or some."""
+        self._counts[metric][labels] += by
 
     def see(self, metric: Metric, seconds: float) -> None:
         """Note how long something took."""
         seen = self._histograms[metric]
         seen.counts[bisect_left(BOUNDS, seconds)] += 1
         seen.total += seconds
+
+    @contextmanager
+    def timed(self, metric: Metric) -> Iterator[None]:
+        """Note how long what is within takes."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self.see(metric, perf_counter() - began)
 
     def look(self, metric: Metric, values: Callable[[], dict[Values, float]]) -> None:
         """Where a gauge's values are looked up when they are asked for."""

@@ -31,12 +31,14 @@ RECONCILES = Metric(
 RECONCILE_SECONDS = Metric(
     "streamapp_operator_reconcile_seconds", Sort.HISTOGRAM, "How long reconciles took."
 )
-PLAN_SECONDS = Metric("streamapp_operator_plan_seconds", Sort.HISTOGRAM, "How long planning took.")
-PLANS = Metric("streamapp_operator_plans_total", Sort.COUNTER, "Plans, by what came of them.", ("outcome",))
-LAUNCHES = Metric("streamapp_operator_launches_total", Sort.COUNTER, "Driver pods made.")
-RESTARTS = Metric(
-    "streamapp_operator_restarts_total", Sort.COUNTER, "Drivers made in place of others.", ("reason",)
+DECIDE_SECONDS = Metric(
+    "streamapp_operator_decide_seconds",
+    Sort.HISTOGRAM,
+    "How long it took to decide what to do for an app: to plan, to form tasks, to place them.",
 )
+LAUNCHES = Metric("streamapp_operator_launches_total", Sort.COUNTER, "Driver pods made.")
+RESTARTS = Metric("streamapp_operator_restarts_total", Sort.COUNTER, "Driver pods made after others failed.")
+EVENTS = Metric("streamapp_operator_events_total", Sort.COUNTER, "What was told of apps.", ("type", "reason"))
 QUEUE_DEPTH = Metric("streamapp_operator_queue_depth", Sort.GAUGE, "Apps that wait for a reconcile.")
 QUEUE_AGE = Metric(
     "streamapp_operator_queue_age_seconds", Sort.GAUGE, "For how long the first of them has been waiting."
@@ -72,7 +74,7 @@ LOOP_LAG = Metric(
 )
 
 METRICS = (
-    RECONCILES, RECONCILE_SECONDS, PLAN_SECONDS, PLANS, LAUNCHES, RESTARTS, QUEUE_DEPTH, QUEUE_AGE,
+    RECONCILES, RECONCILE_SECONDS, DECIDE_SECONDS, LAUNCHES, RESTARTS, EVENTS, QUEUE_DEPTH, QUEUE_AGE,
     WATCH_AGE, COMPARISONS, MISSED, API_CALLS, LEADING, APPS, LOOP_LAG,
 )  # fmt: skip
 
