@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from streamapp.spec.base import Part
-from streamapp.spec.marks import Capability, Crd, Effect, Needs
+from streamapp.spec.marks import Crd, Effect
 from streamapp.spec.scalars import Columns, Expression, LongDuration, Name, PythonReference, ShortDuration
 
 
@@ -22,7 +22,7 @@ class SideInput(Part):
     """The row to keep as a select list over the record; the record's value when unset."""
     python: PythonReference | None = None
     """A function from Arrow batches to Arrow batches of rows and their keys, in place of the expressions."""
-    versions: Annotated[Literal["none", "endOfStream", "nullKey"], Needs(Capability.ADJUNCT)] = "none"
+    versions: Literal["none", "endOfStream", "nullKey"] = "none"
     """What seals a version of a bounded data set: an end of stream, or a record with a null key."""
 
 

@@ -23,7 +23,6 @@ SET: dict[str, tuple[str, Any]] = {
     "Stream.control": ("spec.streams[0].control", True),
     "EventTime.idleTimeout": ("spec.streams[0].eventTime.idleTimeout", "1m"),
     "EventTime.idleQuorum": ("spec.streams[0].eventTime.idleQuorum", 0.25),
-    "SideInput.versions": ("spec.tables[0].sideInputs[0].versions", "nullKey"),
     "PartitionBy.retention": ("spec.operators[1].partitionBy.retention", "1d"),
     "Placement.standbys": ("spec.placement.standbys", 1),
     "State.reclaimPolicy": ("spec.state.reclaimPolicy", "Delete"),

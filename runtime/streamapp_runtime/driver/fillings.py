@@ -23,6 +23,7 @@ class Fillings:
     sharing: Sharing
     ends: Mapping[Partition, int] = field(default_factory=dict)  # at the start, of what is waited for
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    held: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
     known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
 
     @classmethod
@@ -45,7 +46,7 @@ class Fillings:
     def forget(self, lanes: Lanes) -> None:
         """New workers open the stores anew: what they contain has to be heard again."""
         self.sharing.forget(lanes, self.contained)
-        self.contained, self.known = {}, {}
+        self.contained, self.known, self.held = {}, {}, {}
 
     @property
     def left(self) -> int:
@@ -68,6 +69,7 @@ class Fillings:
             if report.contained:
                 told = {Partition.parse(name): at for name, at in report.contained.items()}
                 self.contained.setdefault(report.task, {}).update(told)
+                self.held[report.task] = frozenset(report.held)
         before = self.sharing.settled
         self.sharing.hear(reports, self.contained)
         if self.sharing.settled != before:
@@ -77,16 +79,17 @@ class Fillings:
         """What could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
-                if spans[partition].end > at:
+                if spans[partition].end > at and str(partition) not in self.held.get(task, ()):
                     yield Demand(task, partition, at, spans[partition].end)
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose stores do not contain what their rows have to see."""
+        bootstrap = self.launch.course.bootstrap
         found = set(self.sharing.waiting(self.ends, self.contained))
         for task, parts in self._own().items():
             ends = {p: self.ends[p] for p in parts if p in self.ends}
             wanted = gate(ends, positions.of_tasks.get(task, {}))
-            if wanted.waits(self.contained.get(task, {})):
+            if wanted.waits(self.contained.get(task, {})) or self.held.get(task, frozenset()) & bootstrap:
                 found.add(task)
         return frozenset(found)
 

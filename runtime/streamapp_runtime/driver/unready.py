@@ -41,6 +41,24 @@ def _tables(app: StreamApp) -> Iterator[Told]:
             yield f"spec.tables[{index}].applyBefore", message
 
 
+def _versions(app: StreamApp) -> Iterator[Told]:
+    """Bounded data sets whose versions cannot be told apart, or not be shared."""
+    control = {stream.name for stream in app.spec.streams if stream.control}
+    for index, table in enumerate(app.spec.tables):
+        kinds = {side.versions for side in table.side_inputs}
+        if table.broadcast and table.store != "memory" and kinds - {"none"}:
+            yield f"spec.tables[{index}].broadcast", _not_yet("versions of such a table; keep it in memory")
+        for number, side in enumerate(table.side_inputs):
+            where = f"spec.tables[{index}].sideInputs[{number}].versions"
+            if side.versions == "none" and len(kinds) > 1:
+                yield where, "the table's other side inputs seal versions: say what seals those of this one"
+            if side.versions == "endOfStream" and side.stream not in control:
+                message = (
+                    f'no end of stream comes in "{side.stream}"; say control: true if another app makes it'
+                )
+                yield where, message
+
+
 def _names(app: StreamApp) -> Iterator[Told]:
     """Names that two things would be kept under."""
     tables = {table.name for table in app.spec.tables}
@@ -104,6 +122,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Told]], ...] = (
     _systems,
     _standbys,
     _tables,
+    _versions,
     _late_rows,
     _control,
     _names,

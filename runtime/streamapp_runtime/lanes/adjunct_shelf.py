@@ -33,6 +33,7 @@ class AdjunctShelf:
     retention_ms: int
     broadcast: bool = False
     before_join: bool = False  # whether joins see what comes in their own batch
+    versions: bool = False  # whether its rows come as versions that are seen when they are whole
     sides: Mapping[str, Side] = field(default_factory=dict)  # by the name under which each is read
 
 
@@ -58,6 +59,7 @@ def adjunct_shelves(app: StreamApp, program: Program) -> dict[str, AdjunctShelf]
                 milliseconds(table.retention),
                 table.broadcast,
                 table.apply_before == "join",
+                any(side.versions != "none" for side in table.side_inputs),
                 sides,
             )
     return found

@@ -14,11 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from streamapp.adjunct.recovery import Action, Source, recover
+from streamapp.adjunct.sealing import Seal
 from streamapp.adjunct.validity import Extent, Found, refresh_due
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.orders import SharedOrder, SidePartition, TaskOrder
+from streamapp_runtime.lanes.sealed import Sealed
 from streamapp_runtime.lanes.snapshots import Snapshots
 from streamapp_runtime.lanes.taking import Place
 from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
@@ -39,6 +41,7 @@ class _Kept:
     store: Store
     place: Place
     positions: dict[Partition, int]  # what it contains
+    sealed: Sealed | None = None  # where rows come as versions
     coming: list[Writes] = field(default_factory=list)
     dirty: bool = False  # whether it was written to since it was last committed
 
@@ -93,7 +96,10 @@ class Adjuncts:
             kept = self._kept.get(key)
             if kept is None:
                 place = self._place(shelf, key[0])
-                kept = self._kept[key] = _Kept(place.take(check), place, {})
+                sealed = (
+                    Sealed(Snapshots(place.directory / "versions", shelf.kind)) if shelf.versions else None
+                )
+                kept = self._kept[key] = _Kept(place.take(check), place, {}, sealed)
             self._forget(kept)
             if kept.positions.keys() != wanted.keys():
                 self._judge(kept, shelf, wanted, system)
@@ -106,7 +112,15 @@ class Adjuncts:
         versions = self._versions.get(name)
         if versions is not None:
             return versions.store or self._nothing
-        return self._kept[self._key(task, name)].store
+        kept = self._kept[self._key(task, name)]
+        return (kept.sealed.store or self._nothing) if kept.sealed else kept.store
+
+    def held(self, task: str) -> list[str]:
+        """What is not read on, and the side inputs of which nothing is seen yet."""
+        mine = [
+            self._kept.get(self._key(task, name)) for name, shelf in self.shelves.items() if shelf.versions
+        ]
+        return [name for kept in mine if kept and kept.sealed for name in kept.sealed.held(kept.positions)]
 
     def fill(self, task: str, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Take rows of a table's streams. A null value deletes."""
@@ -117,7 +131,9 @@ class Adjuncts:
         else:
             kept.coming.append((keys, values))
 
-    def apply(self, order: TaskOrder, arrived: Mapping[Partition, int]) -> dict[Partition, int]:
+    def apply(
+        self, order: TaskOrder, arrived: Mapping[Partition, int], seals: Mapping[Partition, Seal]
+    ) -> dict[Partition, int]:
         """Commit what came of a task's streams with the positions that were reached; what is contained now.
 
         What was read from elsewhere than where the store ends is dropped: the driver did not know the store.
@@ -129,16 +145,20 @@ class Adjuncts:
             if shelf.broadcast and not reached:
                 continue
             kept = self._kept[self._key(order.name, shelf.name)]
-            if any(kept.positions.get(p) != starts.get(p) for p in reached):
+            ended = kept.sealed.filling.ended if kept.sealed else frozenset()
+            if any(kept.positions.get(p) != starts.get(p) or p in ended for p in reached):
                 self._forget(kept)
             elif reached:
                 crash_point("adjunct.before-apply")
                 for keys, values in kept.coming:
                     kept.store.put(keys, values)
-                positions = kept.positions | reached
-                kept.store.apply(self._mark(kept.place.identity, positions))
-                kept.positions, kept.coming, kept.dirty = positions, [], False
+                kept.positions |= reached
+                if kept.sealed:
+                    kept.sealed.hear({p: seal for p, seal in seals.items() if p in reached})
+                kept.store.apply(self._mark(kept))
+                kept.coming, kept.dirty = [], False
                 crash_point("adjunct.applied")
+                self._swap(kept, shelf)
             contained |= kept.positions
         return contained
 
@@ -161,9 +181,11 @@ class Adjuncts:
             try:
                 self._forget(kept)
                 if kept.positions:
-                    kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+                    kept.store.set_mark(self._mark(kept))
             finally:
                 kept.store.close()
+                if kept.sealed:
+                    kept.sealed.close()
 
     def _judge(
         self, kept: _Kept, shelf: AdjunctShelf, wanted: Mapping[Partition, SidePartition], system: System
@@ -172,16 +194,27 @@ class Adjuncts:
         sources = dict(_sources(shelf, wanted.values(), system))
         mark = kept.store.mark
         found = None if mark is None else Found(mark.written_ms, _parsed(mark.positions))
+        if kept.sealed and mark is not None and not kept.sealed.found(mark.version):
+            found = Found(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
         decided = recover(found, sources, now_ms=self.clock(), retention_ms=shelf.retention_ms)
         if decided.action is Action.RECREATE:
             kept.store = kept.place.emptied(kept.store)
+        if kept.sealed and decided.action is not Action.KEEP:
+            kept.sealed.begin()
         kept.positions = dict(decided.positions)
-        kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+        kept.store.set_mark(self._mark(kept))
+        self._swap(kept, shelf)
+
+    def _swap(self, kept: _Kept, shelf: AdjunctShelf) -> None:
+        """See the next version where it is whole."""
+        if kept.sealed and kept.sealed.filling.whole(kept.positions):
+            empty = MemoryStore(Limits()) if shelf.kind is StoreKind.MEMORY else None
+            kept.store = kept.sealed.swap(kept.store, empty, lambda store: store.apply(self._mark(kept)))
 
     def _refresh(self, kept: _Kept, shelf: AdjunctShelf) -> None:
         mark = kept.store.mark
         if mark is not None and refresh_due(self.clock() - mark.written_ms, shelf.retention_ms):
-            kept.store.set_mark(self._mark(kept.place.identity, kept.positions))
+            kept.store.set_mark(self._mark(kept))
 
     def _forget(self, kept: _Kept) -> None:
         kept.coming = []
@@ -202,7 +235,8 @@ class Adjuncts:
         identity = Identity(self.run_id, task, shelf.name, shelf.meaning)
         return Place(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
 
-    def _mark(self, identity: Identity, positions: Mapping[Partition, int]) -> Mark:
+    def _mark(self, kept: _Kept) -> Mark:
+        identity = kept.place.identity
         return Mark(
             identity.run_id,
             identity.task,
@@ -211,7 +245,8 @@ class Adjuncts:
             attempt="",
             changelog=0,
             written_ms=self.clock(),
-            positions={str(partition): at for partition, at in sorted(positions.items())},
+            positions={str(partition): at for partition, at in sorted(kept.positions.items())},
+            version=kept.sealed.filling.text() if kept.sealed else "",
         )
 
 

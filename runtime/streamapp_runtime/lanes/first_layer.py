@@ -1,14 +1,14 @@
 """One batch in the first layer of a lane: records become rows, and are heard for what they say of time."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.ends import End
 from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.layer import LayerBatch
-from streamapp_runtime.lanes.word import Word
 
 READ = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -27,20 +27,19 @@ class FirstLayerBatch(LayerBatch):
         asked = [Asked(found, index, number, {}) for number, (index, found) in enumerate(every)]
         sides = [each for each in asked if self._fills(each)]
         for each in sides:
-            yield from self._records(each)
+            end = yield from self._records(each)
             if each.task not in self.failed:
-                self.sides.came(each.task, each.range)
+                self.sides.came(each.task, each.range, end)
         if self.sides.arrived and not self.stage.last:
-            words = [(index, Word(arrived=reached).text()) for index, reached in self.sides.arrived.items()]
-            yield self.stage.wide.from_reports(words)
+            yield self.stage.wide.from_reports(self.sides.arrival())
         for each in asked:
             if not self._fills(each):
                 yield from self._records(each)
         if self.time:
             self.time.listen(self.failed)
 
-    def _records(self, asked: Asked) -> Iterator[pa.RecordBatch]:
-        """The records of one range, handed on."""
+    def _records(self, asked: Asked) -> Generator[pa.RecordBatch, None, End | None]:
+        """The records of one range, handed on; where the version of a bounded data set ends in it."""
         stream, index = asked.range.stream, asked.task
         read, outputs = self.stage.reads[stream]
         place = stream, asked.range.partition
@@ -57,6 +56,9 @@ class FirstLayerBatch(LayerBatch):
                 self.time.hear(index, Partition(*place), taken)
             if taken.rows and count:
                 yield from self.run({edge.tag: taken.rows for edge in outputs})
+            if taken.end:
+                return taken.end
+        return None
 
     def _fills(self, asked: Asked) -> bool:
         return self.stage.reads[asked.range.stream][0].table is not None

@@ -14,6 +14,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.envelope import open_all
 from streamapp_runtime.formats.format import Format
 from streamapp_runtime.lanes.dead_letters import BadRecord
+from streamapp_runtime.lanes.ends import End, first_end
 from streamapp_runtime.lanes.orders import ReadRange
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.program.operations import Read
@@ -29,6 +30,7 @@ class Taken:
     bad: tuple[BadRecord, ...] = ()
     newest: int | None = None  # the newest event time, where a column tells it
     control: tuple[Control, ...] = ()  # what upstream tasks say, in order
+    end: End | None = None  # of the version that is read; what is behind it was left
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +46,16 @@ class Asked:
 def take(read: Read, form: Format, asked: Asked, system: System) -> Iterator[Taken]:
     """The rows of a range, batch by batch."""
     partition = Partition(read.topic, asked.range.partition)
-    for records in system.read(partition, asked.range.start, asked.range.end):
+    for found in system.read(partition, asked.range.start, asked.range.end):
+        end = first_end(read, found) if read.versions != "none" else None
+        records = found.slice(0, end.place) if end else found
         known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
         if known.true_count:
             yield _set_aside(read, records.filter(known), asked)
         yield _decoded(read, form, records.filter(pc.invert(known)) if known.true_count else records, asked)
+        if end:
+            yield Taken(None, 0, end=end)
+            return
 
 
 def _set_aside(read: Read, records: pa.RecordBatch, asked: Asked) -> Taken:

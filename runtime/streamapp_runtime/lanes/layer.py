@@ -127,7 +127,8 @@ class LayerBatch:
             news = self.time.news.get(index) if self.time and self.stage.first else None
             contained = self.sides.contained.get(index, {})
             if any(counts) or first or index in self.told or contained or news:
-                word = Word(counts, self.told.get(index), contained=contained, news=news)
+                held = self.sides.held.get(index, ())
+                word = Word(counts, self.told.get(index), contained=contained, held=held, news=news)
                 if not said:  # what is of the whole lane is told once
                     word = replace(
                         word,

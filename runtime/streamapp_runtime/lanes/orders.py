@@ -132,6 +132,7 @@ class Report:
     steps: Sequence[tuple[str, float]] = ()  # seconds by step
     counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
     contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
+    held: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     location: str = ""  # of the lane
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any

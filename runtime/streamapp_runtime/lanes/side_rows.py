@@ -3,8 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from streamapp.adjunct.sealing import Seal
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.adjuncts import Adjuncts
+from streamapp_runtime.lanes.ends import End
 from streamapp_runtime.lanes.orders import LaneOrder, ReadRange
 from streamapp_runtime.lanes.word import Word
 
@@ -16,11 +18,26 @@ class SideRows:
     adjuncts: Adjuncts
     arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
     contained: dict[int, dict[Partition, int]] = field(default_factory=dict)  # these are in stores
+    seals: dict[Partition, Seal] = field(default_factory=dict)  # ends of versions that came
+    held: dict[int, list[str]] = field(default_factory=dict)  # what is not read on, or not seen yet
     published: dict[str, str] = field(default_factory=dict)  # versions made, by broadcast table
 
-    def came(self, task: int, read: ReadRange) -> None:
-        """Note that all rows of a range were handed on."""
-        self.arrived.setdefault(task, {})[Partition(read.stream, read.partition)] = read.end
+    def came(self, task: int, read: ReadRange, end: End | None) -> None:
+        """Note that all rows of a range were handed on, as far as the end of a version if it has one."""
+        partition = Partition(read.stream, read.partition)
+        self.arrived.setdefault(task, {})[partition] = end.position if end else read.end
+        if end:
+            self.seals[partition] = end.seal
+
+    def arrival(self) -> list[tuple[int, str]]:
+        """What later layers have to know of it."""
+        return [
+            (
+                index,
+                Word(arrived=reached, seals={p: self.seals[p] for p in reached if p in self.seals}).text(),
+            )
+            for index, reached in self.arrived.items()
+        ]
 
     def overhear(self, task: int, word: Word) -> None:
         """Take what an earlier layer says."""
@@ -28,14 +45,17 @@ class SideRows:
             self.arrived.setdefault(task, {}).update(word.arrived)
         if word.contained:
             self.contained.setdefault(task, {}).update(word.contained)
+        self.seals.update(word.seals)
+        self.held.setdefault(task, []).extend(word.held)
         self.published.update(word.published)
 
     def apply(self, lane: LaneOrder, living: Collection[int]) -> None:
         """Commit what came for tasks of which nothing is missing, and make the versions that are wanted."""
         for index in living:
             if index in self.contained:
-                found = self.adjuncts.apply(lane.tasks[index], self.arrived.get(index, {}))
+                found = self.adjuncts.apply(lane.tasks[index], self.arrived.get(index, {}), self.seals)
                 self.contained[index].update(found)
+                self.held.setdefault(index, []).extend(self.adjuncts.held(lane.tasks[index].name))
         for order in lane.shared if 0 in living else ():
             if order.makes and self.adjuncts.publish(order):
                 self.published[order.table] = order.makes

@@ -39,6 +39,10 @@ class Snapshots:
         crash_point("adjunct.copied")
         fresh.rename(self.folder / version)
 
+    def remove(self, version: str) -> None:
+        """Take a version away that nobody reads."""
+        shutil.rmtree(self.folder / version, ignore_errors=True)
+
     def sweep(self) -> None:
         """Remove all versions but the one that is read, and what was left half made."""
         for found in self.folder.iterdir() if self.folder.is_dir() else ():

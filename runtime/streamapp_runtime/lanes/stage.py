@@ -228,6 +228,7 @@ class Stage:
                 bad=batch.bad.get(index, 0),
                 message=message,
                 steps=steps if index == 0 else (),
+                held=batch.sides.held.get(index, ()),
                 location=self.location,
                 published=batch.sides.published if index == 0 else {},
                 contained={str(p): at for p, at in batch.sides.contained.get(index, {}).items()},

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from streamapp.adjunct.sealing import Seal
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.listening import News
 
@@ -19,12 +20,15 @@ class Word:
     times: Mapping[str, float] = field(default_factory=dict)  # of the lane: seconds by step
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     counted: Sequence[tuple[str, str, int]] = ()  # of the lane: by counter, and by table or operator
+    seals: Mapping[Partition, Seal] = field(default_factory=dict)  # ends of versions that arrived
+    held: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     news: News | None = None  # what the task has reached in event time
 
     def text(self) -> str:
         """As it travels."""
         said: dict[str, object] = {"counts": self.counts, "told": self.told, "times": self.times}
-        said |= {"counted": self.counted, "published": self.published}
+        said |= {"counted": self.counted, "published": self.published, "held": list(self.held)}
+        said["seals"] = {str(p): (seal.speaker, seal.speakers) for p, seal in self.seals.items()}
         said["news"] = asdict(self.news) if self.news else None
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
             said[name] = {str(partition): at for partition, at in positions.items()}
@@ -41,4 +45,5 @@ class Word:
         news = News(**said["news"]) if said["news"] else None
         told = tuple(said["told"]) if said["told"] else None
         lane = said["times"], said["published"], said["counted"]
-        return cls(said["counts"], told, arrived, contained, *lane, news)
+        seals = {Partition.parse(name): Seal(*seal) for name, seal in said["seals"].items()}
+        return cls(said["counts"], told, arrived, contained, *lane, seals, said["held"], news)

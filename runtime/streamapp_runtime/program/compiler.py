@@ -78,9 +78,10 @@ class _Compilation:
             if stream.name in inputs:
                 self.add(stream.name, path, partial(compile_read, stream))
             for table in self.spec.tables:
-                if any(side.stream == stream.name for side in table.side_inputs):
-                    name = side_name(stream.name, table.name)
-                    self.add(name, path, partial(compile_read, stream, table.name))
+                for side in table.side_inputs:
+                    if side.stream == stream.name:
+                        name = side_name(stream.name, table.name)
+                        self.add(name, path, partial(compile_read, stream, table.name, side.versions))
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""

@@ -50,6 +50,7 @@ class Read:
     event_time: str | None = None  # the column that is the row's time; the record's own when None
     table: str | None = None  # what it is read for, where it fills a table
     control: bool = False  # another app makes the stream, and tells in it how far it has come
+    versions: str = "none"  # what ends a version of what is read: endOfStream or nullKey
 
     @property
     def name(self) -> str:

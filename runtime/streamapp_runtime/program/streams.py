@@ -29,7 +29,7 @@ def columns_of(stream: Stream) -> tuple[Column, ...]:
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
-def compile_read(stream: Stream, table: str | None = None) -> Compiled:
+def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> Compiled:
     """Read a stream that exists outside the app, for operators or into a table."""
     found = columns_of(stream)
     if not found:
@@ -50,6 +50,7 @@ def compile_read(stream: Stream, table: str | None = None) -> Compiled:
         event_time=event_time,
         table=table,
         control=stream.control,
+        versions=versions,
     )
     piece = Piece(read.name, stream.name, (), read, found)
     return Compiled((piece,), Flow(read.name, found, Key(stream.key, stream.key)))

@@ -26,7 +26,7 @@ def from_bytes(content: bytes) -> Mark:
         mark = Mark(**fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreDamagedError("the store's mark cannot be read") from error
-    texts = (mark.run_id, mark.task, mark.table, mark.schema, mark.attempt)
+    texts = (mark.run_id, mark.task, mark.table, mark.schema, mark.attempt, mark.version)
     whole = isinstance(mark.changelog, int) and isinstance(mark.written_ms, int)
     if not whole or not _are_positions(mark.positions) or not all(isinstance(text, str) for text in texts):
         raise StoreDamagedError("the store's mark cannot be read")

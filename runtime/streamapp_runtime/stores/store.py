@@ -38,6 +38,7 @@ class Mark:
     positions: Mapping[str, int] = field(
         default_factory=dict
     )  # of side inputs: what lies before is contained
+    version: str = ""  # of a bounded data set: how far the version is that is filled
 
     @property
     def identity(self) -> Identity:

@@ -41,7 +41,7 @@ class Filled:
 
     def new_worker(self) -> None:
         sides = {NAME: Side("users", self.bootstrap)}
-        shelf = AdjunctShelf("tiers", self.kind, self.meaning, DAY, False, self.before_join, sides)
+        shelf = AdjunctShelf("tiers", self.kind, self.meaning, DAY, False, self.before_join, sides=sides)
         self.adjuncts = Adjuncts(
             self.folder / "state", "app", "run", {"tiers": shelf}, wait_seconds=0.0, clock=lambda: self.now
         )
@@ -105,7 +105,7 @@ class Filled:
             self.adjuncts.drop()
             return self.opened()
         arrived = {Partition(r.stream, r.partition): r.end for r in ranges}
-        found = self.adjuncts.apply(order, arrived)
+        found = self.adjuncts.apply(order, arrived, {})
         return {partition.index: at for partition, at in found.items()}
 
     def content(self) -> dict[str, str]:

@@ -14,6 +14,8 @@ POINTS = (
     "commit.after.processor-1",
     "store.before-apply",
     "store.before-apply",
+    "adjunct.before-apply",
+    "adjunct.applied",
     "driver.ordered",
     "driver.reported",
 )

@@ -1,4 +1,8 @@
-"""A process that appends views as long as its input stays open, and numbers them."""
+"""A process that appends views as long as its input stays open, and numbers them.
+
+It writes users again too, each as it was: the table that they fill changes all the time, and yet stays what
+it is, so that it is known what every view meets.
+"""
 
 import random
 import select
@@ -12,11 +16,18 @@ USERS = 300
 PACE_SECONDS = 0.3
 
 
+def known_users() -> list[dict[str, str]]:
+    """The users in the table; the others meet nobody."""
+    chance = random.Random(0)  # noqa: S311
+    known = (f"user-{number}" for number in range(USERS) if number % 10)
+    return [{"user": user, "country": chance.choice(["de", "fr", "us"])} for user in known]
+
+
 def feed(folder: Path, seed: int) -> int:
     """How many views were written."""
     chance = random.Random(seed)  # noqa: S311
     system = EmbeddedSystem(folder)
-    written = 0
+    written, known = 0, known_users()
     while not select.select([sys.stdin], [], [], PACE_SECONDS)[0]:
         pages = chance.choices(["/health", "/a", "/b"], k=chance.randrange(1, 100))
         users = (f"user-{chance.randrange(USERS)}" for _ in pages)
@@ -24,6 +35,7 @@ def feed(folder: Path, seed: int) -> int:
             {"user": user, "page": page, "n": written + place}
             for place, (user, page) in enumerate(zip(users, pages, strict=True))
         ]
+        append(system, "users", chance.sample(known, 10))
         append(system, "views", views)
         written += len(views)
     system.close()

@@ -1,7 +1,6 @@
 """Runs the app under load while its processes are killed, then compares what it wrote with the model."""
 
 import os
-import random
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash import model, streams
 from tests.engine.crash.attack import Attack
-from tests.engine.crash.feeder import USERS
+from tests.engine.crash.feeder import known_users
 from tests.engine.crash.victims import kill, victims
 
 ROOT = Path(__file__).parents[3]
@@ -45,9 +44,7 @@ class Siege:
         self.system = EmbeddedSystem(self.data)
         for name in ("views", "users"):
             self.system.create(name, streams.PARTITIONS)
-        chance = random.Random(0)  # noqa: S311
-        known = (f"user-{number}" for number in range(USERS) if number % 10)  # the others meet nobody
-        self.users = [{"user": user, "country": chance.choice(["de", "fr", "us"])} for user in known]
+        self.users = known_users()
         streams.append(self.system, "users", self.users)
         self.killed: Counter[str] = Counter()  # by kind of process, or by the point that it had reached
         self.stops = 0  # how often the app was asked to end

@@ -10,6 +10,7 @@ OF_EACH_KIND = (
     Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
     Attack(point="commit.after.processor-0", commits=200),
     Attack(point="store.before-apply", commits=200),
+    Attack(point="adjunct.applied", commits=200),
     Attack(victim="executor", commits=200, delay=0.1),
     Attack(victim="driver", commits=200, delay=0.3),
     Attack(point="commit.before.processor-1", commits=200),

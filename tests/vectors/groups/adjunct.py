@@ -1,6 +1,8 @@
 """Judges adjunct.json: the rules themselves, and where a vector is about stores, real ones of the engine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +19,7 @@ from streamapp.spec.parse import Parsed, from_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.stores.opening import StoreKind
+from tests.engine.adjunct.versioned import Versioned
 from tests.vectors.tables import filled, stored
 
 RECIPES = "tests/adjunct and tests/engine/adjunct"
@@ -151,6 +154,24 @@ def _config(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     yield from _differs("outcome", expect, outcome)
 
 
+def _bounded(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
+    """Versions as tests/engine/adjunct/test_versions.py has them, with a marker that seals one."""
+    with TemporaryDirectory() as folder:
+        table = Versioned(Path(folder))
+        found = []
+        for event in given["events"]:
+            if event == "MARK":
+                table.mark()
+            elif event.startswith("get "):
+                value, version = table.get(event.removeprefix("get "))
+                found.append(f"{value or 'missing'} (version {version})")
+            else:
+                key, _, value = event.partition("=")
+                table.write(key, value)
+        table.close()
+    yield from _differs("get_b", expect, found)
+
+
 def _app(mains: Sequence[str], tables: list[dict[str, Any]], sides: Sequence[str] | None = None) -> Parsed:
     fills = [side["stream"] for table in tables for side in table.get("sideInputs", ())]
     names = dict.fromkeys([*mains, *(fills if sides is None else sides)])
@@ -196,4 +217,5 @@ _JUDGES: Mapping[str, Callable[[dict[str, Any], dict[str, Any]], Iterator[str]]]
     "broadcast": _broadcast,
     "consistency": _consistency,
     "config": _config,
+    "bounded": _bounded,
 }

@@ -1,0 +1,45 @@
+"""Where a version of a bounded data set ends: a record without a key, or an end of stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp.adjunct.sealing import Seal
+from streamapp.control.codec import decode_control
+from streamapp.control.message import EndOfStream, Kind
+from streamapp_runtime.formats.envelope import open_all
+from streamapp_runtime.program.operations import Read
+
+NULL_KEY, END_OF_STREAM = "nullKey", "endOfStream"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The first end among some records: its place, where reading goes on behind it, and who says it."""
+
+    place: int
+    position: int
+    seal: Seal
+
+
+def first_end(read: Read, records: pa.RecordBatch) -> End | None:
+    """The end of the version that these records are of; None where it goes on."""
+    if read.versions == NULL_KEY:
+        places = np.flatnonzero(records.column("key").is_null())
+        return _end(records, int(places[0]), Seal()) if len(places) else None
+    if read.versions == END_OF_STREAM:
+        opened = open_all(records.column("value"))
+        for place in np.flatnonzero(opened.types == Kind.END_OF_STREAM).tolist():
+            message = decode_control(Kind.END_OF_STREAM, opened.values[place].as_py())
+            if isinstance(message, EndOfStream):
+                said = message.speaker
+                seal = (
+                    Seal() if said.task is None else Seal(f"{said.run}/{said.model}/{said.task}", said.tasks)
+                )
+                return _end(records, place, seal)
+    return None
+
+
+def _end(records: pa.RecordBatch, place: int, seal: Seal) -> End:
+    return End(place, records.column("offset")[place].as_py() + 1, seal)

@@ -1,0 +1,114 @@
+"""A bounded data set that comes in versions, each sealed by a record without a key."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from streamapp.spec.columns import parse_columns
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
+from streamapp_runtime.lanes.adjuncts import Adjuncts
+from streamapp_runtime.lanes.intake import Asked, take
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SidePartition, TaskOrder
+from streamapp_runtime.lanes.side_rows import SideRows
+from streamapp_runtime.program.operations import Read, Role
+from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.system import RECORDS
+
+NAME = "prices>prices"
+COLUMNS = tuple(parse_columns("value BINARY"))
+
+
+@dataclass
+class Versioned:
+    """A table of values that is read batch by batch, as much as there is."""
+
+    folder: Path
+    kind: StoreKind = StoreKind.LMDB
+    partitions: int = 1
+    system: EmbeddedSystem = field(init=False)
+    adjuncts: Adjuncts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.system = EmbeddedSystem(self.folder / "log")
+        self.system.create("prices", self.partitions)
+        self.read = Read(
+            "prices", "main", "prices", Role.SIDE_INPUT, "bytes", COLUMNS, table="prices", versions="nullKey"
+        )
+        self.new_worker()
+
+    def new_worker(self) -> None:
+        sides = {NAME: Side("prices", bootstrap=True)}
+        shelf = AdjunctShelf("prices", self.kind, "meaning", 10**9, versions=True, sides=sides)
+        self.adjuncts = Adjuncts(self.folder / "state", "app", "run", {"prices": shelf}, wait_seconds=0.0)
+
+    def restarts(self) -> None:
+        self.adjuncts.release()
+        self.new_worker()
+
+    def write(self, key: str | None, value: str | None, partition: int = 0) -> None:
+        keys = pa.array([None if key is None else key.encode()], pa.binary())
+        values = pa.array([None if value is None else value.encode()], pa.binary())
+        transaction = self.system.begin("tests", 0)
+        records = pa.record_batch([keys, values, pa.array([0], pa.int64())], schema=RECORDS)
+        transaction.append(Partition("prices", partition), records)
+        transaction.commit()
+
+    def mark(self, partition: int = 0) -> None:
+        self.write(None, None, partition)
+
+    def settled(self) -> TaskOrder:
+        sides = tuple(SidePartition(NAME, index) for index in range(self.partitions))
+        return TaskOrder("task-0", 0, "", (), sides)
+
+    def batch(self) -> list[str]:
+        """Read on as a driver orders it; what is held then."""
+        contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
+        held = self.adjuncts.held("task-0")
+        ranges = []
+        for partition, at in sorted(contained.items()):
+            end = self.system.spans([Partition("prices", partition.index)])
+            (span,) = end.values()
+            if span.end > at and str(partition) not in held:
+                ranges.append(ReadRange(NAME, partition.index, at, span.end))
+        order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().sides)
+        rows = SideRows(self.adjuncts, contained={0: dict(contained)})
+        form = open_format("bytes", COLUMNS)
+        for number, found in enumerate(ranges):
+            end = None
+            for taken in take(self.read, form, Asked(found, 0, number, {}), self.system):
+                if taken.rows is not None and len(taken.rows):
+                    values = taken.rows.columns[0]
+                    self.adjuncts.fill("task-0", "prices", taken.rows.key, values)
+                end = taken.end or end
+            rows.came(0, found, end)
+        rows.apply(LaneOrder("p", (order,)), [0])
+        return self.adjuncts.held("task-0")
+
+    def content(self) -> dict[str, str]:
+        """What rows see."""
+        store = self.adjuncts.store("task-0", "prices")
+        return {key.decode(): value.decode() for key, value in store.scan()}
+
+    def get(self, key: str) -> tuple[str | None, int]:
+        """What rows see of a key once all there is was read, and of which version."""
+        while self.behind():
+            self.batch()
+        (kept,) = self.adjuncts._kept.values()
+        assert kept.sealed is not None
+        return self.content().get(key), kept.sealed.filling.sealed
+
+    def behind(self) -> bool:
+        contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
+        held = self.adjuncts.held("task-0")
+        spans = self.system.spans([Partition("prices", p.index) for p in contained])
+        return any(
+            spans[Partition("prices", p.index)].end > at and str(p) not in held for p, at in contained.items()
+        )
+
+    def close(self) -> None:
+        self.adjuncts.release()
+        self.system.close()
