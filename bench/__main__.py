@@ -20,6 +20,7 @@ MEASURED = (
     "formats",
     "operations",
     "control_plane.launches",
+    "wire",
     "engine.local_store",
     "engine.remote_join",
     "engine.overhead",

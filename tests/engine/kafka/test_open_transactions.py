@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -40,9 +41,10 @@ def killed_amidst(kafka: str, writer: str) -> None:
 def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
     kafka: str, system: KafkaSystem
 ) -> None:
-    first = Ledger(KafkaSystem(kafka), OWNER)
-    first.open("run")
-    first.expect(["processor-0", "processor-1"])
+    with closing(KafkaSystem(kafka)) as before:
+        first = Ledger(before, OWNER)
+        first.open("run")
+        first.expect(["processor-0", "processor-1"])
     killed_amidst(kafka, "processor-1")
     after = system.begin("others.checkpoint", 1)
     after.append(Partition(OUTPUT, 0), values("seen"))
@@ -50,9 +52,10 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
     assert texts(system, Partition(OUTPUT, 0)) == []  # the lane's transaction stands before it
 
     begun = time.monotonic()
-    second = Ledger(KafkaSystem(kafka), OWNER)
-    second.open("run")
-    while texts(system, Partition(OUTPUT, 0)) != ["seen"]:
-        assert time.monotonic() - begun < MOST_SECONDS
+    with closing(KafkaSystem(kafka)) as now:
+        second = Ledger(now, OWNER)
+        second.open("run")
+        while texts(system, Partition(OUTPUT, 0)) != ["seen"]:
+            assert time.monotonic() - begun < MOST_SECONDS
     assert time.monotonic() - begun < MOST_SECONDS
     assert (second.incarnation, second.checkpoints) == (2, {})

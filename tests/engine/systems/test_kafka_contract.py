@@ -1,4 +1,4 @@
-"""A Kafka cluster does what every system does."""
+"""A Kafka cluster does what every system does, by the wire and by librdkafka."""
 
 from collections.abc import Iterator
 
@@ -11,12 +11,15 @@ from tests.engine.systems.topics import remove
 NAMES = ["views", "users", "checkpoint", "one.checkpoint"]
 
 
-@pytest.fixture
-def system_factory(kafka: str) -> Iterator[SystemFactory]:
+WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
+
+
+@pytest.fixture(params=list(WAYS))
+def system_factory(request: pytest.FixtureRequest, kafka: str) -> Iterator[SystemFactory]:
     opened: list[KafkaSystem] = []
 
     def factory() -> KafkaSystem:
-        opened.append(KafkaSystem(kafka))
+        opened.append(KafkaSystem(kafka, WAYS[request.param]))
         return opened[-1]
 
     remove(kafka, NAMES)

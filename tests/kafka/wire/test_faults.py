@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.connection import Security
 from streamapp_runtime.systems.kafka.wire.producer import WireProducer
 from streamapp_runtime.systems.kafka.wire.reader import WireReader
 from streamapp_runtime.systems.system import FencedError, UnavailableError
@@ -32,7 +33,7 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
         to.produce(topic, b"%d" % number * 100)
         to.poll(0)
     assert to.flush(60) == 0
-    reader, starting, offsets = WireReader(broker.bootstrap, patience=60), None, list[int]()
+    reader, starting, offsets = WireReader(broker.bootstrap, Security(timeout=60)), None, list[int]()
     for part in reader.read(Partition(topic, 0), 0, TOPIC_SIZE):
         offsets += part.column("offset").to_pylist()
         starting = starting or restart_soon(broker)
@@ -43,7 +44,7 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
 
 
 def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
-    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", patience=60)
+    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", Security(timeout=60))
     partition = Partition(topic, 0)
     writer.initialise()
     writer.append(partition, numbered(0, 3_000))
@@ -60,7 +61,7 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
 
 @pytest.mark.parametrize("megabytes", [1, 3, 6])
 def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
-    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", patience=60)
+    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", Security(timeout=60))
     partition = Partition(topic, 0)
     writer.initialise()
     for turn in range(4):
@@ -80,7 +81,10 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, "value")
     assert to.flush(60) == 0
-    reader, writer = WireReader(broker.bootstrap, patience=1), WireProducer(broker.bootstrap, "w", patience=1)
+    reader, writer = (
+        WireReader(broker.bootstrap, Security(timeout=1)),
+        WireProducer(broker.bootstrap, "w", Security(timeout=1)),
+    )
     writer.initialise()
     assert [len(part) for part in reader.read(Partition(topic, 0), 0, 1)] == [1]
     broker.freeze()
@@ -104,9 +108,9 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
 def test_nobody_at_the_address_is_out_of_reach() -> None:
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UnavailableError, match="refused"):
-        list(WireReader(address, patience=0.2).read(Partition("any", 0), 0, 1))
+        list(WireReader(address, Security(timeout=0.2)).read(Partition("any", 0), 0, 1))
     with pytest.raises(UnavailableError, match="refused"):
-        WireProducer(address, "w", patience=0.2).initialise()
+        WireProducer(address, "w", Security(timeout=0.2)).initialise()
 
 
 def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
@@ -122,7 +126,7 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         answering = pool.submit(answer)
         address = "{}:{}".format(*server.getsockname())
         with pytest.raises(UnavailableError, match="does not speak Kafka"):
-            list(WireReader(address, patience=0.3).read(Partition("any", 0), 0, 1))
+            list(WireReader(address, Security(timeout=0.3)).read(Partition("any", 0), 0, 1))
         answering.result()
 
 

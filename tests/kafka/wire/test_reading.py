@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.connection import Security
 from streamapp_runtime.systems.kafka.wire.reader import WireReader
 from streamapp_runtime.systems.system import STORED, OutOfRangeError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
@@ -18,7 +19,7 @@ Row = tuple[int, bytes | None, bytes | None, int | None]
 
 @pytest.fixture(scope="module")
 def reader(kafka: str) -> Iterator[WireReader]:
-    opened = WireReader(kafka, patience=20)
+    opened = WireReader(kafka, Security(timeout=20))
     yield opened
     opened.close()
 
@@ -132,7 +133,7 @@ def test_a_transaction_that_is_open_is_beyond_the_end(kafka: str) -> None:
     produce(producer(kafka), topic, 2)
     to.begin_transaction()
     produce(to, topic, 3)
-    reader = WireReader(kafka, patience=0.5)
+    reader = WireReader(kafka, Security(timeout=0.5))
     assert len(read(reader, topic, 0, 2)) == 2
     with pytest.raises(OutOfRangeError, match="ends at 2"):
         read(reader, topic, 0, 3)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.attempts import BrokenError
 from streamapp_runtime.systems.kafka.wire.compression import Codec
+from streamapp_runtime.systems.kafka.wire.connection import Security
 from streamapp_runtime.systems.kafka.wire.producer import WireProducer
 from streamapp_runtime.systems.system import FencedError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
@@ -18,7 +19,7 @@ from tests.kafka.wire.contents import Content, batch, numbered
 
 @pytest.fixture
 def writer(kafka: str) -> Iterator[WireProducer]:
-    opened = WireProducer(kafka, str(uuid.uuid4()), patience=20)
+    opened = WireProducer(kafka, str(uuid.uuid4()), Security(timeout=20))
     opened.initialise()
     yield opened
     opened.close()
@@ -37,7 +38,7 @@ contents = st.lists(
 
 @pytest.fixture(scope="module", params=list(Codec), ids=lambda codec: codec.name)
 def target(request: pytest.FixtureRequest, kafka: str) -> Iterator[tuple[str, WireProducer]]:
-    opened = WireProducer(kafka, str(uuid.uuid4()), patience=20, codec=request.param, largest=3_000)
+    opened = WireProducer(kafka, str(uuid.uuid4()), Security(timeout=20), codec=request.param, largest=3_000)
     opened.initialise()
     yield created(kafka), opened
     opened.close()

@@ -9,11 +9,13 @@ from confluent_kafka import TopicPartition
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka import offsets, writer
 from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
+from streamapp_runtime.systems.kafka.librdkafka import RdkafkaProducer
 from streamapp_runtime.systems.kafka.newest import Newest
-from streamapp_runtime.systems.kafka.reading import Reading
+from streamapp_runtime.systems.kafka.reading import Ranges, Reading
 from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.kafka.transaction import KafkaTransaction
-from streamapp_runtime.systems.kafka.writer import Writer
+from streamapp_runtime.systems.kafka.wire.setup import wire_setup
+from streamapp_runtime.systems.kafka.writer import MakeProducing, Writer
 from streamapp_runtime.systems.system import (
     USUAL,
     FencedError,
@@ -46,7 +48,9 @@ class KafkaSystem:
     ) -> None:
         self._cluster = Cluster(bootstrap_servers, settings or {})
         self._topics = Topics(self._cluster, replication)
-        self._reading = Reading(self._cluster, self._stable_end)
+        wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS)
+        self._reading: Ranges = wire.reader() if wire else Reading(self._cluster, self._stable_end)
+        self._make: MakeProducing = wire.producer if wire else self._librdkafka
         self._newest = Newest(self._cluster, self._topics, self._reading)
         self._writers: dict[tuple[str, str], Writer] = {}
         self._clock = clock
@@ -128,16 +132,19 @@ class KafkaSystem:
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
         """Void what these writers have open, so that it holds up no reader. They may begin anew."""
-        writer.void(self._cluster, [_id(owner, name) for name in writers])
+        writer.void(self._make, [_id(owner, name) for name in writers])
 
     def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
         """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
-        found = writer.begun(self._cluster, _id(owner, _FENCER), incarnation)
-        # What lanes still have open cannot be waited for: they are voided only when this is written.
-        if incarnation > self._fenced_with(owner, settled=False):
-            transaction = KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
-            transaction.put(owner, FENCE, str(incarnation).encode())
-            transaction.commit()
+        found = writer.begun(self._make, _id(owner, _FENCER), incarnation)
+        try:
+            # What lanes still have open cannot be waited for: they are voided only when this is written.
+            if incarnation > self._fenced_with(owner, settled=False):
+                transaction = KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
+                transaction.put(owner, FENCE, str(incarnation).encode())
+                transaction.commit()
+        finally:
+            found.close()
         self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
@@ -163,11 +170,12 @@ class KafkaSystem:
         former = self._writers.pop((owner, name), None)
         if former is not None:
             former.close()
-        found = writer.begun(self._cluster, _id(owner, name), incarnation)
+        found = writer.begun(self._make, _id(owner, name), incarnation)
+        self._writers[owner, name] = found
         fenced = self._fenced_with(owner)
         if fenced > incarnation:
+            found.spent = True
             raise FencedError(f'"{owner}" is fenced for incarnation {fenced}; this is {incarnation}')
-        self._writers[owner, name] = found
         return found
 
     def _fenced_with(self, owner: str, *, settled: bool = True) -> int:
@@ -175,6 +183,10 @@ class KafkaSystem:
             return int(self._newest.values(owner, settled=settled).get(FENCE, b"0"))
         except UnknownStreamError:
             return 0
+
+    def _librdkafka(self, transactional_id: str) -> RdkafkaProducer:
+        producer = self._cluster.producer(transactional_id)
+        return RdkafkaProducer(self._cluster, transactional_id, producer)
 
     def _stable_end(self, partition: Partition) -> int:
         return offsets.stable_ends(self._cluster, [partition])[partition]

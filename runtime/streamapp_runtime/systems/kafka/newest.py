@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.cluster import Cluster
 from streamapp_runtime.systems.kafka.offsets import high_watermarks, oldest, stable_ends
-from streamapp_runtime.systems.kafka.reading import Reading
+from streamapp_runtime.systems.kafka.reading import Ranges
 from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.system import UnavailableError, UnknownStreamError
 
@@ -29,7 +29,7 @@ class Newest:
 
     cluster: Cluster
     topics: Topics
-    reading: Reading
+    reading: Ranges
     _seen: dict[str, _Seen] = field(default_factory=dict)
 
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:

@@ -6,6 +6,7 @@ A range ends by position: its last offsets may be markers of transactions, or ho
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -20,6 +21,16 @@ MOST_AT_ONCE = 10_000
 _WAIT_SECONDS = 0.02
 _SHRUNK_SECONDS = 5.0
 """How long an end may lie below where it was seen: a new leader learns it from its followers."""
+
+
+class Ranges(Protocol):
+    """Whatever reads ranges for one process. What it raises are errors of `systems.system`."""
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The committed records (schema STORED) with start <= offset < end, in order."""
+
+    def close(self) -> None:
+        """Let go of all connections."""
 
 
 @dataclass(slots=True)

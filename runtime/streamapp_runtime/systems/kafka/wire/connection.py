@@ -14,7 +14,6 @@ from streamapp_runtime.systems.kafka.wire.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.message import Answer, Body
 from streamapp_runtime.systems.kafka.wire.varints import Octets
 
-_CLIENT = "streamapp"
 _LARGEST = 1 << 30  # no broker sends so much: what says so is no broker
 _HEAD = struct.Struct(">ii")
 _SPARE = 65_536
@@ -33,10 +32,17 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """How connections are made: plain where there is no context, and how long anything may take."""
+    """How connections are made: plain where there is no context; for whom.
+
+    `timeout` is how long anything may take, and for how long what fails is tried again.
+    """
 
     tls: ssl.SSLContext | None = None
-    timeout: float = 30.0
+    timeout: float = 15.0
+    client: str = "streamapp"
+
+
+PLAIN = Security()
 
 
 class Connection:
@@ -44,6 +50,7 @@ class Connection:
 
     def __init__(self, address: Address, security: Security) -> None:
         self.address = address
+        self._client = security.client.encode()
         plain = socket.create_connection((address.host, address.port), security.timeout)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -60,7 +67,7 @@ class Connection:
     def send(self, api: int, version: int, body: Body) -> int:
         """Send a request; gives its number, by which its answer is asked for."""
         self._sent += 1
-        client = _CLIENT.encode()
+        client = self._client
         head = struct.pack(f">hhih{len(client)}s", api, version, self._sent, len(client), client)
         size = struct.pack(">i", len(head) + sum(map(len, body.parts)))
         self._write([size, head, *body.parts])

@@ -1,6 +1,5 @@
 """Transactions of one writer, by the protocol itself."""
 
-import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.attempts import Attempts, BrokenError
 from streamapp_runtime.systems.kafka.wire.cluster import Cluster
 from streamapp_runtime.systems.kafka.wire.compression import Codec
-from streamapp_runtime.systems.kafka.wire.connection import Security
+from streamapp_runtime.systems.kafka.wire.connection import PLAIN, Security
 from streamapp_runtime.systems.kafka.wire.delivery import Delivery, Outbox
 from streamapp_runtime.systems.kafka.wire.encode import Encoded, Identity, encoded
 from streamapp_runtime.systems.kafka.wire.transactions import Coordinator
@@ -19,7 +18,6 @@ from streamapp_runtime.systems.kafka.wire.transactions import Coordinator
 _HELD = 16 << 20  # bytes that wait before they are sent
 _LARGEST = 1_000_000  # bytes of a batch; a broker takes 1,048,588 unless it was told otherwise
 _TIMEOUT_MS = 60_000
-_PATIENCE = 15.0
 
 
 class WireProducer:
@@ -29,23 +27,21 @@ class WireProducer:
         self,
         bootstrap: str,
         transactional_id: str,
-        tls: ssl.SSLContext | None = None,
+        security: Security = PLAIN,
         *,
         timeout_ms: int = _TIMEOUT_MS,
-        patience: float = _PATIENCE,
         codec: Codec = Codec.NONE,
         largest: int = _LARGEST,
     ) -> None:
         """`timeout_ms` is how long a transaction may stay open before the cluster drops it.
 
-        `patience` is for how many seconds a cluster that does not answer is asked again. No batch takes more
-        than `largest` bytes, unless one record does.
+        No batch takes more than `largest` bytes, unless one record does.
         """
-        self._cluster = Cluster(bootstrap, Security(tls, patience))
-        self._coordinator = Coordinator(self._cluster, transactional_id, patience)
+        self._cluster = Cluster(bootstrap, security)
+        self._coordinator = Coordinator(self._cluster, transactional_id, security.timeout)
         self._transactional_id = transactional_id
         self._timeout_ms = timeout_ms
-        self._patience = patience
+        self._patience = security.timeout
         self._codec = codec
         self._largest = largest
         self._identity: Identity | None = None

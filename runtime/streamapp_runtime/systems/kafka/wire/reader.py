@@ -1,6 +1,5 @@
 """Ranges of committed records, by the protocol itself."""
 
-import ssl
 import time
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +11,7 @@ from streamapp_runtime.systems.kafka.wire import errors, fetch
 from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
 from streamapp_runtime.systems.kafka.wire.batches import Batch, batches, committed
 from streamapp_runtime.systems.kafka.wire.cluster import Cluster
-from streamapp_runtime.systems.kafka.wire.connection import Connection, Security
+from streamapp_runtime.systems.kafka.wire.connection import PLAIN, Connection, Security
 from streamapp_runtime.systems.kafka.wire.decode import decode
 from streamapp_runtime.systems.kafka.wire.errors import Reaction
 from streamapp_runtime.systems.kafka.wire.fetch import Fetched
@@ -22,7 +21,6 @@ from streamapp_runtime.systems.system import OutOfRangeError, UnavailableError
 _LEAST, _MOST = 65_536, 8 << 20  # bytes of one fetch
 _GUESS = 1024  # bytes of a record before any was seen
 _UNKNOWN = 3
-_PATIENCE = 10.0
 
 
 class WireReader:
@@ -31,17 +29,13 @@ class WireReader:
     def __init__(
         self,
         bootstrap: str,
-        tls: ssl.SSLContext | None = None,
+        security: Security = PLAIN,
         *,
-        patience: float = _PATIENCE,
         check: bool = True,
     ) -> None:
-        """`patience` is for how many seconds a cluster that does not answer is asked again.
-
-        `check` compares the checksum of every batch.
-        """
-        self._cluster = Cluster(bootstrap, Security(tls, patience))
-        self._patience = patience
+        """`check` compares the checksum of every batch."""
+        self._cluster = Cluster(bootstrap, security)
+        self._patience = security.timeout
         self._check = check
         self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen
 

@@ -1,0 +1,131 @@
+"""Transactions of one writer by librdkafka's producer: for what the wire does not speak, such as SASL."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
+from streamapp_runtime.systems.kafka.faults import RAISED, cause, translated
+from streamapp_runtime.systems.system import UnavailableError
+
+COMMIT_SECONDS = 30.0
+"""How long the end of a transaction may take; after that, what came of it is read from the checkpoints."""
+
+_PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
+
+
+@dataclass(slots=True)
+class RdkafkaProducer:
+    """One producer. Nothing is begun before the first record of a transaction."""
+
+    cluster: Cluster
+    transactional_id: str
+    producer: Producer
+    _begun: bool = False
+    _ends: dict[Partition, int] = field(default_factory=dict)
+    _failure: KafkaError | None = None
+
+    def initialise(self) -> None:
+        """Take over the name."""
+        try:
+            self.producer.init_transactions(ANSWER_SECONDS)
+        except KafkaException as error:
+            raise self.cluster.failure(error, f'beginning to write as "{self.transactional_id}"') from None
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records to the end of a partition."""
+        keys, values, times = (column.to_pylist() for column in records.columns)
+        last = len(keys) - 1
+        for place, (key, value, time_ms) in enumerate(zip(keys, values, times, strict=True)):
+            self._produce(partition, key, value, time_ms, told=place == last)
+
+    def flush(self) -> Mapping[Partition, int]:
+        """Wait until the cluster has everything."""
+        try:
+            left = self.producer.flush(COMMIT_SECONDS)
+        except RAISED as error:
+            raise self._failed(cause(error), "writing") from None
+        if self._failure is not None:
+            raise self._failed(self._failure, "writing")
+        if left:
+            waited = f"{left} records did not reach the cluster in {COMMIT_SECONDS:.0f} s"
+            raise self._failed(KafkaError(KafkaError._TIMED_OUT, waited), "writing")
+        return self._ends
+
+    def commit(self) -> Mapping[Partition, int]:
+        """Make everything visible."""
+        if not self._begun:
+            return {}
+        ended = self.flush()
+        ends = time.monotonic() + COMMIT_SECONDS
+        while True:
+            try:
+                self.producer.commit_transaction(ends - time.monotonic())
+            except RAISED as error:
+                if not cause(error).retriable() or time.monotonic() > ends:
+                    raise self._failed(cause(error), "committing") from None
+            else:
+                self._begun, self._ends = False, {}
+                return ended
+
+    def abort(self) -> None:
+        """Drop everything."""
+        if not self._begun:
+            return
+        try:
+            self.producer.purge()
+            self.producer.abort_transaction(ANSWER_SECONDS)
+        except RAISED as error:
+            raise self._failed(cause(error), "aborting") from None
+        self._begun, self._ends = False, {}
+
+    def close(self) -> None:
+        """Have nothing more sent."""
+        self.producer.purge()
+
+    def _produce(
+        self, partition: Partition, key: bytes | None, value: bytes | None, time_ms: int, *, told: bool
+    ) -> None:
+        heard = partial(self._delivered, self._ends, partition) if told else None
+        produce = self.producer.produce
+        ends = time.monotonic() + COMMIT_SECONDS
+        while True:
+            try:
+                if not self._begun:
+                    self.producer.begin_transaction()
+                    self._begun = True
+                produce(partition.stream, value, key, partition.index, on_delivery=heard, timestamp=time_ms)
+            except BufferError:  # what was produced has to go out first
+                if time.monotonic() > ends:
+                    raise UnavailableError(f"writing to {partition}: nothing goes out") from None
+                self.producer.poll(0.05)
+            except RAISED as error:
+                if cause(error).code() != KafkaError._UNKNOWN_PARTITION or time.monotonic() > ends:
+                    raise self._failed(cause(error), f"writing to {partition}") from None
+                self._look_again(partition)
+            else:
+                return
+
+    def _look_again(self, partition: Partition) -> None:
+        """Have the producer learn of partitions that were added since it first wrote to the topic."""
+        try:
+            self.producer.list_topics(partition.stream, ANSWER_SECONDS)
+        except RAISED as error:
+            raise self._failed(cause(error), f"writing to {partition}") from None
+
+    def _delivered(
+        self, ends: dict[Partition, int], partition: Partition, error: KafkaError | None, message: Message
+    ) -> None:
+        """Hear of a transaction's record, be it that the transaction has ended."""
+        if error is not None and error.code() not in _PURGED:
+            self._failure = self._failure or error
+        elif (offset := message.offset()) is not None:
+            ends[partition] = offset + 1
+
+    def _failed(self, error: KafkaError, doing: str) -> Exception:
+        return translated(error, f'{doing} as "{self.transactional_id}"', self.cluster.denied)
