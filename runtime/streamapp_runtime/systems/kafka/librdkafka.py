@@ -128,4 +128,9 @@ class RdkafkaProducer:
             ends[partition] = offset + 1
 
     def _failed(self, error: KafkaError, doing: str) -> Exception:
+        if error.code() == KafkaError._FATAL:  # only that it is; what it is says the end of a transaction
+            try:
+                self.producer.commit_transaction(0)
+            except RAISED as told:
+                error = cause(told)
         return translated(error, f'{doing} as "{self.transactional_id}"', self.cluster.denied)
