@@ -6,6 +6,8 @@ from pathlib import Path
 from streamapp.spec import crd, reference
 from streamapp_operator import installation_file
 from streamapp_operator.cluster import rights_page
+from streamapp_operator.status import page as life_page
+from streamapp_operator.status import picture
 from streamapp_operator.telemetry import metrics as operator_metrics
 from streamapp_runtime.driver import metrics
 
@@ -13,6 +15,8 @@ REPOSITORY = Path(__file__).parents[2]
 
 GENERATED: Mapping[str, Callable[[], str]] = {
     "crds/streamapps.streamapp.dev.yaml": crd.text,
+    "docs/pictures/app-life.svg": picture.picture,
+    "docs/reference/app-life.md": life_page.page,
     "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": metrics.page,
     "docs/reference/operator-metrics.md": operator_metrics.page,

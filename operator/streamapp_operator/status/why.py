@@ -35,7 +35,6 @@ class Why(StrEnum):
     SPEC_CHANGED = "SpecChanged"
     PARTITIONS_GREW = "PartitionsGrew"
     MODEL_CHANGED = "ModelChanged"
-    SCALING = "Scaling"
     STABLE = "Stable"
     # People's wishes.
     SUSPENDED = "Suspended"

@@ -1,0 +1,114 @@
+"""The page about the life of an app says no more and no less than the code does."""
+
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from streamapp_operator.counts.answers import Counts, Known, Pending
+from streamapp_operator.status.condition import Aspect
+from streamapp_operator.status.phase import SAYS, Phase
+from streamapp_operator.status.picture import PLACES, picture
+from streamapp_operator.status.sentences import ASPECTS, REASONS
+from streamapp_operator.status.ways import WAYS, Way
+from streamapp_operator.status.why import Why
+from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.memory_api import MemoryApi
+from tests.control_plane.deciding.stage import START, Stage
+
+KNOWN = Known({"views": 8, "users": 8, "enriched": None})
+UNEQUAL = Known({"views": 8, "users": 6, "enriched": None})
+
+
+class Life:
+    """An app whose phases are written down as they come."""
+
+    def __init__(self) -> None:
+        self.stage = Stage(MemoryApi(lambda: START), "shop")
+        self.phases: list[str] = []
+
+    def then(self) -> None:
+        """Reconcile until nothing changes, looking at the phase after each."""
+        for _ in range(12):
+            self.stage.reconcile()
+            phase = self.stage.status()["phase"]
+            if not self.phases or self.phases[-1] != phase:
+                self.phases.append(phase)
+
+    def run(self) -> None:
+        self.stage.begin()
+        self.stage.report()
+        self.then()
+
+
+def lives() -> Iterator[list[str]]:
+    def begun(answer: Counts = KNOWN, **spec: object) -> Life:
+        life = Life()
+        life.stage.table.answer = answer
+        life.stage.apply(join(**spec))
+        life.then()
+        return life
+
+    waiting = begun(Pending())
+    waiting.stage.table.answer = UNEQUAL
+    waiting.then()
+    waiting.stage.table.answer = KNOWN
+    waiting.then()
+    yield waiting.phases
+
+    known_later = begun(Pending())
+    known_later.stage.table.answer = KNOWN
+    known_later.then()
+    yield known_later.phases
+
+    failing = begun(restartPolicy={"maxRestarts": 1})
+    failing.run()
+    failing.stage.end(code=3)
+    failing.then()
+    failing.stage.pass_time(10)
+    failing.then()
+    failing.run()
+    failing.stage.end(code=3)
+    failing.then()
+    yield failing.phases
+
+    edited = begun()
+    edited.run()
+    edited.stage.edit(restartNonce=1)
+    edited.then()
+    edited.stage.remove("app-driver-1")
+    edited.then()
+    edited.run()
+    edited.stage.edit(suspend=True)
+    edited.then()
+    edited.stage.remove("app-driver-2")
+    edited.then()
+    edited.stage.edit(suspend=False)
+    edited.then()
+    edited.run()
+    edited.stage.end(code=0, message=json.dumps({"outcome": "done"}))
+    edited.then()
+    yield edited.phases
+
+
+@pytest.fixture(scope="module")
+def seen() -> set[tuple[str, str]]:
+    return {pair for phases in lives() for pair in pairwise(phases)}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.before}-{way.after}")
+def test_every_arrow_is_a_way_that_an_app_takes(seen: set[tuple[str, str]], way: Way) -> None:
+    assert (way.before, way.after) in seen
+
+
+def test_every_phase_condition_and_reason_has_its_sentence() -> None:
+    assert set(SAYS) == set(Phase) == set(PLACES)
+    assert set(ASPECTS) == set(Aspect)
+    assert set(REASONS) == set(Why)
+
+
+def test_every_phase_and_arrow_is_in_the_picture() -> None:
+    drawn = picture()
+    assert all(f">{phase}<" in drawn for phase in Phase)
+    assert drawn.count('class="way"') == len(WAYS)
