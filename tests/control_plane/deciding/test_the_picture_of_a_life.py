@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import pairwise
 
 import pytest
@@ -42,9 +43,10 @@ class Life:
         self.then()
 
 
-def lives() -> Iterator[list[str]]:
+def lives(open_until: ExitStack) -> Iterator[list[str]]:
     def begun(answer: Counts = KNOWN, **spec: object) -> Life:
         life = Life()
+        open_until.callback(life.stage.close)
         life.stage.table.answer = answer
         life.stage.apply(join(**spec))
         life.then()
@@ -94,7 +96,8 @@ def lives() -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def seen() -> set[tuple[str, str]]:
-    return {pair for phases in lives() for pair in pairwise(phases)}
+    with ExitStack() as open_until:
+        return {pair for phases in lives(open_until) for pair in pairwise(phases)}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.before}-{way.after}")
