@@ -28,7 +28,6 @@ _SETTINGS = {
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "inter.broker.listener.name": "PLAINTEXT",
-    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL:SASL_PLAINTEXT",
     "auto.create.topics.enable": "false",
     "default.replication.factor": "1",
     "offsets.topic.replication.factor": "1",
@@ -54,8 +53,14 @@ _SETTINGS = {
 class Broker:
     """One broker, whose data and ports stay the same from start to start."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str] | None = None) -> None:
-        """`home` keeps everything of the broker; `settings` are the broker's own and come last."""
+    def __init__(
+        self, home: Path, settings: Mapping[str, str] | None = None, guards: Mapping[str, str] | None = None
+    ) -> None:
+        """`home` keeps everything of the broker; `settings` are the broker's own and come last.
+
+        `guards` are further listeners with a protocol each, such as SSL.
+        """
+        self._guards = {name: (protocol, free_port()) for name, protocol in (guards or {}).items()}
         self.home = home
         self.log = home / "log.txt"
         self._settings = dict(settings or {})
@@ -67,6 +72,10 @@ class Broker:
     @property
     def bootstrap(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    def guarded(self, name: str) -> str:
+        """The address of a further listener."""
+        return f"127.0.0.1:{self._guards[name][1]}"
 
     @property
     def pid(self) -> int:
@@ -139,12 +148,19 @@ class Broker:
 
     def _format(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
+        listeners = [
+            f"PLAINTEXT://{self.bootstrap}",
+            *(f"{name}://{self.guarded(name)}" for name in self._guards),
+        ]
+        protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"}
+        protocols |= {name: protocol for name, (protocol, _) in self._guards.items()}
         settings = {
             **_SETTINGS,
             "log.dirs": str(self.home / "data"),
             "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
-            "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://127.0.0.1:{self.controller_port}",
-            "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
+            "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{self.controller_port}"]),
+            "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
+            "advertised.listeners": ",".join(listeners),
             **self._settings,
         }
         lines = (f"{name}={value}\n" for name, value in settings.items())

@@ -58,17 +58,13 @@ class Cluster:
         """A connection to who keeps the transactions of this name, asked for anew."""
         while True:
             try:
-                body = Body().text(transactional_id).int8(1)
-                answer = self._any().ask(*_FIND_COORDINATOR, body)
-                answer.int32()  # how long it was throttled
-                error = answer.int16()
-                answer.text()
+                error, address = self._kept_by(transactional_id)
                 if not error:
-                    answer.int32()
-                    return self._connection(Address(answer.text() or "", answer.int32()))
+                    return self._connection(address)
+            except FAILURES as failure:
+                attempts.failed(failure)
+            else:
                 attempts.refused(error)
-            except FAILURES as error:
-                attempts.failed(error)
 
     def lost(self, connection: Connection) -> None:
         """Give up a connection that failed."""
@@ -93,6 +89,19 @@ class Cluster:
                 return
             # None, or one that has just gone: five is what a partition without a leader is told by.
             attempts.refused(topic.error or topic.leaders[partition.index][0] or 5)
+
+    def _kept_by(self, transactional_id: str) -> tuple[int, Address]:
+        connection = self._any()
+        try:
+            answer = connection.ask(*_FIND_COORDINATOR, Body().text(transactional_id).int8(1))
+            answer.int32()  # how long it was throttled
+            error = answer.int16()
+            answer.text()  # the same in words
+            answer.int32()  # the broker's number
+            return error, Address(answer.text() or "", answer.int32())
+        except FAILURES:
+            self.lost(connection)
+            raise
 
     def _topic(self, name: str) -> _Topic:
         connection = self._any()
