@@ -12,6 +12,7 @@ from streamapp_runtime.driver.session import ExecutorsMissingError, executors, i
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.whereabouts import SCHEMA, answer
 from streamapp_runtime.lanes.worker import entry
+from streamapp_runtime.program.careful import apply_carefully, steps_of
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.program.sql_layer import apply
 
@@ -29,6 +30,7 @@ class Crew:
     pause: Callable[[float], None] = time.sleep
     seats: tuple[str, ...] = ()  # by lane, as the lane itself calls it; empty where there is one process
     bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
+    _lanes: DataFrame | None = None
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
@@ -47,7 +49,14 @@ class Crew:
 
     def assemble(self, processors: Sequence[str], incarnation: int) -> DataFrame:
         """What every batch runs from now on; ExecutorsMissingError when lanes cannot be parted."""
-        return self._frame(self._seated(processors), incarnation)
+        self._lanes = self._seated(processors)
+        return self._frame(self._lanes, incarnation)
+
+    def careful(self, incarnation: int) -> DataFrame | None:
+        """The same for a search, in which rows that fail are told; None where no expression is Spark's."""
+        if self._lanes is None or not steps_of(self.program):
+            return None
+        return self._frame(self._lanes, incarnation, careful=True)
 
     def _seated(self, processors: Sequence[str]) -> DataFrame:
         """The lanes, each on an executor of its own."""
@@ -69,8 +78,8 @@ class Crew:
             self.pause(_PAUSE_SECONDS)  # one of them is gone, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(told.values()))} executors")
 
-    def _frame(self, lanes: DataFrame, incarnation: int) -> DataFrame:
-        frame, layers = lanes, self.program.layers
+    def _frame(self, lanes: DataFrame, incarnation: int, *, careful: bool = False) -> DataFrame:
+        frame, layers, steps = lanes, self.program.layers, 0
         for number, layer in enumerate(layers):
             if isinstance(layer, PythonLayer):
                 last = number == len(layers) - 1
@@ -78,7 +87,8 @@ class Crew:
                 work = entry(self.program, number, self.setup, incarnation)
                 frame = frame.mapInArrow(work, "task INT, report STRING" if last else self.program.schema)
             else:
-                frame = apply(frame, layer)
+                frame = apply_carefully(frame, layer, steps) if careful else apply(frame, layer)
+                steps += len(layer.steps)
         return frame
 
     def _in_layer(self, number: int) -> None:

@@ -28,6 +28,16 @@ TROUBLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableErr
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 
 
+def why(reports: Iterable[Report]) -> str | None:
+    """Why a batch of which nothing is committed fails; None where it does not."""
+    for report in reports:
+        if report.status in {AWAY, WAITING}:
+            raise UnavailableError(report.message)  # of the records nothing is proved
+        if report.status == "code":
+            return report.message
+    return None
+
+
 class FailedError(Exception):
     """The app cannot go on; the message says why."""
 

@@ -1,9 +1,10 @@
 """The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +20,7 @@ from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.manning import Manning
+from streamapp_runtime.driver.naming import Place, search
 from streamapp_runtime.driver.ordering import lane_orders
 from streamapp_runtime.driver.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.patience import Patience
@@ -101,8 +103,7 @@ class Loop:
                 self.release()
                 self._frame = None
             if self.trials.due(self.failures):
-                suspects = self.trials.taken()
-                while self.trials.found(suspects, self._tried):
+                for _ in self.trials.found(self._named, self._tried):
                     self.failures = 0
             return self._step(self._frame or self._mended())
         except FencedError as error:
@@ -175,20 +176,30 @@ class Loop:
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""
+        reports = self._trial(given, self._ready())
+        return reports if isinstance(reports, str) else failing.why(reports)
+
+    def _named(self, given: Sequence[Demand]) -> Mapping[Place, str]:
+        """The records on which expressions fail."""
+        self._ready()
+        return search(self.manning.crew, self.ledger.incarnation, partial(self._trial, given))
+
+    def _ready(self) -> DataFrame:
+        """What runs batches, once all tasks can work."""
         while self._frame is None or self._busy:
             self._run(self._frame or self._mended(), [], None)
+        return self._frame
+
+    def _trial(self, given: Sequence[Demand], frame: DataFrame) -> tuple[Report, ...] | str:
+        """What lanes say of a batch of which nothing is committed; why, where it fails."""
         self.number += 1
-        orders = replace(self._orders(given), trial=True)
         try:
-            reports = self._collected(self._frame, orders)
+            return self._collected(frame, replace(self._orders(given), trial=True))
         except PySparkException as error:
             if lost(error):
                 raise
             self._frame, self._fence = None, True
             return told(error)
-        if away := [report.message for report in reports if report.status in {failing.AWAY, failing.WAITING}]:
-            raise UnavailableError(away[0])  # of the records nothing is proved
-        return next((report.message for report in reports if report.status == "code"), None)
 
     def _collected(self, frame: DataFrame, orders: Orders) -> tuple[Report, ...]:
         self.session.sparkContext.setLocalProperty(PROPERTY, orders.text())

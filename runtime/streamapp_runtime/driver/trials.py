@@ -1,15 +1,18 @@
 """The records that are known to be bad, and the search for another when batches go on failing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from streamapp_runtime.driver.culprit import Trial, culprit
+from streamapp_runtime.driver.culprit import Culprit, Trial, culprit
 from streamapp_runtime.driver.failing import FATAL, HopelessError
 from streamapp_runtime.driver.flow import Demand
 
 FAILURES_BEFORE: Final = 2
 """A batch that fails once may have met a lost executor; one that fails again is looked into."""
+
+Naming = Callable[[Sequence[Demand]], Mapping[tuple[str, int, int], str]]
+"""Records on which a batch fails, and why: all, some, or none where it cannot tell."""
 
 Known = tuple[str, int, int, str]
 """Stream, partition and offset of a bad record, and why it is one."""
@@ -27,12 +30,21 @@ class Trials:
         """Whether so many failures in a row are to be looked into."""
         return bool(self.suspects) and failures >= FAILURES_BEFORE
 
-    def taken(self) -> tuple[Demand, ...]:
-        """What is suspected, from now on no more."""
-        taken, self.suspects = self.suspects, ()
-        return taken
+    def found(self, naming: Naming, trial: Trial) -> Iterator[None]:
+        """Blame records, each time some are found; HopelessError where the app wants to end at such a record.
 
-    def found(self, suspects: Sequence[Demand], trial: Trial) -> bool:
+        Those on which expressions fail are named in one trial; for what else fails, halves are tried.
+        """
+        suspects, self.suspects = self.suspects, ()
+        while fresh := {place: why for place, why in naming(suspects).items() if place not in self.bad}:
+            if self.on_bad_record == "fail":
+                raise HopelessError(f"{FATAL['bad']}: {Culprit(*min(fresh), fresh[min(fresh)])}")
+            self.bad |= fresh
+            yield
+        while self._found(suspects, trial):
+            yield
+
+    def _found(self, suspects: Sequence[Demand], trial: Trial) -> bool:
         """Whether one more record is to blame; HopelessError where the app wants to end at such a record."""
         found = culprit(suspects, trial)
         if found is None:

@@ -13,6 +13,7 @@ from streamapp_runtime.lanes.commit import Committed, Ledger
 from streamapp_runtime.lanes.dead_letters import BadRecord, letters
 from streamapp_runtime.lanes.lane_time import LaneTime
 from streamapp_runtime.lanes.late_rows import letters as late_letters
+from streamapp_runtime.lanes.misfits import Misfits
 from streamapp_runtime.lanes.orders import LaneOrder, Orders
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.side_rows import SideRows
@@ -23,6 +24,7 @@ from streamapp_runtime.lanes.word import Word
 from streamapp_runtime.operations.by_task import by_task
 from streamapp_runtime.operations.changes import Changes
 from streamapp_runtime.operations.state import State
+from streamapp_runtime.program.careful import failed_at
 from streamapp_runtime.program.operations import PythonMap, Read, Write
 from streamapp_runtime.program.program import CHANGELOG, REPORT, Edge, Task
 from streamapp_runtime.stores.store import Store
@@ -63,6 +65,7 @@ class LayerBatch:
             clock=self.time.clock if self.time else None,
         )
         self.times = StepTimes()
+        self.misfits = Misfits.of(lane)
         self._touched: set[tuple[int, str]] = set()
 
     def pass_on(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -211,6 +214,8 @@ class LayerBatch:
             for task in pc.unique(rows.column("task")).to_pylist():
                 chosen = rows.filter(pc.equal(rows.column("task"), task))
                 self._post(tag, task, chosen.column("k"), chosen.column(VALUE))
+        elif failed_at(tag):
+            self.misfits.add(rows)
         elif tag == CHANGELOG:
             names = rows.column(NAME).dictionary_encode()
             owners = np.stack([rows.column("task").to_numpy(), names.indices.to_numpy()])

@@ -139,6 +139,7 @@ class Report:
     due: int | None = None  # when a watermark is to be written if no more records come
     idle_at: int | None = None  # when a partition is idle if no more records come
     ended: bool = False  # whether nothing will ever come to the task in this turn
+    misfits: str = ""  # the rows of the lane on which an expression failed, in a search for them
 
     def text(self) -> str:
         """As it travels."""

@@ -231,6 +231,7 @@ class Stage:
                 held=batch.sides.held.get(index, ()),
                 location=self.location,
                 published=batch.sides.published if index == 0 else {},
+                misfits=batch.misfits.text() if index == 0 else "",
                 contained={str(p): at for p, at in batch.sides.contained.get(index, {}).items()},
                 **_time(batch, done, index),
             )

@@ -15,20 +15,27 @@ each register's `CASE ... ELSE register` doubles it: ten maps in a row would mak
 def apply(rows: DataFrame, layer: SqlLayer) -> DataFrame:
     """The rows after all steps of a layer; their columns stay the wide row's."""
     for step in layer.steps:
-        rows = _step(rows, step)
+        rows = apply_step(rows, step)
     return rows
 
 
-def _step(rows: DataFrame, step: Step) -> DataFrame:
+def apply_step(rows: DataFrame, step: Step) -> DataFrame:
+    """The rows after one step."""
     names = rows.columns
     if step.where is not None:
-        rows = _named(rows).where(step.where)
+        rows = named(rows).where(step.where)
     for generator, place, element in step.explode:
-        rows = _named(rows).selectExpr("*", f"{generator} AS (`{place}`, `{element}`)")
+        rows = named(rows).selectExpr("*", f"{generator} AS (`{place}`, `{element}`)")
     project = dict(step.project)
-    rows = _named(rows).selectExpr(*(f"{project.get(name, f'{ROW}.{name}')} AS {name}" for name in names))
+    rows = named(rows).selectExpr(*(f"{project.get(name, f'{ROW}.{name}')} AS {name}" for name in names))
+    return fanned_out(rows, step)
+
+
+def fanned_out(rows: DataFrame, step: Step) -> DataFrame:
+    """The rows, once for each of those that read them."""
     if not step.fan_out:
         return rows
+    names = rows.columns
     tags = F.array("tag")
     for tag, onto in step.fan_out:
         tags = F.when(F.col("tag") == tag, F.array(*map(F.lit, onto))).otherwise(tags)
@@ -36,5 +43,6 @@ def _step(rows: DataFrame, step: Step) -> DataFrame:
     return rows.select(F.explode(tags).alias("tag"), *others).select(*names)
 
 
-def _named(rows: DataFrame) -> DataFrame:
+def named(rows: DataFrame) -> DataFrame:
+    """The rows under the name by which expressions ask for registers."""
     return rows.alias(ROW.strip("`"))

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.culprit import Culprit, culprit, halves
+from streamapp_runtime.driver.failing import HopelessError
 from streamapp_runtime.driver.flow import Demand
+from streamapp_runtime.driver.trials import Trials
 
 Place = tuple[str, int, int]
 
@@ -63,3 +66,35 @@ def test_a_batch_that_does_not_fail_again_has_no_culprit(batch: list[Demand]) ->
 
 def test_a_batch_that_fails_without_any_record_has_no_culprit() -> None:
     assert culprit([], lambda _: "no disk") is None
+
+
+@given(batches, st.data())
+def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_halves_tried(
+    batch: list[Demand], data: st.DataObject
+) -> None:
+    every = places(batch)
+    wrong = data.draw(st.sets(st.sampled_from(every)))
+    unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
+    trials = Trials("skip")
+    trials.suspect(batch)
+    tried: list[int] = []
+
+    def naming(part: Sequence[Demand]) -> dict[Place, str]:
+        return dict.fromkeys((wrong - unnamed) & set(places(part)), "named")
+
+    def trial(part: Sequence[Demand]) -> str | None:
+        tried.append(len(places(part)))
+        return "tried" if (wrong - trials.bad.keys()) & set(places(part)) else None
+
+    for _ in trials.found(naming, trial):
+        pass
+    assert trials.bad == dict.fromkeys(wrong, "named") | dict.fromkeys(unnamed, "tried")
+    assert len(tried) <= 1 + len(unnamed) * (1 + 2 * len(every).bit_length())
+    assert trials.suspects == ()
+
+
+def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
+    trials = Trials("fail")
+    trials.suspect([demand("s", 0, 9)])
+    with pytest.raises(HopelessError, match="s#0 at offset 3: by zero"):
+        next(trials.found(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
