@@ -62,13 +62,28 @@ def test_a_pod_that_changes_hands_is_found_by_its_new_app_only() -> None:
 
 
 def test_an_app_made_anew_for_another_operator_is_gone_for_this_one() -> None:
-    cache = Cache(ours=lambda found: found["spec"] == "mine")
-    first = {"metadata": _pod("app")["metadata"], "spec": "mine"}
-    second = {"metadata": _pod("app", 2, "u2")["metadata"], "spec": "theirs"}
+    cache = Cache(ours=lambda found: found["spec"] == {})
+    first = {"metadata": _pod("app")["metadata"], "spec": {}}
+    second = {"metadata": _pod("app", 2, "u2")["metadata"], "spec": {"operatorClass": "blue"}}
     assert cache.put(STREAM_APP, first) == KEY
     assert cache.put(STREAM_APP, second) == KEY
     assert cache.app(KEY) is None
     assert cache.versions(STREAM_APP) == {("shop", "app"): "2"}
+
+
+def test_apps_of_one_application_id_are_found_by_it_until_they_are_gone() -> None:
+    cache = Cache()
+    plain = {"metadata": _pod("app")["metadata"], "spec": {}}
+    named = {"metadata": _pod("other", uid="u2")["metadata"], "spec": {"applicationId": "shop.app"}}
+    cache.put(STREAM_APP, plain)
+    cache.put(STREAM_APP, named)
+    assert cache.apps_of("shop.app") == (plain, named)
+    cache.drop(STREAM_APP, plain)
+    assert cache.apps_of("shop.app") == (named,)
+    renamed = {"metadata": _pod("other", 2, "u3")["metadata"], "spec": {"applicationId": "else"}}
+    cache.put(STREAM_APP, renamed)
+    assert cache.apps_of("shop.app") == ()
+    assert cache.apps_of("else") == (renamed,)
 
 
 def test_large_data_and_the_books_of_others_are_not_kept() -> None:

@@ -1,7 +1,13 @@
-"""What the watches have seen, last of each object; steps that create or destroy read live first."""
+"""What the watches have seen, last of each object; steps that create or destroy read live first.
 
+Objects are kept as text and read when they are asked for, which is seldom: as dictionaries they would take
+six times the memory, and a thousand apps have some seven thousand of them.
+"""
+
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP, Kind
 from streamapp_operator.cluster.labels import APP
@@ -9,8 +15,21 @@ from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.key import Key
 
 WATCHED = (STREAM_APP, POD, CONFIG_MAP)
+K = TypeVar("K")
+V = TypeVar("V")
 Place = tuple[str, str]
 """A namespace and a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One object as it was seen last."""
+
+    app: Key  # that it is or belongs to
+    version: str
+    uid: str
+    text: str
+    id: str  # of an app: what its topics and state are called by
 
 
 def _as_it_is(_: Kind, manifest: Manifest) -> Manifest:
@@ -19,23 +38,30 @@ def _as_it_is(_: Kind, manifest: Manifest) -> Manifest:
 
 @dataclass(slots=True)
 class Cache:
-    """Apps, and their pods and ConfigMaps by the label of the app. Whoever reads, does not write into it."""
+    """Apps, and their pods and ConfigMaps by the label of the app. Whoever reads, gets copies."""
 
     kept: Callable[[Kind, Manifest], Manifest] = _as_it_is  # what of an object is kept
     ours: Callable[[Manifest], bool] = lambda _: True  # which apps this operator looks after
-    _objects: dict[Kind, dict[Place, Manifest]] = field(
-        default_factory=lambda: {kind: {} for kind in WATCHED}
-    )
+    _objects: dict[Kind, dict[Place, _Seen]] = field(default_factory=lambda: {kind: {} for kind in WATCHED})
+    _of_ids: dict[str, set[Key]] = field(default_factory=dict)
     _others: dict[Place, str] = field(default_factory=dict)  # the versions of apps that are not ours
     _of_apps: dict[Kind, dict[Key, set[str]]] = field(default_factory=lambda: {kind: {} for kind in WATCHED})
 
     def app(self, key: Key) -> Manifest | None:
         """The StreamApp."""
-        return self._objects[STREAM_APP].get((key.namespace, key.name))
+        seen = self._objects[STREAM_APP].get((key.namespace, key.name))
+        return _read(seen) if seen else None
 
     def apps(self) -> Iterator[Key]:
         """All apps."""
         return iter(tuple(Key(*place) for place in self._objects[STREAM_APP]))
+
+    def apps_of(self, application_id: str) -> tuple[Manifest, ...]:
+        """The StreamApps that say they are of this id, which should be one."""
+        return tuple(
+            _read(self._objects[STREAM_APP][key.namespace, key.name])
+            for key in sorted(self._of_ids.get(application_id, ()))
+        )
 
     def pods(self, key: Key) -> tuple[Manifest, ...]:
         """The pods that carry the app's label, by name."""
@@ -47,29 +73,34 @@ class Cache:
 
     def _of(self, kind: Kind, key: Key) -> tuple[Manifest, ...]:
         names = sorted(self._of_apps[kind].get(key, ()))
-        return tuple(self._objects[kind][key.namespace, name] for name in names)
+        return tuple(_read(self._objects[kind][key.namespace, name]) for name in names)
 
     def versions(self, kind: Kind) -> dict[Place, str]:
         """The version of each object of a kind that was seen, ours or not."""
-        seen = {place: found["metadata"]["resourceVersion"] for place, found in self._objects[kind].items()}
+        seen = {place: found.version for place, found in self._objects[kind].items()}
         return seen | self._others if kind is STREAM_APP else seen
 
     def put(self, kind: Kind, manifest: Manifest) -> Key | None:
         """Remember an object as it is now; the app it is about, or nothing where that is no news."""
         metadata = manifest["metadata"]
-        place = (metadata["namespace"], metadata["name"])
+        place, version = (metadata["namespace"], metadata["name"]), metadata["resourceVersion"]
         before = self._objects[kind].get(place)
-        if before is not None and _version(before) >= _version(manifest):
+        # Versions of one kind grow: what comes late, after something newer was read, is no news.
+        if before is not None and int(before.version) >= int(version):
             return None
         if kind is STREAM_APP and not self.ours(manifest):
             last = self.lose(kind, *place)
-            self._others[place] = metadata["resourceVersion"]
+            self._others[place] = version
             return last
         key = app_of(kind, manifest)
-        if before is not None and app_of(kind, before) != key:
+        if before is not None and (before.app != key or before.uid != metadata["uid"]):
             self.lose(kind, *place)
-        self._objects[kind][place] = self.kept(kind, manifest)
-        self._of_apps[kind].setdefault(key, set()).add(place[1])
+        text = json.dumps(self.kept(kind, manifest), ensure_ascii=False, separators=(",", ":"))
+        id_ = (manifest["spec"].get("applicationId") or ".".join(place)) if kind is STREAM_APP else ""
+        self._objects[kind][place] = _Seen(key, version, metadata["uid"], text, id_)
+        _enter(self._of_apps[kind], key, place[1])
+        if kind is STREAM_APP:
+            _enter(self._of_ids, id_, key)
         return key
 
     def drop(self, kind: Kind, manifest: Manifest) -> Key | None:
@@ -77,7 +108,7 @@ class Cache:
         metadata = manifest["metadata"]
         place = (metadata["namespace"], metadata["name"])
         before = self._objects[kind].get(place)
-        if before is not None and before["metadata"]["uid"] != metadata["uid"]:
+        if before is not None and before.uid != metadata["uid"]:
             return None
         return self.lose(kind, *place)
 
@@ -88,17 +119,26 @@ class Cache:
         before = self._objects[kind].pop((namespace, name), None)
         if before is None:
             return None
-        key = app_of(kind, before)
-        names = self._of_apps[kind].get(key, set())
-        names.discard(name)
-        if not names:
-            self._of_apps[kind].pop(key, None)
-        return key
+        _leave(self._of_apps[kind], before.app, name)
+        if kind is STREAM_APP:
+            _leave(self._of_ids, before.id, before.app)
+        return before.app
 
 
-def _version(manifest: Manifest) -> int:
-    """Versions of one kind grow: what comes late, after something newer was read, is no news."""
-    return int(manifest["metadata"]["resourceVersion"])
+def _enter(index: dict[K, set[V]], under: K, value: V) -> None:
+    index.setdefault(under, set()).add(value)
+
+
+def _leave(index: dict[K, set[V]], under: K, value: V) -> None:
+    found = index.get(under, set())
+    found.discard(value)
+    if not found:
+        index.pop(under, None)
+
+
+def _read(seen: _Seen) -> Manifest:
+    found: Manifest = json.loads(seen.text)
+    return found
 
 
 def app_of(kind: Kind, manifest: Manifest) -> Key:

@@ -191,12 +191,8 @@ def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:
     if read is None:
         return None
     mine = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])
-    for key in world.cache.apps():
-        other = world.cache.app(key)
-        if other is None or other["metadata"]["uid"] == app["metadata"]["uid"]:
-            continue
-        id_ = other["spec"].get("applicationId") or f"{key.namespace}.{key.name}"
-        since = (other["metadata"]["creationTimestamp"], other["metadata"]["uid"])
-        if id_ == read.application_id and since < mine:
-            return Rival(key.name, key.namespace)
+    for other in world.cache.apps_of(read.application_id):
+        metadata = other["metadata"]
+        if (metadata["creationTimestamp"], metadata["uid"]) < mine:
+            return Rival(metadata["name"], metadata["namespace"])
     return None
