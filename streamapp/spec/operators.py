@@ -66,7 +66,7 @@ class PartitionBy(Part):
     """The key to partition by."""
     partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
     """How many partitions the intermediate stream has; inferred when unset."""
-    retention: Annotated[LongDuration | None, Needs(Capability.ENGINE)] = None
+    retention: Annotated[LongDuration | None, Needs(Capability.EVENT_TIME)] = None
     """Keep records so long for readers outside this app; else they go when this app has read them."""
 
 

@@ -118,7 +118,8 @@ class Backlog:
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
-        own, topics = set(self.launch.course.priority), self.launch.topics
+        course, topics = self.launch.course, self.launch.topics
+        own = set(course.priority) - course.kept
         read = self.positions().done_with(self.launch.partitions)
         self.system.delete_before(
             {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}

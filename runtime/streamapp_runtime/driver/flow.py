@@ -22,6 +22,7 @@ class Course:
     priority: Sequence[str]  # deepest first; a stream that is not named comes last
     bootstrap: frozenset[str] = frozenset()  # side inputs that main inputs wait for
     side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
+    kept: frozenset[str] = frozenset()  # streams of the app's own that it does not clear: others read them
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
+from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.unfit import path_of
@@ -21,6 +22,7 @@ def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], syst
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
     found: dict[str, int] = {}
+    kept = kept_for(app)
     for task in tasks:
         if not isinstance(task.operation, operations.Write):
             continue
@@ -29,7 +31,8 @@ def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], syst
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
         there = system.partitions(topic)
         if there is None:
-            system.create(topic, count, StreamOptions(ours=task.operation.role in INNER))
+            ours = task.operation.role in INNER
+            system.create(topic, count, StreamOptions(retention_ms=kept.get(stream), ours=ours))
         elif task.operation.partitions is not None and there != count:
             message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
             raise RefusedError(
@@ -37,6 +40,15 @@ def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], syst
             )
         found[stream] = there or count
     return found
+
+
+def kept_for(app: StreamApp) -> dict[str, int]:
+    """The streams between stages that are kept for readers outside the app, and for how many milliseconds."""
+    return {
+        app.intermediate_stream(operator.name): milliseconds(operator.partition_by.retention)
+        for operator in app.spec.operators
+        if operator.partition_by is not None and operator.partition_by.retention is not None
+    }
 
 
 def make_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: System) -> None:

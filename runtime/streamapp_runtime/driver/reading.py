@@ -9,6 +9,7 @@ from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
+from streamapp_runtime.driver.making import kept_for
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.unfit import path_of
@@ -121,4 +122,4 @@ def course(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> Course:
         if s.bootstrap
     }
     priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
-    return Course(tuple(priority), frozenset(waited), frozenset(side))
+    return Course(tuple(priority), frozenset(waited), frozenset(side), frozenset(kept_for(app)))

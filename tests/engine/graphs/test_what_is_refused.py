@@ -29,11 +29,11 @@ def test_every_field_that_cannot_be_honoured_is_told_at_once(here: House) -> Non
     found = refused(
         here,
         whole(
-            mode="batch",
-            systems=[{"name": "main", "kafka": {"bootstrapServers": "k:9092"}}],
+            placement={"standbys": 1},
+            systems=[{"name": name, "embedded": {"path": name}} for name in ("main", "other")],
         ),
     )
-    assert set(found) == {"spec.mode", "spec.systems[0].kafka"}
+    assert set(found) == {"spec.placement.standbys", "spec.systems"}
     assert all(message.startswith("not yet supported: ") for message in found.values())
 
 

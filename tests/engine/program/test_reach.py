@@ -39,7 +39,7 @@ def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
 
 
 def read(stream: str, role: Role = Role.INPUT, time: str | None = None, control: bool = False) -> Read:
-    return Read(stream, "main", stream, role, "json", (Column("x", "INT"),), None, time, control)
+    return Read(stream, "main", stream, role, "json", (Column("x", "INT"),), event_time=time, control=control)
 
 
 def write(stream: str, role: Role = Role.INTERMEDIATE) -> Write:
