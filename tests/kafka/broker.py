@@ -54,12 +54,19 @@ class Broker:
     """One broker, whose data and ports stay the same from start to start."""
 
     def __init__(
-        self, home: Path, settings: Mapping[str, str] | None = None, guards: Mapping[str, str] | None = None
+        self,
+        home: Path,
+        settings: Mapping[str, str] | None = None,
+        guards: Mapping[str, str] | None = None,
+        *,
+        joins: "Broker | None" = None,
     ) -> None:
         """`home` keeps everything of the broker; `settings` are the broker's own and come last.
 
-        `guards` are further listeners with a protocol each, such as SSL.
+        `guards` are further listeners with a protocol each, such as SSL. One that `joins`
+        another has no cluster of its own: the other keeps it together.
         """
+        self._joins = joins
         self._guards = {name: (protocol, free_port()) for name, protocol in (guards or {}).items()}
         self.home = home
         self.log = home / "log.txt"
@@ -157,12 +164,14 @@ class Broker:
         settings = {
             **_SETTINGS,
             "log.dirs": str(self.home / "data"),
-            "controller.quorum.voters": f"1@127.0.0.1:{self.controller_port}",
+            "controller.quorum.voters": f"1@127.0.0.1:{(self._joins or self).controller_port}",
             "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{self.controller_port}"]),
             "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
             "advertised.listeners": ",".join(listeners),
             **self._settings,
         }
+        if self._joins:
+            settings |= {"process.roles": "broker", "node.id": "2", "listeners": ",".join(listeners)}
         lines = (f"{name}={value}\n" for name, value in settings.items())
         unformatted = self._config.with_suffix(".new")
         unformatted.write_text("".join(lines), encoding="utf-8")
