@@ -13,6 +13,7 @@ from streamapp.spec.marks import Capability
 from streamapp.spec.parse import parse
 from streamapp_runtime.driver.application import Wish, run
 from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.hearers import Hearers
 
 
 def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
@@ -32,7 +33,14 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     # A table without a changelog is measured, though apps are not offered one yet.
     found = parse(Path(app).read_text(), frozenset(Capability))
     wish = Wish(processors, Path(data), until_end=True, rows=rows)
-    run(found.apps[0], wish, stop, launched=lambda _: tell(0.0, 0, 0, 0, {}), heard=heard)
+    hearers = Hearers(
+        launched=lambda _: tell(0.0, 0, 0, 0),
+        heard=heard,
+        trouble=lambda _: None,
+        idle=lambda: None,
+        changed=lambda _: None,
+    )
+    run(found.apps[0], wish, stop, hearers)
 
 
 def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:

@@ -2,10 +2,8 @@
 
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +12,7 @@ import click
 from streamapp.cli.sources import one_of, parsed, tell
 from streamapp.protocol.ending import Code
 from streamapp.spec.app import StreamApp
+from streamapp_runtime.cli.attempt import attempt
 from streamapp_runtime.cli.duration import seconds_of
 from streamapp_runtime.cli.outcome import Ended
 
@@ -89,6 +88,7 @@ def run(
         _leave(app, Ended(Code.CONFIG, problems=found.problems), log_format)
     chosen = one_of(found.apps, app, name)
 
+    from streamapp_runtime.cli.voice import voice
     from streamapp_runtime.driver.application import Wish
     from streamapp_runtime.driver.measured import Measured
     from streamapp_runtime.driver.progress import Progress
@@ -96,7 +96,7 @@ def run(
     rows = batch_rows or chosen.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
     wish = Wish(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
-    say, soon = _voice(quiet, log_format)
+    say, soon = voice(quiet, log_format)
     progress, measured = Progress(say, time.monotonic, *soon), Measured(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
         ended = _ran(chosen, wish, progress, measured)
@@ -108,34 +108,8 @@ def run(
 def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured") -> Ended:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.application import run as run_app
-    from streamapp_runtime.driver.failing import FailedError
-    from streamapp_runtime.driver.jvm import JavaMissingError
-    from streamapp_runtime.driver.refused import RefusedError
-    from streamapp_runtime.driver.stop import Stop
 
-    stop = Stop()
-    stop.on_signals()
-    try:
-        run_app(
-            app,
-            wish,
-            stop,
-            launched=_both(progress.launched, measured.launched),
-            heard=_both(progress.batch, measured.batch),
-            trouble=_both(progress.trouble, measured.trouble),
-            idle=progress.idle,
-            changed=_both(progress.changed, measured.changed),
-        )
-    except RefusedError as refused:
-        return Ended(Code.CONFIG, problems=tuple(refused.problems))
-    except JavaMissingError as missing:
-        return Ended(Code.MISUSE, str(missing))
-    except FailedError as failed:
-        return Ended(Code.CONFIG if failed.final else Code.RETRY, str(failed))
-    except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same
-        traceback.print_exc()
-        return Ended(Code.RETRY, f"{type(error).__name__}: {error}")
-    return Ended(Code.DONE)
+    return attempt(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
 
 
 def _leave(source: str, ended: Ended, log_format: str) -> None:
@@ -150,19 +124,6 @@ def _leave(source: str, ended: Ended, log_format: str) -> None:
     sys.exit(ended.code)
 
 
-def _voice(quiet: bool, log_format: str) -> "tuple[Callable[[Word], None], tuple[float, float]]":
-    """What says words, and how many seconds lie between two, at first and later."""
-    from streamapp_runtime.cli.terminal import REWRITTEN, Terminal, say_json
-    from streamapp_runtime.driver.progress import LATER, SOON
-
-    periods = (SOON, LATER)
-    if quiet:
-        return (lambda _: None), periods
-    if log_format == "json":
-        return partial(say_json, sys.stderr), periods
-    return Terminal(sys.stderr).say, (REWRITTEN, REWRITTEN) if sys.stderr.isatty() else periods
-
-
 @contextmanager
 def _metrics(measured: "Measured", port: int, say: "Callable[[Word], None]") -> Iterator[None]:
     from streamapp_runtime.driver.scrape import listening, serving
@@ -175,11 +136,3 @@ def _metrics(measured: "Measured", port: int, say: "Callable[[Word], None]") -> 
     with serving(server) as url:
         say(Word(f"metrics at {url}", {"event": "metrics", "url": url}))
         yield
-
-
-def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
-    def heard(told: T) -> None:
-        first(told)
-        second(told)
-
-    return heard

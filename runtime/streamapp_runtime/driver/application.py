@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
+from typing import Protocol
 
 from pyspark.sql import SparkSession
 
@@ -16,8 +17,8 @@ from streamapp_runtime.carriers.files import Files, folder_of
 from streamapp_runtime.driver.author import Author
 from streamapp_runtime.driver.authored import Authored
 from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
+from streamapp_runtime.driver.hearers import Hearers
 from streamapp_runtime.driver.home import Home, home_of
 from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, launch
@@ -27,7 +28,6 @@ from streamapp_runtime.driver.places import Places
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.session import close_session, open_session
 from streamapp_runtime.driver.stop import Stopping
-from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.driver.workforce import Workforce
 from streamapp_runtime.lanes import tables_file
@@ -53,16 +53,21 @@ class Wish:
     code: Path | None = None  # where the app's own code is found, beside what is installed
 
 
+class Beside(Protocol):
+    """What goes on between two batches."""
+
+    def look(self, *, now: bool = False) -> bool:
+        """Take up another model, if one is wanted; whether one was taken up."""
+
+    def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
+        """Say how things are."""
+
+
 def run(
     app: StreamApp,
     wish: Wish,
     stop: Stopping,
-    *,
-    launched: Callable[[Launch], None],
-    heard: Callable[[Batch], None],
-    trouble: Callable[[str], None] = lambda _: None,
-    idle: Callable[[], None] = lambda: None,
-    changed: Callable[[Change], None] = lambda _: None,
+    hearers: Hearers,
 ) -> None:
     """Run an app until it is told to stop, until its end, or for a while.
 
@@ -71,7 +76,7 @@ def run(
     if problems := unready(app):
         raise RefusedError(problems)
     home = home_of(app, wish.data, wish.secrets)
-    system = _opened(home)
+    system = opened(home)
     if wish.code is not None:
         sys.path.insert(0, str(wish.code))
 
@@ -89,7 +94,7 @@ def run(
     try:
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
         ready = _launched(app, home, system, ledger, session, wish.processors, places)
-        launched(ready)
+        hearers.launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
         loop = Loop(
             session,
@@ -99,25 +104,25 @@ def run(
             wish.rows,
             interval=milliseconds(app.spec.batch.interval) / 1000,
             delay=milliseconds(app.spec.rebalance_delay) / 1000,
-            trouble=trouble,
-            changed=changed,
+            trouble=hearers.trouble,
+            changed=hearers.changed,
         )
-        _begin(loop)
+        begin(loop)
         author = Author(ready.site, here, time.monotonic, time.time)
-        beside = Authored(loop, author, force, carrier, places, wish.processors, changed)
+        beside = Authored(loop, author, force, carrier, places, wish.processors, hearers.changed)
         beside.begin()
-        _serve(loop, beside, wish, stop, heard, _tidying(system, idle))
+        serve(loop, beside, stop, hearers.heard, tidying(system, hearers.idle), wish)
         loop.release()
         beside.tell(ended=True)
-        if loop.ended and loop.launch.turn is not None:
-            end_turn(ledger, loop.launch.turn)
+        loop.close_turn()
     finally:
         hush()
         close_session(force.session)
         system.close()
 
 
-def _opened(home: Home) -> System:
+def opened(home: Home) -> System:
+    """The system of an app's streams; RefusedError where its settings are wrong."""
     try:
         return open_system(home.connection)
     except SettingsUnfitError as error:
@@ -141,22 +146,24 @@ def _launched(
         raise RefusedError([Problem(0, 0, "spec", str(error))]) from error
 
 
-def _begin(loop: Loop) -> None:
+def begin(loop: Loop) -> None:
+    """Begin a loop; what goes wrong may go well another time."""
     try:
         loop.start()
     except TROUBLE as error:
         raise FailedError(f"the start failed: {error}") from error
 
 
-def _serve(
+def serve(
     loop: Loop,
-    beside: Authored,
-    wish: Wish,
+    beside: Beside,
     stop: Stopping,
     heard: Callable[[Batch], None],
     idle: Callable[[], None],
+    wish: Wish | None = None,
 ) -> None:
-    deadline = None if wish.seconds is None else time.monotonic() + wish.seconds
+    """Batch after batch, until the end or until told to stop; without a wish as long as the app goes on."""
+    deadline = None if wish is None or wish.seconds is None else time.monotonic() + wish.seconds
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         beside.look()
         batch = loop.step()
@@ -167,13 +174,13 @@ def _serve(
                 return
             continue
         if not loop.behind:
-            if wish.until_end and not beside.look(now=True):
+            if wish is not None and wish.until_end and not beside.look(now=True):
                 return
             idle()
         stop.wait(POLL_SECONDS)
 
 
-def _tidying(system: System, idle: Callable[[], None]) -> Callable[[], None]:
+def tidying(system: System, idle: Callable[[], None]) -> Callable[[], None]:
     """Beside what else is done while there is nothing to read: large changelogs are compacted."""
     done = time.monotonic()
 

@@ -109,6 +109,12 @@ def launch(
         raise RefusedError(problems)
     site = Site(app, home, system, ledger, own_of(app))
     ledger.open(uuid4().hex)
+    return begun(site, session, processors, places)
+
+
+def begun(site: Site, session: SparkSession, processors: int, places: Places | None = None) -> Launch:
+    """The first model of a driver that has taken over and is the author; RefusedError when there is none."""
+    app, ledger = site.app, site.ledger
     names = processor_names(processors)
     draft = proposed(app, outlook(site, names, time.time()))
     remembered = places.recall(ledger.run_id) if places else Remembered()

@@ -28,6 +28,7 @@ from streamapp_runtime.driver.remaining import Remaining
 from streamapp_runtime.driver.session import alive
 from streamapp_runtime.driver.timers import Timers
 from streamapp_runtime.driver.trials import Trials
+from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.systems.system import FencedError, System, UnavailableError, UnknownStreamError
@@ -47,6 +48,7 @@ class Loop:
     trouble: Callable[[str], None] = lambda _: None  # hears why a batch failed
     changed: Callable[[Change], None] = lambda _: None  # hears when processors are missing, or back
     interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
+    first: float = pace.FIRST_SECONDS  # how long executors are waited for at the start
     delay: float = 30.0  # seconds that tasks wait for a processor that is lost
     number: int = 0
     failures: int = 0  # in a row
@@ -70,7 +72,7 @@ class Loop:
     def _engage(self, bound: dict[str, str]) -> None:
         """Begin with all processors of the model."""
         crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause, bound=bound)
-        self.manning = Manning(crew, self.launch, self.delay, self.changed)
+        self.manning = Manning(crew, self.launch, self.first, self.delay, self.changed)
         self.timers = Timers()
 
     def disturbed(self, error: Exception) -> None:
@@ -119,6 +121,11 @@ class Loop:
         if self._frame is not None:
             with suppress(*failing.TROUBLE):  # what is not released now is restored at the next start
                 self._run(self._frame, [], None, release=True)
+
+    def close_turn(self) -> None:
+        """Note that a batch app came to its end, so that its next start is another turn."""
+        if self.ended and self.launch.turn is not None:
+            end_turn(self.ledger, self.launch.turn)
 
     @property
     def behind(self) -> bool:

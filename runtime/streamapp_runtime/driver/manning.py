@@ -19,6 +19,7 @@ class Manning:
 
     crew: Crew
     launch: Launch
+    first: float  # how long executors are waited for at the start
     delay: float  # seconds that tasks wait for a processor that is lost
     changed: Callable[[Change], None]  # hears when processors are missing, or back
     lanes: Lanes = field(init=False)  # those that are manned now
@@ -42,7 +43,7 @@ class Manning:
         """
         seconds = 0.0  # for those who are missing already
         if self.roster.complete:
-            seconds = min(pace.GRACE_SECONDS, self.delay) if self.crew.bound else pace.FIRST_SECONDS
+            seconds = min(pace.GRACE_SECONDS, self.delay) if self.crew.bound else self.first
         lanes = self.roster.lanes(self.crew.muster(tuple(self.launch.lanes), seconds))
         self._looked = time.monotonic()
         if lanes == self.lanes:

@@ -1,4 +1,4 @@
-"""Where metrics are read from: a small server in a thread of the driver, on this machine only."""
+"""Where metrics are read from: a small server in a thread of the driver."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = ""
+"""In a pod, where Prometheus comes from outside."""
 CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -16,7 +18,7 @@ class _Server(ThreadingHTTPServer):
         """A reader that left before its answer is nothing to speak of."""
 
 
-def listening(text: Callable[[], str], port: int) -> ThreadingHTTPServer:
+def listening(text: Callable[[], str], port: int, host: str = LOOPBACK) -> ThreadingHTTPServer:
     """A server on a port, a free one for 0; an OSError where the port is taken."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -35,7 +37,7 @@ def listening(text: Callable[[], str], port: int) -> ThreadingHTTPServer:
         def log_message(self, *_: object) -> None:
             """Say nothing of scrapes."""
 
-    return _Server((LOOPBACK, port), Handler)
+    return _Server((host, port), Handler)
 
 
 @contextmanager

@@ -50,6 +50,10 @@ SETTINGS: Final[Mapping[str, str]] = {
 """What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
 
 
+PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress"})
+"""Where the driver is, which a cluster says better."""
+
+
 class ExecutorsMissingError(Exception):
     """Not all executors came in time."""
 
@@ -60,11 +64,18 @@ MEMORY: Final = "1g"
 
 def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSession:
     """A session on this machine: threads of this process for one processor, real executors for several."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    start_jvm(SETTINGS.items())
     master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
-    builder = SparkSession.builder.master(master).appName(name).config("spark.executor.memory", memory)
-    for key, value in SETTINGS.items():
+    return open_shaped_session(name, {"spark.master": master, "spark.executor.memory": memory})
+
+
+def open_shaped_session(name: str, shape: Mapping[str, str]) -> SparkSession:
+    """A session on whatever the settings name; of the engine's own they may change where the driver is."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    mine = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
+    settings = {"spark.master": "local[1]", **shape, **mine}
+    start_jvm(settings.items())
+    builder = SparkSession.builder.appName(name)
+    for key, value in settings.items():
         builder = builder.config(key, value)
     interrupted = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()

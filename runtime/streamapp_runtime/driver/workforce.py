@@ -22,6 +22,8 @@ from streamapp_runtime.driver.session import (
 
 PATIENCE_SECONDS = 60.0
 """How long new executors are waited for before the change is made without them."""
+ANY = 1_000_000
+"""So many workers as ever are wanted: where a cluster brings executors by itself."""
 _NUMBERS = iter(range(1_000, 1_000_000))
 """Spark numbers the workers of one JVM; those it began with have the small numbers."""
 
@@ -48,6 +50,11 @@ class Workforce:
             return False
         self._asked = None
         return True
+
+    def call(self, count: int) -> None:
+        """Ask for so many, and wait for none."""
+        if not in_one_process(self.session):
+            self._limit(count)
 
     def renewed(self, count: int) -> SparkSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""

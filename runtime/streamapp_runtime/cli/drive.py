@@ -1,0 +1,78 @@
+"""`streamapp drive`: what runs in the driver's pod."""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from streamapp.jobmodel.unreadable import UnreadableError
+from streamapp.protocol.accepted import Accepted, decode_accepted
+from streamapp.protocol.ending import Code
+from streamapp.protocol.places import TERMINATION
+from streamapp.spec.problem import Problem
+from streamapp_runtime.cli.attempt import attempt
+from streamapp_runtime.cli.outcome import Ended
+
+
+@click.command(short_help="Run an accepted app under the operator, in the driver's pod.")
+@click.option(
+    "--metrics-port", type=click.IntRange(0, 65_535), default=9404, show_default=True, help="For Prometheus."
+)
+@click.option(
+    "--termination",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=TERMINATION,
+    show_default=True,
+    help="Where the last word is left.",
+)
+def drive(metrics_port: int, termination: Path) -> None:
+    """Run an accepted app by the models that the operator makes.
+
+    The operator starts this; its environment says where everything is. It ends as `streamapp run` does,
+    and leaves its last word where Kubernetes looks for it.
+    """
+    ended = _driven(metrics_port)
+    with suppress(OSError):  # the exit code is there in any case
+        termination.write_text(ended.ending.text(), "utf-8")
+    for line in ended.as_json():
+        click.echo(line, err=True)
+    raise SystemExit(int(ended.code))
+
+
+def _driven(metrics_port: int) -> Ended:
+    from streamapp_runtime.carriers.api_server import ApiServer
+    from streamapp_runtime.carriers.config_maps import ConfigMaps
+    from streamapp_runtime.cli.voice import voice
+    from streamapp_runtime.driver.driving import drive as drive_app
+    from streamapp_runtime.driver.measured import Measured
+    from streamapp_runtime.driver.post import this_post
+    from streamapp_runtime.driver.progress import Progress
+    from streamapp_runtime.driver.scrape import EVERYWHERE, listening, serving
+
+    try:
+        post, server = this_post(), ApiServer.of_pod()
+    except (KeyError, OSError) as error:
+        return Ended(Code.MISUSE, f"this is no driver's pod: {error}")
+    accepted = _accepted(post.app)
+    if isinstance(accepted, Problem):
+        return Ended(Code.CONFIG, problems=(accepted,))
+    say, periods = voice(quiet=False, log_format="json")
+    progress, measured = Progress(say, time.monotonic, *periods), Measured(time.monotonic)
+    carrier = ConfigMaps(server, post.wanted, post.report, progress.trouble)
+    carrier.begin()
+    with serving(listening(measured.text, metrics_port, EVERYWHERE)):
+        ended = attempt(
+            lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers), progress, measured
+        )
+    carrier.close()
+    return ended
+
+
+def _accepted(file: Path) -> Accepted | Problem:
+    try:
+        return decode_accepted(file.read_text("utf-8"))
+    except UnreadableError as error:
+        return Problem(0, 0, "", f"{error.message}; {error.hint}", error.reason)
+    except OSError as error:
+        return Problem(0, 0, "", f"there is no accepted app: {error}")

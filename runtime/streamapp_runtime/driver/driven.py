@@ -1,0 +1,117 @@
+"""What a driver does for its operator beside the batches: take up models, count streams, report."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from streamapp.protocol.accepted import Accepted
+from streamapp.protocol.report import Progress, Report, Seat, State, Warned, coarse
+from streamapp.protocol.wanted import Wanted
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.carriers.carrier import Carrier
+from streamapp_runtime.driver.author import period
+from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.change import Change, refused, switched
+from streamapp_runtime.driver.failing import TROUBLE, FailedError
+from streamapp_runtime.driver.follower import followed
+from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.outlook import counts_of
+from streamapp_runtime.driver.workforce import Workforce
+from streamapp_runtime.systems.system import FencedError
+
+LOOK_SECONDS = 0.5
+
+
+@dataclass(slots=True)
+class Driven:
+    """One driver under an operator."""
+
+    loop: Loop
+    accepted: Accepted
+    carrier: Carrier
+    workforce: Workforce
+    pod: str
+    changed: Callable[[Change], None]
+    taken: Wanted | None  # the last one that was looked at, taken up or refused
+    counts: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[Warned, ...] = ()
+    _looked: float = float("-inf")
+    _counted: float = float("-inf")
+
+    def look(self, *, now: bool = False) -> bool:
+        """Run another model from the next batch on, if one is wanted; whether one was taken up."""
+        if not now and time.monotonic() - self._looked < LOOK_SECONDS:
+            return False
+        self._looked = time.monotonic()
+        try:
+            self._count()
+            return self._follow()
+        except FencedError as error:
+            raise FailedError(f"another driver runs this app: {error}") from error
+        except TROUBLE as error:
+            self.loop.disturbed(error)
+            return False
+
+    def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
+        """Report how things are."""
+        restoring = batch.restoring if batch else 0
+        state = State.ENDED if ended else State.RESTORING if restoring else State.RUNNING
+        loop, manning = self.loop, self.loop.manning
+        launch, bound = loop.launch, manning.binding()
+        self.carrier.report(
+            replace(
+                beginning(self.accepted, self.pod, state),
+                incarnation=loop.ledger.incarnation,
+                run_id=loop.ledger.run_id,
+                model_version=launch.model.version,
+                binding={
+                    name: Seat(launch.locations.get(name), bound.get(name, "")) for name in manning.lanes
+                },
+                moved=manning.roster.moved(),
+                counts=self.counts,
+                layout=loop.ledger.layout,
+                progress=Progress(coarse(batch.lag) if batch else 0, restoring),
+                warnings=self.warnings,
+            )
+        )
+
+    def _count(self) -> None:
+        app = self.accepted.app
+        seconds = period(app)
+        if self.counts and (seconds is None or time.monotonic() - self._counted < seconds):
+            return
+        self._counted = time.monotonic()
+        found = counts_of(app, self.loop.system)
+        self.counts = {name: count for name, count in found.items() if count is not None}
+        self.tell()
+
+    def _follow(self) -> bool:
+        wanted, loop = self.carrier.wanted(), self.loop
+        if wanted is None or wanted == self.taken or wanted.spec_hash != self.accepted.hash:
+            return False
+        model, before, was = wanted.model, loop.launch, loop.manning.roster.assigned
+        if model is None or model == before.model:
+            self.taken, self.warnings = wanted, ()
+            return False
+        wider = len(model.processors) > len(before.lanes)
+        if wider and not self.workforce.ready(len(model.processors)):
+            return False
+        after = followed(before.site, loop.session, wanted, model, before)
+        self.taken = wanted
+        if isinstance(after, Refusal):
+            self.warnings = (Warned(after.reason, after.path, after.message, model.version),)
+            self.changed(refused(before, was, self.warnings))
+            self.tell()
+            return False
+        loop.switch(after)
+        if len(model.processors) < len(before.lanes):
+            self.workforce.dismiss(loop.manning.executors())
+        self.warnings = ()
+        self.changed(switched(before, was, after, ["as the operator wants it"]))
+        self.tell()
+        return True
+
+
+def beginning(accepted: Accepted, pod: str, state: State) -> Report:
+    """What a driver can say before it has a model."""
+    return Report(state, driver=pod, spec_hash=accepted.hash)
