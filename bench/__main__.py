@@ -23,6 +23,7 @@ MEASURED = (
     "wire",
     "engine.local_store",
     "engine.remote_join",
+    "engine.adjunct_tables",
     "engine.overhead",
     "engine.changelog",
     "engine.restart",

@@ -52,6 +52,26 @@ FILLED = (
 """Users in a table."""
 
 
+def adjunct(broadcast: str = "") -> str:
+    """Page views beside their users: a table that tasks keep in parts, or whole in stores of a kind."""
+    kept = f"store: {broadcast}, broadcast: true" if broadcast else "store: lmdb"
+    columns = "user STRING, country STRING, tier INT, about STRING"
+    return (
+        _HEAD
+        + "  streams:\n"
+        + _VIEWS
+        + f"""
+    - {{name: users, system: main, key: user, columns: "{columns}"}}
+    - {{name: enriched, system: main, key: user}}
+  tables:
+    - {{name: users, {kept}, sideInputs: [{{stream: users, bootstrap: true}}]}}
+  operators:
+    - {{name: joined, joinTable: {{from: views, table: users, key: user, select: "user, page, country"}}}}
+    - {{name: out, sendTo: {{from: joined, stream: enriched}}}}
+"""
+    )
+
+
 def remote_join(port: int, cache: int) -> str:
     """The same join with users in a Redis of this machine."""
     local = "- {name: users, store: lmdb, sideInputs: [{stream: users, bootstrap: true}]}"
