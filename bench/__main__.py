@@ -21,6 +21,7 @@ MEASURED = (
     "operations",
     "control_plane.launches",
     "wire",
+    "control",
     "engine.local_store",
     "engine.remote_join",
     "engine.adjunct_tables",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -74,8 +75,10 @@ def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) ->
     user = opened.types == Kind.USER
     control: list[Control] = []
     bad: list[BadRecord] = []
-    for place in np.flatnonzero(~user).tolist():
-        message = decode_control(int(opened.types[place]), opened.values[place].as_py())
+    places = np.flatnonzero(~user)
+    said = zip(opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True)
+    for place, (kind, body) in zip(places.tolist(), said, strict=True):
+        message = _message(kind, body)
         if isinstance(message, Refusal):
             bad += _bad(records, read.stream, asked.range, {place: f"{message.message}; {message.hint}"})
         else:
@@ -83,6 +86,12 @@ def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) ->
     records = records.set_column(2, records.schema.field(2), opened.values)
     taken = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
     return replace(taken, bad=(*bad, *taken.bad), control=tuple(control))
+
+
+@lru_cache(maxsize=10_000)
+def _message(kind: int, body: bytes) -> Control | Refusal:
+    """A control message; tasks say the same to every partition, and a lane reads many of these."""
+    return decode_control(kind, body)
 
 
 def _rows(read: Read, form: Format, records: pa.RecordBatch, asked: Asked, size: int) -> Taken:
