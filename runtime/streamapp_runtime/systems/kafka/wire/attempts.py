@@ -20,6 +20,7 @@ FAILURES = (OSError, MalformedError)
 
 _FIRST_PAUSE = 0.01
 _LONGEST_PAUSE = 0.5
+_HEARSAY = 1.0  # seconds until every broker knows a new topic
 
 
 class BrokenError(UnavailableError):
@@ -32,6 +33,7 @@ class Attempts:
 
     doing: str
     seconds: float
+    _begun: float = field(init=False)
     _ends: float = field(init=False)
     _pause: float = field(init=False, default=_FIRST_PAUSE)
 
@@ -40,7 +42,8 @@ class Attempts:
 
     def succeeded(self) -> None:
         """The time counts from now."""
-        self._ends = time.monotonic() + self.seconds
+        self._begun = time.monotonic()
+        self._ends = self._begun + self.seconds
         self._pause = _FIRST_PAUSE
 
     def failed(self, why: object) -> None:
@@ -51,6 +54,12 @@ class Attempts:
             raise UnavailableError(f"{self.doing}: {why}") from None
         time.sleep(self._pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def missing(self, what: object) -> None:
+        """Return, after a pause, while brokers may not have heard of it yet; then UnknownStreamError."""
+        if time.monotonic() > self._begun + _HEARSAY:
+            raise UnknownStreamError(f"there is no {what}")
+        self.failed(f"there is no {what}")
 
     def refused(self, code: int) -> Reaction:
         """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means."""

@@ -6,11 +6,10 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
 from streamapp_runtime.systems.kafka.wire.connection import Address, Connection, Security
 from streamapp_runtime.systems.kafka.wire.message import Answer, Body
-from streamapp_runtime.systems.system import UnknownStreamError
 
 _METADATA = (3, 7)
 _FIND_COORDINATOR = (10, 2)
-_UNKNOWN_TOPIC = 3
+UNKNOWN_TOPIC = 3
 
 
 def addresses(bootstrap: str) -> list[Address]:
@@ -80,8 +79,9 @@ class Cluster:
     def _look(self, partition: Partition, attempts: Attempts) -> None:
         while True:
             topic = self._topic(partition.stream)
-            if topic.error == _UNKNOWN_TOPIC or (not topic.error and partition.index not in topic.leaders):
-                raise UnknownStreamError(f"there is no {partition}")
+            if topic.error == UNKNOWN_TOPIC or (not topic.error and partition.index not in topic.leaders):
+                attempts.missing(partition)
+                continue
             for index, (_, leader) in topic.leaders.items():
                 if leader in self._addresses:
                     self._leaders[Partition(partition.stream, index)] = leader

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire import errors, produce
 from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts, refusal
-from streamapp_runtime.systems.kafka.wire.cluster import Cluster
+from streamapp_runtime.systems.kafka.wire.cluster import UNKNOWN_TOPIC, Cluster
 from streamapp_runtime.systems.kafka.wire.connection import Connection
 from streamapp_runtime.systems.kafka.wire.encode import Encoded, Identity
 from streamapp_runtime.systems.kafka.wire.errors import Reaction
@@ -21,7 +21,6 @@ from streamapp_runtime.systems.kafka.wire.malformed import MalformedError
 _AT_ONCE = 4  # requests; a leader knows the last five batches of a producer again
 _REQUEST = 8 << 20  # bytes of one
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
-_UNKNOWN = 3
 
 
 @dataclass(slots=True)
@@ -141,7 +140,7 @@ class Delivery:
         said = f"writing to {partition}: {errors.name(error)}"
         if error == _OUT_OF_ORDER and outbox.failed:  # only for the one before it
             return said
-        if error == _UNKNOWN or errors.reaction(error) is Reaction.LOOK:
+        if error == UNKNOWN_TOPIC or errors.reaction(error) is Reaction.LOOK:
             self.cluster.forget(partition)
         elif errors.reaction(error) is not Reaction.RETRY:
             raise refusal(error, said)

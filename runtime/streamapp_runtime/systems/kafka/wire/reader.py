@@ -10,7 +10,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire import errors, fetch
 from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
 from streamapp_runtime.systems.kafka.wire.batches import Batch, batches, committed
-from streamapp_runtime.systems.kafka.wire.cluster import Cluster
+from streamapp_runtime.systems.kafka.wire.cluster import UNKNOWN_TOPIC, Cluster
 from streamapp_runtime.systems.kafka.wire.connection import PLAIN, Connection, Security
 from streamapp_runtime.systems.kafka.wire.decode import decode
 from streamapp_runtime.systems.kafka.wire.errors import Reaction
@@ -20,7 +20,6 @@ from streamapp_runtime.systems.system import OutOfRangeError, UnavailableError
 
 _LEAST, _MOST = 65_536, 8 << 20  # bytes of one fetch
 _GUESS = 1024  # bytes of a record before any was seen
-_UNKNOWN = 3
 
 
 class WireReader:
@@ -86,7 +85,7 @@ class WireReader:
         return connection, connection.send(*fetch.FETCH, fetch.request(partition, at, min(size, _MOST)))
 
     def _refused(self, error: int, partition: Partition, attempts: Attempts) -> None:
-        if error == _UNKNOWN:  # to this broker; whether to all says the look for the leader
+        if error == UNKNOWN_TOPIC:  # to this broker; whether to all says the look for the leader
             attempts.failed(errors.name(error))
             self._cluster.forget(partition)
         elif attempts.refused(error) is Reaction.LOOK:

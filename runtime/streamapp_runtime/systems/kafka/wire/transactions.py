@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
-from streamapp_runtime.systems.kafka.wire.cluster import Cluster
+from streamapp_runtime.systems.kafka.wire.cluster import UNKNOWN_TOPIC, Cluster
 from streamapp_runtime.systems.kafka.wire.connection import Connection
 from streamapp_runtime.systems.kafka.wire.encode import Identity
 from streamapp_runtime.systems.kafka.wire.errors import Reaction
@@ -76,7 +76,9 @@ class Coordinator:
                 continue
             if not error:
                 return value
-            if attempts.refused(error) is Reaction.LOOK:
+            if error == UNKNOWN_TOPIC:
+                attempts.missing("such partition")
+            elif attempts.refused(error) is Reaction.LOOK:
                 self._connection = None
 
 
