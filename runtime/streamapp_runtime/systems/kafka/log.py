@@ -28,6 +28,8 @@ from streamapp_runtime.systems.system import (
 FENCE = b"\x00fence"
 """The key, in the checkpoint stream, of the highest incarnation that was fenced with."""
 _FENCER = "fence"
+DELETE_SECONDS = 5.0
+"""How often records are deleted at most: brokers free whole segments only, and each batch would wait for it."""
 
 
 def now() -> int:
@@ -54,6 +56,7 @@ class KafkaSystem:
         self._newest = Newest(self._cluster, self._topics, self._reading)
         self._writers: dict[tuple[str, str], Writer] = {}
         self._clock = clock
+        self._deleted = float("-inf")
 
     def streams(self) -> Mapping[str, int]:
         """All topics but the cluster's own, with their partition counts."""
@@ -148,7 +151,10 @@ class KafkaSystem:
         self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
-        """Records below these positions are read by nobody any more and go."""
+        """Records below these positions are read by nobody any more and go, with a later call where not now."""
+        if time.monotonic() - self._deleted < DELETE_SECONDS:
+            return
+        self._deleted = time.monotonic()
         asked = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
         if not asked:
             return

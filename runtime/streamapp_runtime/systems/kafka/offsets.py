@@ -1,12 +1,28 @@
 """Where partitions begin and end."""
 
+import time
 from collections.abc import Collection, Mapping
 
-from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
+from streamapp_runtime.systems.kafka.faults import cause
+
+_MOVING = frozenset(
+    {
+        KafkaError._NOENT,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+    }
+)
+"""What is answered while a partition gets a leader: its first, or another."""
+_MOVE_SECONDS = 5.0
+_PAUSE_SECONDS = 0.05
 
 
 def oldest(cluster: Cluster, partitions: Collection[Partition]) -> Mapping[Partition, int]:
@@ -27,12 +43,18 @@ def high_watermarks(cluster: Cluster, partitions: Collection[Partition]) -> Mapp
 def _asked(
     cluster: Cluster, partitions: Collection[Partition], spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[Partition, int]:
-    asked = {TopicPartition(p.stream, p.index): spec for p in partitions}
-    if not asked:
-        return {}
-    answers = cluster.admin.list_offsets(asked, isolation_level=isolation, request_timeout=ANSWER_SECONDS)
-    found = {}
-    for place, future in answers.items():
-        partition = Partition(place.topic, place.partition)
-        found[partition] = int(cluster.answer(future, f"asking for the ends of {partition}").offset)
+    found: dict[Partition, int] = {}
+    until = time.monotonic() + _MOVE_SECONDS
+    while left := [partition for partition in partitions if partition not in found]:
+        asked = {TopicPartition(p.stream, p.index): spec for p in left}
+        answers = cluster.admin.list_offsets(asked, isolation_level=isolation, request_timeout=ANSWER_SECONDS)
+        for place, future in answers.items():
+            partition = Partition(place.topic, place.partition)
+            try:
+                found[partition] = int(future.result(2 * ANSWER_SECONDS).offset)
+            except KafkaException as error:
+                if cause(error).code() not in _MOVING or time.monotonic() > until:
+                    raise cluster.failure(error, f"asking for the ends of {partition}") from None
+        if len(found) < len(partitions):
+            time.sleep(_PAUSE_SECONDS)
     return found
