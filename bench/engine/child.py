@@ -30,7 +30,6 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
         if seen == batches:
             stop.set()
 
-    # A table without a changelog is measured, though apps are not offered one yet.
     found = parse(Path(app).read_text(), frozenset(Capability))
     wish = Wish(processors, Path(data), until_end=True, rows=rows)
     hearers = Hearers(

@@ -34,8 +34,6 @@ def _standbys(app: StreamApp) -> Iterator[Told]:
 
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
-        if table.changelog is False:
-            yield f"spec.tables[{index}].changelog", _not_yet("what an app writes to a table has a changelog")
         if table.broadcast and table.store != "memory" and table.apply_before == "join":
             message = "a broadcast table changes between batches; leave it out, or keep the table in memory"
             yield f"spec.tables[{index}].applyBefore", message

@@ -119,6 +119,10 @@ class Ledger:
             stream = self.shelves[name].changelog
             if stream is not None:
                 changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
+        for change in changes:
+            if self.shelves[change.name].changelog is None:
+                # Written to no stream: the count tells a store that has all of it from one that has not.
+                changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
         positions = dict(before.positions)
         sides = {side.name for side in task.sides}
         read = {Partition(r.stream, r.partition): r.end for r in task.ranges if r.stream not in sides}

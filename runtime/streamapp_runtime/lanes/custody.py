@@ -2,7 +2,8 @@
 
 A store is brought to exactly what its task's checkpoint says, by the smallest step that does it: pending
 writes of the committed attempt are applied, others dropped; a store that is behind replays its changelog from
-its mark; one that is ahead, is another's or cannot be read is emptied and replays all of it.
+its mark; one that is ahead, is another's or cannot be read is emptied and replays all of it. What has
+no changelog is all there, or begins empty.
 """
 
 import time
@@ -114,7 +115,11 @@ class Custody:
                 kept.store.drop()
             kept.pending = ""
         found = kept.store.mark
-        if shelf.changelog is None or (found.changelog if found else 0) == wanted:
+        if (found.changelog if found else 0) == wanted:
+            return Settled()
+        if shelf.changelog is None:  # writes are missing, and nothing can bring them back: begin empty
+            kept.store = kept.place.emptied(kept.store)
+            kept.store.set_mark(_mark(identity, "", wanted))
             return Settled()
         too_old = found is not None and found.written_ms < _now() - TOMBSTONES_KEPT_MS
         if found is not None and (found.changelog > wanted or too_old):

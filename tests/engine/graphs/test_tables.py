@@ -1,5 +1,7 @@
 """Apps with tables: what is joined is what the table held."""
 
+import pytest
+
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, last_by_key, told
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
@@ -80,7 +82,10 @@ def test_two_tables_in_both_orders_on_two_branches(here: House) -> None:
     assert here.rows("out") == in_order(once + once)
 
 
-def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(here: House) -> None:
+@pytest.mark.parametrize("changelog", [True, False])
+def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(
+    here: House, changelog: bool
+) -> None:
     changes = [{"user": "a", "tier": 1}, {"user": "b", "tier": 2}, {"user": "a", "tier": -1}]
     made = app(
         {"name": "kept", "sendToTable": {"from": "users", "table": "tiers", "deleteWhere": "tier < 0"}},
@@ -90,7 +95,7 @@ def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(her
         },
         {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
         streams=[VIEWS, USERS, OUT],
-        tables=[{"name": "tiers"}],
+        tables=[{"name": "tiers", "changelog": changelog}],
     )
     here.write("users", told(changes, "user"))
     here.write("views", [])
