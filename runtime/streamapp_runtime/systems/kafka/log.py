@@ -29,7 +29,7 @@ FENCE = b"\x00fence"
 """The key, in the checkpoint stream, of the highest incarnation that was fenced with."""
 _FENCER = "fence"
 DELETE_SECONDS = 5.0
-"""How often records are deleted at most: brokers free whole segments only, and each batch would wait for it."""
+"""How often records are deleted at most: brokers free whole segments only, and a batch waits for it."""
 
 
 def now() -> int:
@@ -151,7 +151,7 @@ class KafkaSystem:
         self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
-        """Records below these positions are read by nobody any more and go, with a later call where not now."""
+        """Records below these positions are read by nobody any more and go, if not now then by a later call."""
         if time.monotonic() - self._deleted < DELETE_SECONDS:
             return
         self._deleted = time.monotonic()
