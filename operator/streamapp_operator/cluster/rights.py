@@ -68,8 +68,8 @@ RIGHTS = (
     ),
     Right(
         CLAIM,
-        (Verb.GET, Verb.LIST, Verb.PATCH, Verb.DELETE),
-        "see where volumes are, and let them end with their app where it says so",
+        (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH, Verb.DELETE),
+        "see where volumes are, make that of an embedded log, and let them end with their app if it says so",
     ),
     Right(
         STATEFUL_SET,

@@ -81,7 +81,10 @@ def _decoded(manifest: Manifest) -> Desired | None:
         wanted = decode_wanted(text)
     except UnreadableError:
         return None
-    return Desired(wanted, text, _number(notes, RESET_NONCE), _number(notes, INCARNATION), WAS_RESET in notes)
+    accepted = (manifest.get("data") or {}).get(places.ACCEPTED, "")
+    return Desired(
+        wanted, text, accepted, _number(notes, RESET_NONCE), _number(notes, INCARNATION), WAS_RESET in notes
+    )
 
 
 def _number(notes: Mapping[str, str], name: str) -> int:

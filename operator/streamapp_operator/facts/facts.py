@@ -29,6 +29,7 @@ class Desired:
 
     wanted: Wanted
     text: str
+    accepted: str  # the accepted app beside it, as text
     reset_nonce: int  # of the app when it was written
     incarnation: int  # of the driver that was started with it
     was_reset: bool  # whether an earlier run of this very resource was given up
@@ -56,6 +57,7 @@ class Facts:
     unreadable: tuple[str, ...] = ()  # ConfigMaps of ours that cannot be read
     desired: Desired | None = None
     report: Report | None = None
+    claims: tuple[Manifest, ...] = ()  # volume claims of the app; only known where `live`
     has_report: bool = False  # whether the ConfigMap to report in is there
     locality: Manifest | None = None
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it

@@ -8,7 +8,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.cluster.answers import RejectedError
-from streamapp_operator.cluster.kinds import CONFIG_MAP, NODE, POD, STREAM_APP
+from streamapp_operator.cluster.kinds import CLAIM, CONFIG_MAP, NODE, POD, STREAM_APP
 from streamapp_operator.cluster.labels import APP, ROLE
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.counts.answers import Counts, Known
@@ -37,7 +37,9 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
     if live:
         pods = await world.cluster.select(POD, key.namespace, labels)
         maps: Iterable[Manifest] = await world.cluster.select(CONFIG_MAP, key.namespace, labels)
+        claims = await _claims(world, app, labels)
     else:
+        claims = ()
         pods, maps = list(world.cache.pods(key)), world.cache.config_maps(key)
     drivers = tuple(
         sorted(
@@ -59,6 +61,7 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
         unreadable=decoded.unreadable,
         desired=decoded.desired,
         report=decoded.report,
+        claims=claims,
         has_report=decoded.has_report,
         locality=decoded.locality,
         locations=await _locations(world, _target(newest, decoded), executors, nodes),
@@ -66,6 +69,12 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
         rival=_rival(world, app, newest.app),
         live=live,
     )
+
+
+async def _claims(world: World, app: Manifest, labels: dict[str, str]) -> tuple[Manifest, ...]:
+    if "persistentVolumeClaim" not in (app["spec"].get("state") or {}):
+        return ()
+    return tuple(await world.cluster.select(CLAIM, app["metadata"]["namespace"], labels))
 
 
 def _of(pods: Iterable[Manifest], role: Role, app: Manifest | None = None) -> Iterable[Manifest]:

@@ -16,6 +16,7 @@ from streamapp_operator.facts.pods import Life
 from streamapp_operator.locality.config_map_store import ConfigMapStore
 from streamapp_operator.locality.drafted import Drafted
 from streamapp_operator.objects import access, accounts, embedded
+from streamapp_operator.objects.claims import owned_claims
 from streamapp_operator.objects.driver_pod import driver_pod, generation_of
 from streamapp_operator.objects.maps import job_model_map, report_map
 from streamapp_operator.objects.service import service
@@ -45,8 +46,10 @@ def before_status(view: View, history: History) -> Iterator[Write]:
     if isinstance(view.move, Start) and view.target is not None:
         yield from _surroundings(view, view.target)
     if isinstance(view.modelled, Modelled) and _told_now(view, view.modelled):
-        yield Apply(_job_model(view, view.modelled.wanted, history.incarnation))
+        yield Apply(_job_model(view, _for_driver(view, view.modelled.wanted), history.incarnation))
     yield from _locality(view)
+    if view.target is not None:
+        yield from (Apply(one) for one in owned_claims(view.facts, view.target.accepted.app))
 
 
 def after_status(view: View) -> Iterator[Write]:
@@ -91,7 +94,16 @@ def _told_now(view: View, modelled: Modelled) -> bool:
         return False
     if modelled.tasks_changed and view.driving.hold is not None:
         return False
-    return encode_wanted(modelled.wanted) != view.facts.desired.text
+    desired, target = view.facts.desired, view.target
+    beside = encode_accepted(target.accepted) if target else desired.accepted
+    return (encode_wanted(_for_driver(view, modelled.wanted)), beside) != (desired.text, desired.accepted)
+
+
+def _for_driver(view: View, wanted: Wanted) -> Wanted:
+    """Addressed to the driver that lives, which knows itself by the generation that it was started with."""
+    pod = view.driving.pod
+    runs = view.facts.snapshot(generation_of(pod.manifest)) if pod and isinstance(view.move, Keep) else None
+    return replace(wanted, spec_hash=runs.accepted.hash) if runs is not None else wanted
 
 
 def _job_model(view: View, wanted: Wanted, incarnation: int) -> Manifest:
