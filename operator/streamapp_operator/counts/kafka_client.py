@@ -30,6 +30,7 @@ class KafkaClient:
 
     bootstrap_servers: str
     settings: Mapping[str, str] = field(repr=False)
+    answer_seconds: float = ANSWER_SECONDS
     _admin: AdminClient | None = field(default=None, repr=False)
     _met: str = ""  # what befell its connections last
 
@@ -38,12 +39,12 @@ class KafkaClient:
         asked = sorted(set(topics))
         if not asked:
             return {}
-        answers = self._client().describe_topics(TopicCollection(asked), request_timeout=ANSWER_SECONDS)
+        answers = self._client().describe_topics(TopicCollection(asked), request_timeout=self.answer_seconds)
         return {name: self._count(name, future) for name, future in answers.items()}
 
     def _count(self, name: str, future: "Future[TopicDescription]") -> int | None:
         try:
-            return len(future.result(ANSWER_SECONDS * 2).partitions)
+            return len(future.result(self.answer_seconds * 2).partitions)
         except KafkaException as error:
             found = error.args[0]
             if found.name() in _ABSENT:

@@ -18,7 +18,7 @@ from streamapp.spec.systems import Kafka
 from streamapp_operator.cluster.cluster import Cluster
 from streamapp_operator.cluster.kinds import SECRET
 from streamapp_operator.counts.answers import Counts, Known, Misused, Pending, Unavailable
-from streamapp_operator.counts.kafka_client import KafkaClient, NoAnswerError
+from streamapp_operator.counts.kafka_client import ANSWER_SECONDS, KafkaClient, NoAnswerError
 from streamapp_operator.facts.recent import Recent
 from streamapp_operator.steps.author import checkpoints
 
@@ -44,11 +44,19 @@ class _Asked:
 class Lookups:
     """Asks, and remembers the answers for a moment."""
 
-    def __init__(self, cluster: Cluster, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, cluster: Cluster, clock: Callable[[], float], answer_seconds: float = ANSWER_SECONDS
+    ) -> None:
         self._cluster = cluster
         self._clock = clock
+        self._answer_seconds = answer_seconds
         self._asked: Recent[_Asked] = Recent(256)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counts")
+
+    @property
+    def clients(self) -> int:
+        """How many clients there are."""
+        return len(self._asked)
 
     async def counts(self, app: StreamApp) -> Counts:
         """The counts of all streams of an app, of those too that it makes and that are there."""
@@ -87,7 +95,9 @@ class Lookups:
     async def _of(
         self, system: str, brokers: str, settings: Mapping[str, str], topics: Mapping[str, str]
     ) -> Counts:
-        asked = self._asked.get(_key(brokers, settings), lambda: _Asked(KafkaClient(brokers, settings)))
+        asked = self._asked.get(
+            _key(brokers, settings), lambda: _Asked(KafkaClient(brokers, settings, self._answer_seconds))
+        )
         now = self._clock()
         wanted = set(topics.values())
         known = {name: count for name, (count, at) in asked.counts.items() if now - at < FRESH_SECONDS}

@@ -15,6 +15,9 @@ class Recent(Generic[T]):
         self._most = most
         self._found: OrderedDict[Hashable, T] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def get(self, key: Hashable, work: Callable[[], T]) -> T:
         """What is known under this key, or what the work gives."""
         if key not in self._found:

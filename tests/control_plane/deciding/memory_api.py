@@ -4,6 +4,7 @@ What it does is held against the real one: `test_both_servers.py` plays the same
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from copy import deepcopy
 from itertools import count
@@ -30,8 +31,10 @@ class MemoryApi:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.objects: dict[str, Object] = {}
+        self._within: defaultdict[str, dict[str, Object]] = defaultdict(dict)  # by collection, then path
         self.created: list[str] = []  # every path under which an object was made, ever
         self.on_create: Callable[[str, Object], None] = lambda path, made: None
+        self.on_change: Callable[[Object], None] = lambda new: None
         self._clock = clock
         self._versions, self._uids = count(1), count(1)
 
@@ -73,8 +76,8 @@ class MemoryApi:
         pairs = [part.partition("=") for part in wanted.split(",") if part]
         found = [
             one
-            for place, one in sorted(self.objects.items())
-            if place.rpartition("/")[0] == path and _fits(one["metadata"].get("labels") or {}, pairs)
+            for _, one in sorted(self._within[path].items())
+            if _fits(one["metadata"].get("labels") or {}, pairs)
         ]
         return {"items": found, "metadata": {}}
 
@@ -97,7 +100,8 @@ class MemoryApi:
         if before is not None and before.get("spec") != new.get("spec"):
             new["metadata"]["generation"] = before["metadata"]["generation"] + 1
         new["metadata"]["resourceVersion"] = str(next(self._versions))
-        self.objects[path] = new
+        self.objects[path] = self._within[path.rpartition("/")[0]][path] = new
+        self.on_change(new)
         return new
 
     def _patch(self, path: str, body: Any, content: str, *, status: bool) -> Object:
@@ -117,8 +121,7 @@ class MemoryApi:
     def _bind(self, path: str, body: Object) -> Object:
         pod = deepcopy(self.objects[path])
         pod["spec"]["nodeName"] = body["target"]["name"]
-        self.objects[path] = pod
-        pod["metadata"]["resourceVersion"] = str(next(self._versions))
+        self._store(path, pod)
         return {}
 
     def _delete(self, path: str, options: Object, query: dict[str, str]) -> Object:
@@ -135,6 +138,7 @@ class MemoryApi:
             # Only the first request to go sets the hour.
             leaving["metadata"].setdefault("deletionTimestamp", written(self._clock() + BOUND_GRACE))
             return self._store(path, leaving)
+        self._within[path.rpartition("/")[0]].pop(path)
         return self.objects.pop(path)
 
 
