@@ -66,7 +66,7 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
         locality=decoded.locality,
         locations=await _locations(world, _target(newest, decoded), executors, nodes),
         counts=await _counts(world, newest, decoded, drivers),
-        rival=_rival(world, app, newest.app),
+        rival=None if _kept(newest, decoded) else _rival(world, app, newest.app),
         live=live,
     )
 
@@ -193,6 +193,11 @@ def _reads_no_more(app: StreamApp, runs: StreamApp) -> bool:
     return all((one.name, one.system, one.topic) in known for one in app.spec.streams) and all(
         same.get(one.name) == one for one in app.spec.systems
     )
+
+
+def _kept(newest: Newest, decoded: ConfigMaps) -> bool:
+    """Whether the newest generation was accepted before: then nobody asks for rivals again."""
+    return any(one.generation == newest.generation for one in decoded.snapshots)
 
 
 def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:
