@@ -42,6 +42,10 @@ class StreamWatermark:
         if reading.idle_partitions is None or not found:
             return None
         spoken = {index: upstream.spoken for index, upstream in self.partitions.items()}
+        timeout = reading.idle_partitions.timeout
+        # Who is heard and has no watermark yet is about to have one, and may not be left behind.
+        if any(found[i] is None and at is not None and now - at < timeout for i, at in spoken.items()):
+            return None
         return reading.idle_partitions.lowest_active(
             {index: watermark for index, watermark in found.items() if watermark is not None},
             {index: at for index, at in spoken.items() if at is not None},

@@ -1,0 +1,136 @@
+"""What a task hears in a batch, and what follows: from its checkpoint and the batch's records alone."""
+
+from dataclasses import replace
+
+from streamapp.control.idle import IdleRule
+from streamapp.control.message import ENDED, NO_BOUND, EndOfStream, Speaker, Watermark
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint, Reached
+from streamapp_runtime.lanes.listening import Listening, News
+from streamapp_runtime.lanes.orders import TaskOrder
+from streamapp_runtime.lanes.timekeeping import Timekeeping
+
+P, Q, INNER, PLAIN = (
+    Partition("views", 0),
+    Partition("views", 1),
+    Partition("inner", 0),
+    Partition("plain", 0),
+)
+KEEPING = Timekeeping(
+    run="run",
+    model=1,
+    since=0,
+    interval=0,
+    partitions={"task": (P, Q)},
+    delays={"views": 10},
+    timed=frozenset({"views", "inner"}),
+    made=frozenset({"inner"}),
+    controlled=frozenset(),
+    outlets={},
+    states={},
+)
+ORDER = TaskOrder("task", 0, "")
+
+
+def after(news: News, turn: int = 0) -> Checkpoint:
+    return Checkpoint("run", reached=Reached(turn, news.watermarks, {}, news.heard))
+
+
+def listening(keeping=KEEPING, before: Checkpoint | None = None, now: int = 0, **order) -> Listening:
+    return Listening(keeping, replace(ORDER, **order), before, now, {})
+
+
+def test_a_stream_is_as_far_as_its_slowest_partition_less_the_delay():
+    task = listening()
+    task.reach(P, 100)
+    assert task.news().watermarks == {}
+    task.reach(Q, 70)
+    assert task.news().watermarks == {"views": 60}
+
+
+def test_a_task_goes_on_from_its_checkpoint():
+    first = listening()
+    first.reach(P, 100)
+    second = listening(before=after(first.news()))
+    second.reach(Q, 70)
+    assert second.news().watermarks == {"views": 60}
+
+
+def test_an_older_event_takes_nothing_back():
+    first = listening()
+    first.reach(P, 100)
+    first.reach(Q, 100)
+    second = listening(before=after(first.news()))
+    second.reach(P, 20)
+    assert second.news().watermarks == {"views": 90}
+
+
+IDLE = replace(KEEPING, idle={"views": IdleRule(1_000, 0.5)})
+
+
+def test_a_silent_partition_is_left_out_when_its_time_is_over_though_no_record_comes():
+    first = listening(IDLE, now=500)
+    first.reach(P, 100)
+    news = first.news()
+    assert (news.watermarks, news.idle_at) == ({}, 1_000)
+    assert listening(IDLE, after(news), now=999).news().watermarks == {}
+    assert listening(IDLE, after(news), now=1_000).news().watermarks == {"views": 90}
+
+
+def test_a_partition_that_has_records_waiting_is_not_silent():
+    first = listening(IDLE, now=500)
+    first.reach(P, 100)
+    before = after(first.news())
+    assert listening(IDLE, before, now=1_200, behind=(("views", 1),)).news().watermarks == {}
+
+
+def test_a_pause_in_which_nobody_listened_makes_nobody_silent():
+    first = listening(IDLE, now=500)
+    first.reach(P, 100)
+    started_again = replace(IDLE, since=90_000)
+    before = after(first.news())
+    assert listening(started_again, before, now=90_400).news().watermarks == {}
+    assert listening(started_again, before, now=90_600).news().watermarks == {"views": 90}
+
+
+MERGED = replace(KEEPING, partitions={"task": (P, Q, PLAIN, INNER)})
+
+
+def test_a_stream_without_event_times_holds_nobody_back_and_has_no_end():
+    assert listening(MERGED).news().watermarks == {"plain": NO_BOUND}
+
+
+def test_all_upstream_tasks_of_the_run_have_to_speak():
+    task = listening(MERGED)
+    task.hear(INNER, Watermark(Speaker("a", 2, "run", 1), 50))
+    task.hear(INNER, Watermark(Speaker("b", 2, "another", 1), 40))
+    assert "inner" not in task.news().watermarks
+    later = listening(MERGED, after(task.news()))
+    later.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 40))
+    assert later.news().watermarks["inner"] == 40
+
+
+def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
+    first = listening(replace(MERGED, turn=1), ended=(("views", 0), ("views", 1), ("plain", 0)))
+    first.reach(P, 100)
+    first.reach(Q, 90)
+    first.hear(INNER, EndOfStream(Speaker("a", 1, "run", 1), "inner"))
+    news = first.news()
+    assert news.watermarks == {"views": ENDED, "plain": ENDED, "inner": ENDED}
+    second = listening(replace(MERGED, turn=2, run="run/2"), after(news, turn=1))
+    assert second.news().watermarks == {"views": 80, "plain": NO_BOUND}
+
+
+def test_books_that_come_from_another_task_count_more_than_none():
+    other = listening(replace(KEEPING, partitions={"task": (Q,)}))
+    other.reach(Q, 70)
+    task = listening(inherited=other.news().heard)
+    task.reach(P, 100)
+    assert task.news().watermarks == {"views": 60}
+
+
+def test_who_hears_nothing_writes_the_same_books_again():
+    first = listening()
+    first.reach(P, 100)
+    news = first.news()
+    assert listening(before=after(news), now=5_000).news().heard == news.heard

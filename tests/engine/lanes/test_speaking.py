@@ -1,0 +1,58 @@
+"""What tasks say to the streams between stages, and when."""
+
+from streamapp.control.codec import decode
+from streamapp.control.message import ENDED, EndOfStream, Speaker, Watermark
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Reached
+from streamapp_runtime.lanes.listening import News
+from streamapp_runtime.lanes.speaking import Speaking, has_ended
+from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
+from streamapp_runtime.program.reach import Reach
+
+KEEPING = Timekeeping(
+    run="run",
+    model=3,
+    since=0,
+    interval=1_000,
+    partitions={"a": (Partition("views", 0),), "b": (Partition("others", 0),)},
+    delays={"views": 0},
+    timed=frozenset({"views"}),
+    made=frozenset({"inner"}),
+    controlled=frozenset(),
+    outlets={"inner": Outlet(2, 1, Reach({"views": 5}, timed=True))},
+    states={},
+)
+
+
+def said(now: int, watermark: int, before: Reached | None = None, task: str = "a"):
+    speaking = Speaking(KEEPING, now)
+    stream = "views" if task == "a" else "others"
+    reached, due = speaking.after(task, before or Reached(), News({stream: watermark}, "books", None))
+    values = {partition: decode(batch.column("value")[0].as_py()) for partition, batch in speaking.records()}
+    return values, reached, due
+
+
+def test_a_watermark_is_written_to_every_partition_behind_what_holds_it_back():
+    values, reached, due = said(100, 50)
+    message = Watermark(Speaker("a", 1, "run", 3), 45)
+    assert values == {Partition("inner", 0): message, Partition("inner", 1): message}
+    assert (reached.watermarks, reached.heard, due) == ({"views": 50}, "books", None)
+
+
+def test_the_next_one_waits_for_the_interval_and_says_until_when():
+    _, before, _ = said(100, 50)
+    values, after, due = said(600, 80, before)
+    assert (values, due) == ({}, 1_100)
+    values, _, _ = said(1_100, 80, after)
+    assert {message.reached for message in values.values()} == {75}
+
+
+def test_an_end_waits_for_nothing():
+    _, before, _ = said(100, 50)
+    values, after, _ = said(101, ENDED, before)
+    assert {type(message) for message in values.values()} == {EndOfStream}
+    assert has_ended(KEEPING, "a", after)
+
+
+def test_who_reads_no_source_of_a_stream_says_nothing_to_it():
+    assert said(100, 50, task="b")[0] == {}
