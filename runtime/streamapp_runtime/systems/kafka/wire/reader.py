@@ -58,10 +58,12 @@ class WireReader:
                     empty += 1
                     at = self._after_nothing(fetched, partition, (at, end), empty, attempts)
                     continue
-                at, empty = found[-1].last + 1, 0
+                following, empty = found[-1].last + 1, 0
+                if following <= at:
+                    raise MalformedError("a leader gave records from before those that were asked for")
                 self._measure(partition, found)
-                if at < end:  # asked before decoding, so that the broker works meanwhile
-                    asked = self._ask(connection, partition, at, end)
+                if following < end:  # asked before decoding, so that the broker works meanwhile
+                    asked = self._ask(connection, partition, following, end)
                 wanted = [batch for batch in found if batch.last >= start and batch.base < end]
                 # All of it, because the next answer takes the place of this one.
                 read = list(decode(fetched.octets, committed(wanted, fetched.aborted, fetched.octets)))
@@ -71,6 +73,7 @@ class WireReader:
                 attempts.failed(error)
                 asked = None
                 continue
+            at = following  # only now: what could not be asked for or decoded is fetched again
             attempts.succeeded()
             for records in read:
                 if len(within := _within(records, start, end)):

@@ -3,8 +3,8 @@
 A record says how long it is and nothing else says where the next one begins: a chain that has to be walked.
 Here many places of it are walked at once: every batch is cut into pieces, a place in each piece is guessed
 where a record seems to begin, and all pieces are walked in step, each by one element of an array. That each
-walk ends where the next piece begins proves the guesses; where one does not, that batch is walked from its
-first record on.
+walk ends where the next piece begins proves the guesses; where one does not, the batches are walked from
+their first records on.
 """
 
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ def _pieces(octets: Octets, extents: Extents) -> tuple[Numbers, Numbers]:
     place = extents.begin[batch] + number * size[batch] // parts[batch]
     inner = np.flatnonzero(number)
     if len(inner):
-        width = int(3 * np.max(size // np.maximum(extents.count, 1))) + 16
+        width = 3 * int(size.sum() // extents.count.sum()) + 16
         limits = extents.end[batch[inner]]
         place[inner] = _guessed(octets, place[inner], limits, width)
         # Where nothing was found the piece before goes on.
