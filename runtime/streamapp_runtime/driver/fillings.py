@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.adjunct.gate import Gate, gate
+from streamapp.adjunct.succession import waits_for_older
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
@@ -79,8 +80,14 @@ class Fillings:
         """What could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
-                if spans[partition].end > at and str(partition) not in self.held.get(task, ()):
+                held = str(partition) in self.held.get(task, ()) or self._waits(partition, positions)
+                if spans[partition].end > at and not held:
                     yield Demand(task, partition, at, spans[partition].end)
+
+    def _waits(self, partition: Partition, contained: Mapping[Partition, int]) -> bool:
+        """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
+        layout = self.launch.assignment.layout.streams.get(declared(partition.stream))
+        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1)
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose stores do not contain what their rows have to see."""
