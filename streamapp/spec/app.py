@@ -126,7 +126,7 @@ class Spec(Part):
     """Stop after the running batch and keep state and locality; false goes on."""
     restart_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.RESTART] = 0
     """Raise it to restart the driver once."""
-    reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.REPLAN] = 0
+    reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.RESET), Effect.REPLAN] = 0
     """Raise it to drop state, checkpoints and layout and begin anew: a new run id."""
     take_over: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
     """Claim an application id that another owner holds."""

@@ -43,6 +43,7 @@ class Capability(StrEnum):
     EVENT_TIME = "event time"
     ADJUNCT = "adjunct tables"
     CLUSTER = "the operator"
+    RESET = "a way to give state up"
 
 
 BUILT = frozenset(

@@ -201,7 +201,7 @@ def _kept(newest: Newest, decoded: ConfigMaps) -> bool:
 
 
 def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:
-    """An app that has had the same application id for longer."""
+    """An app with the same application id that runs under it already, or else has had it for longer."""
     if read is None:
         return None
     mine = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])

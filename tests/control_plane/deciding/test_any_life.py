@@ -35,7 +35,7 @@ class Lives(RuleBasedStateMachine):
         self.api = MemoryApi(lambda: self.stage.now if hasattr(self, "stage") else START)
         self.stage = Stage(self.api, "shop")
         self.api.on_create = self._made
-        self.views, self.nonce, self.reset = 8, 0, 0
+        self.views, self.nonce = 8, 0
         self.incarnations: list[str] = []
         self.bad = False
         self.known: dict[str, str] = {}  # task -> location, as it was last reported and kept
@@ -73,11 +73,6 @@ class Lives(RuleBasedStateMachine):
     def ask_for_a_restart(self) -> None:
         self.nonce += 1
         self.stage.edit(restartNonce=self.nonce)
-
-    @rule()
-    def ask_for_a_reset(self) -> None:
-        self.reset += 1
-        self.stage.edit(resetNonce=self.reset)
 
     @rule(suspend=st.booleans())
     def suspend_or_go_on(self, suspend: bool) -> None:

@@ -167,20 +167,3 @@ def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: Stage) -> N
     assert incarnation_of(stage.driver()) == 2
     assert stage.model() == before
     assert stage.wanted().locations == {f"processor-{i}": f"node-{n}" for i, n in enumerate("abcd")}
-
-
-def test_locality_is_of_one_run_only(on_hosts: Stage) -> None:
-    stage = on_hosts
-    stage.apply(_on_node())
-    stage.settle()
-    stage.begin()
-    _report(stage, "node-a", "node-b")
-    stage.settle()
-    old = stage.model().run_id
-    stage.edit(resetNonce=1)
-    stage.settle()
-    for pod in stage.names("pods"):
-        stage.remove(pod)
-    stage.settle()
-    assert stage.model().run_id != old
-    assert stage.wanted().locations == {}
