@@ -23,7 +23,7 @@ from tests.engine.cli.running import COMMAND
 from tests.engine.crash.victims import kill, victims
 from tests.engine.graphs.harness import Row, told, write_all
 
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 400.0
 REPOSITORY = Path(__file__).parents[3]
 
 Said = dict[str, Any]
@@ -37,6 +37,7 @@ class Outside:
     process: subprocess.Popen[str]
     said: list[Said] = field(default_factory=list)
     news: threading.Condition = field(default_factory=threading.Condition)
+    ear: threading.Thread | None = None
 
     @classmethod
     def start(cls, folder: Path, app: StreamApp, processors: int) -> "Outside":
@@ -47,7 +48,8 @@ class Outside:
         env = os.environ | {VARIABLE: str(folder / "points")}
         env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), env.get("PYTHONPATH", "")])
         run = cls(folder, subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env))
-        threading.Thread(target=run._hear, daemon=True).start()
+        run.ear = threading.Thread(target=run._hear, daemon=True)
+        run.ear.start()
         return run
 
     def until(self, wanted: Callable[[Said], bool], since: int = 0) -> int:
@@ -73,12 +75,15 @@ class Outside:
         self.process.terminate()
         return self.process.wait(PATIENCE_SECONDS)
 
-    def kill_everything(self) -> None:
-        if self.process.poll() is None:
-            for pids in victims(self.folder / "points").values():
-                for pid in pids:
-                    kill(pid)
-            self.process.wait()
+    def close(self) -> None:
+        """Leave nothing behind, however it went."""
+        for pids in victims(self.folder / "points").values():
+            for pid in pids:
+                kill(pid)
+        self.process.wait()
+        if self.ear is not None and self.process.stderr is not None:
+            self.ear.join()
+            self.process.stderr.close()
 
     def _hear(self) -> None:
         assert self.process.stderr is not None
@@ -99,10 +104,9 @@ class Feeder:
     users: int
     rounds: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
 
     def feed(self) -> None:
-        while not self._stop.wait(0.05):
+        while not self._stop.wait(0.25):
             self.one()
 
     def one(self) -> None:
