@@ -29,6 +29,7 @@ MEASURED = (
     "engine.changelog",
     "engine.restart",
     "engine.join",
+    "kafka.join",
 )
 
 

@@ -33,7 +33,7 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     found = parse(Path(app).read_text(), frozenset(Capability))
     wish = Wish(processors, Path(data), until_end=True, rows=rows)
     hearers = Hearers(
-        launched=lambda _: tell(0.0, 0, 0, 0),
+        launched=lambda _: tell(0.0, 0, 0, 0, {}),
         heard=heard,
         trouble=lambda _: None,
         idle=lambda: None,

@@ -1,0 +1,1 @@
+"""The same work over a real Kafka broker, by StreamApp and by others."""

@@ -1,0 +1,97 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.common.serialization.Serde;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Produced;
+
+/**
+ * Page views joined with users by Kafka Streams: a KStream and a KTable in RocksDB, two threads.
+ *
+ * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state. Prints the views seen
+ * and the CPU seconds of this process, so many views apart, and ends after the last one.
+ */
+public final class Joined {
+  private static final long STEP = 250_000;
+
+  public static void main(String[] given) throws Exception {
+    long views = Long.parseLong(given[3]);
+    ObjectMapper json = new ObjectMapper();
+    Serde<JsonNode> values =
+        Serdes.serdeFrom((topic, node) -> written(json, node), (topic, bytes) -> read(json, bytes));
+    AtomicLong seen = new AtomicLong();
+    CountDownLatch all = new CountDownLatch(1);
+
+    StreamsBuilder builder = new StreamsBuilder();
+    var users = builder.table("users", Consumed.with(Serdes.String(), values));
+    builder.stream("views", Consumed.with(Serdes.String(), values))
+        .peek((key, view) -> count(seen.incrementAndGet(), views, all))
+        .filter((key, view) -> !view.get("page").asText().startsWith("/health"))
+        .join(users, (view, user) -> joined(json, view, user))
+        .to(given[1], Produced.with(Serdes.String(), values));
+
+    Properties settings = new Properties();
+    settings.put(StreamsConfig.APPLICATION_ID_CONFIG, given[1]);
+    settings.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, given[0]);
+    settings.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
+    settings.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, given[2]);
+    settings.put(StreamsConfig.STATE_DIR_CONFIG, given[4]);
+    settings.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
+    settings.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
+    // A view waits for users that are there already: both are read in the order of their times.
+    settings.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, 1000);
+    KafkaStreams streams = new KafkaStreams(builder.build(), settings);
+    streams.start();
+    all.await();
+    streams.close();
+    tell(views);
+  }
+
+  private static void count(long number, long views, CountDownLatch all) {
+    if (number % STEP == 0 && number < views) {
+      tell(number);
+    }
+    if (number == views) {
+      all.countDown();
+    }
+  }
+
+  private static void tell(long number) {
+    var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    System.out.println("[" + number + ", " + system.getProcessCpuTime() / 1e9 + "]");
+  }
+
+  private static JsonNode joined(ObjectMapper json, JsonNode view, JsonNode user) {
+    ObjectNode made = json.createObjectNode();
+    made.set("user", view.get("user"));
+    made.set("page", view.get("page"));
+    made.set("country", user.get("country"));
+    return made;
+  }
+
+  private static JsonNode read(ObjectMapper json, byte[] bytes) {
+    try {
+      return bytes == null ? null : json.readTree(bytes);
+    } catch (IOException error) {
+      throw new IllegalArgumentException(error);
+    }
+  }
+
+  private static byte[] written(ObjectMapper json, JsonNode node) {
+    try {
+      return node == null ? null : json.writeValueAsBytes(node);
+    } catch (IOException error) {
+      throw new IllegalArgumentException(error);
+    }
+  }
+}
