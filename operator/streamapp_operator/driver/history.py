@@ -55,7 +55,8 @@ class History:
 
 def remembered(status: Mapping[str, Any], drivers: Iterable[Pod], copied: int = 0) -> History:
     """The history in a status; where that was cleared, what the pods still tell, and a copied number."""
-    driver = status.get("driver") or {"incarnation": copied}
+    told = status.get("driver")
+    driver = told or {"incarnation": copied}
     newest = max(drivers, key=incarnation_of, default=None)
     found = History(
         incarnation=driver.get("incarnation", 0),
@@ -67,9 +68,9 @@ def remembered(status: Mapping[str, Any], drivers: Iterable[Pod], copied: int = 
         restarts=status.get("restarts", max(0, copied - 1)),
         last=_past(driver.get("lastEnding")),
     )
-    if newest is None or incarnation_of(newest) <= found.incarnation:
+    number = incarnation_of(newest) if newest else 0
+    if newest is None or number < found.incarnation or (told and number == found.incarnation):
         return found
-    number = incarnation_of(newest)
     return History(
         incarnation=number,
         generation=int(newest.labels[GENERATION]),
