@@ -110,13 +110,21 @@ def _restart(
         return (Why.SPEC_CHANGED, *paths), None
     if modelled is None or not modelled.tasks_changed or facts.desired is None:
         return (), None
-    if target.accepted.app.spec.on_partition_change == "live" or facts.desired.wanted.model is None:
+    if target.accepted.app.spec.on_partition_change == "live" or _waits_for_a_model(facts, pod):
         return (), None
     if not modelled.grown:
         return (Why.MODEL_CHANGED,), None
     since = _growing_since(facts)
     left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
     return ((), left) if left > 0 else ((Why.PARTITIONS_GREW, *modelled.grown), None)
+
+
+def _waits_for_a_model(facts: Facts, pod: Pod) -> bool:
+    """Whether the driver has none of ours yet: it makes its own, or found that ours contradicts the state."""
+    if facts.desired is None or facts.desired.wanted.model is None:
+        return True
+    report = facts.report
+    return report is not None and report.driver == pod.name and report.model_version == 0
 
 
 def monitored(app: StreamApp) -> bool:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from streamapp.protocol.report import State
 from streamapp.tasks.partition import Partition
 from streamapp_operator.counts.answers import Known
 from streamapp_operator.objects.driver_pod import incarnation_of
@@ -191,3 +192,27 @@ def test_an_app_made_anew_finds_the_layout_that_lies_with_its_state(stage: Stage
     stage.report(counts=GROWN)
     stage.settle()
     assert stage.says("Ready") == ("True", "Running")
+
+
+def test_a_driver_whose_state_contradicts_the_model_is_given_another_one_without_a_restart(
+    stage: Stage,
+) -> None:
+    stage.bring_up(join(onPartitionChange="live"))
+    stage.report(counts=GROWN)
+    stage.settle()
+    kept = stage.wanted().layout
+    stage.server.ask("DELETE", f"/apis/streamapp.dev/v1alpha1/namespaces/{stage.namespace}/streamapps/app")
+    stage.collect_garbage()
+    stage.table.answer = Known({"views": 8, "users": 8, "enriched": 8})  # of another cluster, say
+    stage.restart()
+    stage.apply(join())
+    stage.settle()
+    assert stage.model().version == 1
+    stage.begin()
+    grow(stage)
+    stage.report(State.STARTING, layout=kept, model_version=0, counts={}, binding={})
+    stage.settle()
+    assert incarnation_of(stage.driver()) == 1
+    assert kept is not None
+    assert stage.model().run_id == kept.run
+    assert stage.model().version == 2
