@@ -1,9 +1,10 @@
 """What an operator is made of, put together: the cluster, the cache, the queue, the election."""
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from time import CLOCK_BOOTTIME, clock_gettime, monotonic
+from time import monotonic
 
 from streamapp_operator.cluster.access import access
 from streamapp_operator.cluster.api import ApiCluster
@@ -23,6 +24,7 @@ from streamapp_operator.watch.hearing import Hearing
 from streamapp_operator.watch.remembered import remembered
 from streamapp_operator.work.queue import KeyQueue
 
+_AWAKE = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux has both, macOS one that does it
 Reconcile = Callable[[Key], Awaitable[Outcome]]
 
 
@@ -111,4 +113,4 @@ def _now() -> datetime:
 
 def _awake() -> float:
     """Seconds that go on while the machine sleeps: a laptop that wakes up leads no more."""
-    return clock_gettime(CLOCK_BOOTTIME)
+    return time.clock_gettime(_AWAKE)
