@@ -14,8 +14,8 @@ class Batch(Part):
 
     rows: Annotated[int, Field(ge=1, le=1_000_000_000), Needs(Capability.RUNNING)] = 1_000_000
     """Records read in one batch at most, over all tasks."""
-    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776), Needs(Capability.ENGINE)] = 268_435_456
-    """Bytes read in one batch at most, over all tasks."""
+    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776), Needs(Capability.RUNNING)] = 268_435_456
+    """Bytes of values read in one batch, over all tasks, if records are as large as those of the last one."""
     interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
     """The shortest time from the start of one batch to the start of the next."""
 

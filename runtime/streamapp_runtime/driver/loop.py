@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failing, pace
+from streamapp_runtime.driver.admission import Admission
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.batch import Batch, batch_of
 from streamapp_runtime.driver.change import Change
@@ -55,6 +56,7 @@ class Loop:
     manning: Manning = field(init=False)
     backlog: Backlog = field(init=False)
     trials: Trials = field(init=False)
+    admission: Admission = field(init=False)
     outage: Outage = field(default_factory=lambda: Outage(time.monotonic))
     timers: Timers = field(default_factory=Timers)
     patience: Patience = field(default_factory=lambda: Patience(time.monotonic))
@@ -66,6 +68,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.backlog = Backlog(self.system, self.ledger, self.launch, heard=self.trouble)
+        self.admission = Admission(self.rows, self.launch.app.spec.batch.bytes)
         self.trials = Trials(self.launch.setup.on_bad_record)
         self._engage({})
 
@@ -154,7 +157,7 @@ class Loop:
         due = time.monotonic() - self._begun >= self.interval
         may = self.manning.tasks - self._unready - self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
-        given = share_out(able, self.rows, self.launch.course, waiting)
+        given = share_out(able, self.admission.budget(), self.launch.course, waiting)
         if not given and not self._busy:
             asleep = time.monotonic() - self._last > pace.KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):
@@ -177,6 +180,7 @@ class Loop:
         reports = self._collected(frame, orders)
         crash_point("driver.reported")
         self._last = time.monotonic()
+        self.admission.heard(reports)
         self._take(reports, frozenset(demand.task for demand in given))
         batch = batch_of(orders, reports, self._last - begun, len(self._unready), found or (), given)
         return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.fillings.left)

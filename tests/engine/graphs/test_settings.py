@@ -160,3 +160,16 @@ def test_a_record_without_a_key_takes_that_of_its_key_column_and_a_new_key_moves
     here.run(made)
     assert set(last_by_key(here.records("out"))) == {"1", "2"}
     assert set(last_by_key(here.records("copy"))) == {"a", "b"}
+
+
+def test_a_batch_takes_no_more_than_its_bytes_once_it_is_known_how_large_records_are(here: House) -> None:
+    rows = [{"user": f"user-{number}", "text": "x" * 1_000} for number in range(40)]
+    here.write("texts", told(rows, "user"), partitions=1)
+    streams = [
+        {"name": "texts", "key": "user", "columns": "user STRING, text STRING"},
+        {"name": "out", "key": "user"},
+    ]
+    copy = {"name": "copy", "sendTo": {"from": "texts", "stream": "out"}}
+    batches = here.run(app(copy, streams=streams, batch={"bytes": 8_192}))
+    assert [batch.rows_in for batch in batches if batch.rows_in][:2] == [32, 7]
+    assert len(here.rows("out")) == 40

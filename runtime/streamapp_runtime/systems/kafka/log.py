@@ -151,7 +151,7 @@ class KafkaSystem:
         self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
-        """Records below these positions are read by nobody any more and go, if not now then by a later call."""
+        """Records below these positions are read by nobody any more and go, now or by a later call."""
         if time.monotonic() - self._deleted < DELETE_SECONDS:
             return
         self._deleted = time.monotonic()
