@@ -147,8 +147,9 @@ def prepared(
     dead_letters = make_dead_letters(app, topics, system)
     make_changelogs(kept.values(), assignment.layout.changelog, system)
     recognise(site, topics | read_topics(work.tasks), [shelf.changelog for shelf in kept.values()])
+    shared = shared_tables(app, proposal, work.tasks)
     if not ledger.checkpoints:
-        ledger.begin_at(newest(app, assignment, topics, system))
+        ledger.begin_at(newest(app, assignment, topics, shared, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
     ledger.expect(lanes)
     partitions = with_hops(app, assignment, work.tasks, written)
@@ -188,7 +189,7 @@ def prepared(
         topics=topics | read_topics(work.tasks),
         course=course(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
-        broadcasts=shared_tables(app, proposal, work.tasks),
+        broadcasts=shared,
         locations=locations,
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),

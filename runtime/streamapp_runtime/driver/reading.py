@@ -24,9 +24,13 @@ def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
 
 
 def newest(
-    app: StreamApp, assignment: Assignment, topics: Mapping[str, str], system: System
+    app: StreamApp,
+    assignment: Assignment,
+    topics: Mapping[str, str],
+    shared: Sequence[SharedTable],
+    system: System,
 ) -> dict[Partition, int]:
-    """The ends of the streams of which only what comes from now on is wanted."""
+    """The ends of the streams of which only what comes from now on is wanted, those of shared tables too."""
     names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
     first = {name: assignment.layout.streams[name].first for name in names & assignment.layout.streams.keys()}
     every = {
@@ -35,6 +39,8 @@ def newest(
         for p in assignment.partitions(task)
         if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
     }
+    sides = (Partition(operations.declared(p.stream), p.index) for table in shared for p in table.partitions)
+    every |= {p for p in sides if p.stream in names and p.stream not in first}
     asked = {Partition(topics[p.stream], p.index): p for p in every}
     return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
 

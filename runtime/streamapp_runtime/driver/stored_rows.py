@@ -1,6 +1,7 @@
 """A table that side inputs fill, as its stores hold it: there is no changelog to read it from."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,16 @@ from streamapp_runtime.rows.decode import decode
 from streamapp_runtime.stores.directory import state_directory, tables_found, tasks_found
 from streamapp_runtime.stores.opening import StoreKind
 from streamapp_runtime.stores.peek import peek
+from streamapp_runtime.stores.snapshot import open_snapshot
+from streamapp_runtime.stores.store import Store
+
+
+def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
+    """What rows see: the last whole version where rows come as versions, else the store."""
+    numbers = [int(found.name[1:]) for found in directory.glob("versions/v*") if found.name[1:].isdecimal()]
+    if not numbers:
+        return peek(kind, directory)
+    return closing(open_snapshot(kind, directory / "versions" / f"v{max(numbers)}"))
 
 
 def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:
@@ -21,7 +32,7 @@ def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes |
     for task in sorted(tasks_found(root, application_id)):
         if table.name not in tables_found(root, application_id, task):
             continue
-        with peek(StoreKind(table.store), state_directory(root, application_id, task, table.name)) as store:
+        with _seen(StoreKind(table.store), state_directory(root, application_id, task, table.name)) as store:
             chunks = list(store.batches() if key is None else store.batches(key, key + b"\0"))
         empty = pa.array([], pa.binary())
         keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])

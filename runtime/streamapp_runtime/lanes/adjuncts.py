@@ -42,6 +42,7 @@ class _Kept:
     place: Place
     positions: dict[Partition, int]  # what it contains
     sealed: Sealed | None = None  # where rows come as versions
+    judged: bool = False  # whether it was decided what it is good for
     coming: list[Writes] = field(default_factory=list)
     dirty: bool = False  # whether it was written to since it was last committed
 
@@ -101,7 +102,7 @@ class Adjuncts:
                 )
                 kept = self._kept[key] = _Kept(place.take(check), place, {}, sealed)
             self._forget(kept)
-            if kept.positions.keys() != wanted.keys():
+            if not kept.judged or kept.positions.keys() != wanted.keys():
                 self._judge(kept, shelf, wanted, system)
             self._refresh(kept, shelf)
             contained |= kept.positions
@@ -201,7 +202,7 @@ class Adjuncts:
             kept.store = kept.place.emptied(kept.store)
         if kept.sealed and decided.action is not Action.KEEP:
             kept.sealed.begin()
-        kept.positions = dict(decided.positions)
+        kept.positions, kept.judged = dict(decided.positions), True
         kept.store.set_mark(self._mark(kept))
         self._swap(kept, shelf)
 

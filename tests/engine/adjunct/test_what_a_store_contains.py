@@ -100,6 +100,16 @@ def test_a_partition_that_went_to_another_task_takes_its_rows_with_it(make: Make
     assert table.content() == {}
 
 
+def test_a_task_that_lost_all_of_its_partitions_while_it_was_away_has_no_rows_left(make: Make) -> None:
+    table = make()
+    table.write(a="1")
+    table.batch()
+    table.restarts()
+    table.partitions = ()
+    assert table.opened() == {}
+    assert table.content() == {}
+
+
 def test_a_quiet_table_in_use_does_not_grow_stale(make: Make) -> None:
     table = make()
     table.write(a="1")

@@ -74,6 +74,22 @@ def test_without_bootstrap_the_first_version_may_be_empty(here: House) -> None:
     assert here.rows("out") == []
 
 
+def test_a_stream_that_starts_at_its_latest_record_fills_the_table_with_what_comes_later(
+    here: House,
+) -> None:
+    side = {"stream": "rates", "bootstrap": False}
+    prices = {"name": "prices", "broadcast": True, "sideInputs": [side]}
+    late = app(WITH, SENT, streams=[VIEWS, RATES | {"start": "latest"}, OUT], tables=[prices])
+    here.write("rates", told(RATE_ROWS[:2], "page"), partitions=1)
+    here.write("views", [])
+    here.run(late)
+    here.write("rates", told(RATE_ROWS[2:], "page"), partitions=1)
+    here.run(late)
+    here.write("views", told(VIEW_ROWS, "user"))
+    here.run(late)
+    assert here.rows("out") == [row for row in JOINED if row["rate"] == 20]
+
+
 def test_a_table_of_a_stream_that_is_also_an_input_is_filled_and_its_records_are_delivered(
     here: House,
 ) -> None:
