@@ -67,6 +67,7 @@ class Broker:
         another has no cluster of its own: the other keeps it together.
         """
         self._joins = joins
+        self.told: dict[str, str] = {}  # the address that clients of a further listener are told to use
         self._guards = {name: (protocol, free_port()) for name, protocol in (guards or {}).items()}
         self.home = home
         self.log = home / "log.txt"
@@ -155,10 +156,9 @@ class Broker:
 
     def _format(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
-        listeners = [
-            f"PLAINTEXT://{self.bootstrap}",
-            *(f"{name}://{self.guarded(name)}" for name in self._guards),
-        ]
+        listeners = [f"PLAINTEXT://{self.bootstrap}"]
+        listeners += [f"{name}://{self.guarded(name)}" for name in self._guards]
+        told = [f"{name}://{self.told.get(name, self.guarded(name))}" for name in self._guards]
         protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"}
         protocols |= {name: protocol for name, (protocol, _) in self._guards.items()}
         settings = {
@@ -167,7 +167,7 @@ class Broker:
             "controller.quorum.voters": f"1@127.0.0.1:{(self._joins or self).controller_port}",
             "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{self.controller_port}"]),
             "listener.security.protocol.map": ",".join(map(":".join, protocols.items())),
-            "advertised.listeners": ",".join(listeners),
+            "advertised.listeners": ",".join([*listeners[:1], *told]),
             **self._settings,
         }
         if self._joins:

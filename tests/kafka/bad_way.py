@@ -1,0 +1,69 @@
+"""A way to a broker on which connections are cut and bytes altered, now and then, by chance."""
+
+import random
+import socket
+import threading
+from contextlib import suppress
+
+_CHUNK = 65_536
+
+
+class BadWay:
+    """Leads from a port of its own to another one. Every connection ends badly after some bytes."""
+
+    def __init__(self, target: str, seed: int, longest: int, *, alters: bool) -> None:
+        """Up to `longest` bytes go over one connection; some that come back are altered where it `alters`."""
+        host, _, port = target.rpartition(":")
+        self._target = host, int(port)
+        self._chance = random.Random(seed)  # noqa: S311
+        self._longest = longest
+        self._alters = alters
+        self.ended = 0  # connections
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.address = "{}:{}".format(*self._server.getsockname())
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        """Let nobody in any more; who is within may stay until their connection ends."""
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+        for thread in self._threads:
+            thread.join()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                try:
+                    far = socket.create_connection(self._target)
+                except OSError:
+                    near.close()
+                    continue
+                pair = (near, far)
+                for source, to, back in ((near, far, False), (far, near, True)):
+                    left = self._chance.randrange(self._longest)
+                    altered = self._alters and back and self._chance.random() < 0.5
+                    thread = threading.Thread(target=self._lead, args=(source, to, left, pair, altered))
+                    self._threads.append(thread)
+                    thread.start()
+
+    def _lead(
+        self,
+        source: socket.socket,
+        to: socket.socket,
+        left: int,
+        pair: tuple[socket.socket, socket.socket],
+        altered: bool,
+    ) -> None:
+        with suppress(OSError):
+            while left > 0 and (data := source.recv(min(_CHUNK, left))):
+                left -= len(data)
+                if altered and left <= 0:
+                    data = data[:-1] + bytes([data[-1] ^ 0x55])
+                to.sendall(data)
+        self.ended += 1
+        for each in pair:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
