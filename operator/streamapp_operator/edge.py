@@ -19,7 +19,7 @@ from streamapp_operator.outcome import Outcome
 from streamapp_operator.pulse import Pulse
 from streamapp_operator.telemetry import metrics
 from streamapp_operator.telemetry.measured import Measured
-from streamapp_operator.watch.comparison import Comparison
+from streamapp_operator.watch.comparison import compare, fill
 from streamapp_operator.watch.hearing import Hearing
 from streamapp_operator.watch.remembered import remembered
 from streamapp_operator.work.queue import KeyQueue
@@ -37,7 +37,6 @@ class Edge:
     queue: KeyQueue[Key]
     elector: Elector
     hearing: Hearing
-    comparison: Comparison
     pulse: Pulse
     measured: Measured
     all_calls: tuple[Calls, ...]
@@ -47,18 +46,24 @@ class Edge:
         self.hearing.heard(kind)
         told = self.cache.drop(kind, manifest) if type_ == "DELETED" else self.cache.put(kind, manifest)
         if told is not None:
-            self.queue.add(told)
+            self.changed(told)
+
+    def changed(self, key: Key) -> None:
+        """Something about an app is new. Only who leads notes it: whoever comes to lead looks at all apps."""
+        if self.elector.leads:
+            self.queue.add(key)
 
     async def fill(self) -> None:
         """Read all that is watched into the cache."""
         for kind in WATCHED:
-            await self.comparison.fill(kind)
+            await fill(self.cluster, self.cache, kind)
             self.hearing.compared(kind)
 
     async def compare(self) -> None:
         """Put the cache right where it is time for that."""
         for kind in self.hearing.due():
-            for _ in range(await self.comparison.compare(kind)):
+            for key in await compare(self.cluster, self.cache, kind):
+                self.changed(key)
                 self.measured.add(metrics.MISSED, kind.name)
             self.measured.add(metrics.COMPARISONS, kind.name)
             self.hearing.compared(kind)
@@ -88,7 +93,6 @@ async def edge(options: Options, identity: str, lease_namespace: str) -> Edge:
         queue=queue,
         elector=elector,
         hearing=Hearing(monotonic, options.patience),
-        comparison=Comparison(cluster, cache, queue.add),
         pulse=Pulse(queue, monotonic, lambda: elector.leads),
         measured=measured,
         all_calls=(calls, lease_calls),

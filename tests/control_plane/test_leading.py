@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.answers import LeadershipLostError
+from streamapp_operator.cluster.answers import LeadershipLostError, RejectedError
 from streamapp_operator.cluster.calls import Calls
 from streamapp_operator.leading.elector import Elector
 from streamapp_operator.leading.lease import Terms
@@ -156,6 +156,21 @@ def test_one_whose_lease_another_holds_stops_at_once(api_server: ApiServer, name
     )
 
 
+def test_one_that_may_not_touch_the_lease_says_so_and_does_not_wait_for_ever(
+    api_server: ApiServer, namespace: str
+) -> None:
+    async def doing() -> None:
+        calls = Calls(await access(api_server.kubeconfig("nobody")), lambda *_: None)
+        elector = Elector(calls, namespace, NAME, "nobody", monotonic, lambda: datetime.now(UTC))
+        try:
+            await asyncio.wait_for(elector.campaign(), 30)
+        finally:
+            await calls.close()
+
+    with pytest.raises(RejectedError, match="cannot get resource"):
+        asyncio.run(doing())
+
+
 def test_of_two_operators_one_works_and_when_it_is_killed_the_other_does_within_twenty_seconds(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:
@@ -166,6 +181,7 @@ def test_of_two_operators_one_works_and_when_it_is_killed_the_other_does_within_
             until(lambda: second.asked("/readyz")[0] == 200, 60, second)
             assert second.measured("streamapp_operator_leading") == {"": 0.0}
             assert second.measured("streamapp_operator_reconciles_total") == {}
+            assert second.measured("streamapp_operator_queue_depth") == {"": 0.0}
             first.signal(signal.SIGKILL)
             put(api_server, app(namespace, processors=4))
             until(lambda: echoed(api_server, namespace) == "4", 20, second)

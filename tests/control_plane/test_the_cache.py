@@ -8,7 +8,7 @@ from streamapp_operator.cluster.api import ApiCluster
 from streamapp_operator.cluster.cache import Cache
 from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP
 from streamapp_operator.key import Key
-from streamapp_operator.watch.comparison import Comparison
+from streamapp_operator.watch.comparison import compare, fill
 from streamapp_operator.watch.hearing import due
 from streamapp_operator.watch.patience import Patience
 from streamapp_operator.watch.remembered import LONGEST, remembered
@@ -107,60 +107,52 @@ def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> No
     assert due(now=300.0, heard=299.0, compared=0.0, patience=Patience())
 
 
-def _compared(
-    server: ApiServer, namespace: str, do: Callable[[Comparison, Cache], Awaitable[Any]]
-) -> tuple[Any, list[Key]]:
-    told: list[Key] = []
-
+def _compared(server: ApiServer, namespace: str, do: Callable[[ApiCluster, Cache], Awaitable[Any]]) -> Any:
     async def doing() -> Any:
         async with cluster(server.kubeconfig()) as api:
             here = ApiCluster(api.calls, (namespace,), api.may_write_for, api.now)
-            cache = Cache(remembered)
-            return await do(Comparison(here, cache, told.append), cache)
+            return await do(here, Cache(remembered))
 
-    return asyncio.run(doing()), told
+    return asyncio.run(doing())
 
 
 def test_what_vanished_while_no_watch_was_there_is_noticed(api_server: ApiServer, namespace: str) -> None:
     put(api_server, app(namespace, "stays"))
     put(api_server, app(namespace, "goes"))
 
-    async def do(comparison: Comparison, cache: Cache) -> Any:
-        await comparison.fill(STREAM_APP)
+    async def do(api: ApiCluster, cache: Cache) -> Any:
+        await fill(api, cache, STREAM_APP)
         api_server.ask("DELETE", path_of(app(namespace, "goes")))
-        return await comparison.compare(STREAM_APP), list(cache.apps())
+        return await compare(api, cache, STREAM_APP), list(cache.apps())
 
-    (wrong, left), told = _compared(api_server, namespace, do)
-    assert wrong == 1
+    wrong, left = _compared(api_server, namespace, do)
+    assert wrong == [Key(namespace, "goes")]
     assert left == [Key(namespace, "stays")]
-    assert told[-1] == Key(namespace, "goes")
 
 
 def test_what_changed_and_what_came_is_noticed_too(api_server: ApiServer, namespace: str) -> None:
     put(api_server, app(namespace, "changes"))
 
-    async def do(comparison: Comparison, cache: Cache) -> Any:
-        await comparison.fill(STREAM_APP)
+    async def do(api: ApiCluster, cache: Cache) -> Any:
+        await fill(api, cache, STREAM_APP)
         put(api_server, app(namespace, "changes", processors=7))
         put(api_server, app(namespace, "comes"))
-        wrong = await comparison.compare(STREAM_APP)
+        wrong = await compare(api, cache, STREAM_APP)
         changed = cache.app(Key(namespace, "changes"))
         assert changed is not None
         return wrong, changed["spec"]["processors"]
 
-    (wrong, processors), told = _compared(api_server, namespace, do)
-    assert (wrong, processors) == (2, 7)
-    assert set(told[-2:]) == {Key(namespace, "changes"), Key(namespace, "comes")}
+    wrong, processors = _compared(api_server, namespace, do)
+    assert wrong == [Key(namespace, "changes"), Key(namespace, "comes")]
+    assert processors == 7
 
 
-def test_a_cache_that_is_right_is_told_nothing(api_server: ApiServer, namespace: str) -> None:
+def test_a_cache_that_is_right_is_left_alone(api_server: ApiServer, namespace: str) -> None:
     put(api_server, app(namespace))
 
-    async def do(comparison: Comparison, _: Cache) -> Any:
+    async def do(api: ApiCluster, cache: Cache) -> Any:
         for kind in (STREAM_APP, POD, CONFIG_MAP):
-            await comparison.fill(kind)
-        return [await comparison.compare(kind) for kind in (STREAM_APP, POD, CONFIG_MAP)]
+            await fill(api, cache, kind)
+        return [await compare(api, cache, kind) for kind in (STREAM_APP, POD, CONFIG_MAP)]
 
-    wrong, told = _compared(api_server, namespace, do)
-    assert wrong == [0, 0, 0]
-    assert len(told) == 1
+    assert _compared(api_server, namespace, do) == [[], [], []]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from streamapp_operator.cluster.addresses import address, collection
-from streamapp_operator.cluster.answers import ClusterError, LeadershipLostError
+from streamapp_operator.cluster.answers import ClusterError, LeadershipLostError, RejectedError
 from streamapp_operator.cluster.calls import Call, Calls
 from streamapp_operator.cluster.kinds import LEASE, Verb
 from streamapp_operator.cluster.manifest import Manifest
@@ -84,6 +84,8 @@ class Elector:
             async with asyncio.timeout(self.terms.retry):
                 ours = await self._take()
         except (ClusterError, TimeoutError) as error:
+            if isinstance(error, RejectedError) and self._renewed is None:
+                raise  # whoever may not lead at all should say so, and not wait for ever
             _log.warning("no word about the lease: %s", error)
             return self.leads
         self._renewed = began if ours else None
