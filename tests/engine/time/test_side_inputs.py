@@ -1,4 +1,4 @@
-"""Side inputs hold back neither watermarks nor the end of an app, with event times of their own or without."""
+"""Side inputs hold back neither watermarks nor the end of an app, whether they have event times or not."""
 
 import pytest
 
