@@ -4,6 +4,7 @@ import random
 import socket
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 
 _CHUNK = 65_536
 
@@ -40,30 +41,42 @@ class BadWay:
                 except OSError:
                     near.close()
                     continue
-                pair = (near, far)
-                for source, to, back in ((near, far, False), (far, near, True)):
-                    left = self._chance.randrange(self._longest)
-                    altered = self._alters and back and self._chance.random() < 0.5
-                    thread = threading.Thread(target=self._lead, args=(source, to, left, pair, altered))
+                for source, to in ((near, far), (far, near)):
+                    end = self._end(back=source is far)
+                    thread = threading.Thread(target=self._lead, args=(source, to, end))
                     self._threads.append(thread)
                     thread.start()
 
-    def _lead(
-        self,
-        source: socket.socket,
-        to: socket.socket,
-        left: int,
-        pair: tuple[socket.socket, socket.socket],
-        altered: bool,
-    ) -> None:
+    def _end(self, *, back: bool) -> "_End":
+        altered = self._alters and back and self._chance.random() < 0.5
+        whole = back and not altered and self._chance.random() < 0.5
+        return _End(self._chance.randrange(self._longest), altered, whole)
+
+    def _lead(self, source: socket.socket, to: socket.socket, end: "_End") -> None:
+        left = end.after
         with suppress(OSError):
-            while left > 0 and (data := source.recv(min(_CHUNK, left))):
+            while left > 0 and (data := _answer(source) if end.whole else source.recv(min(_CHUNK, left))):
                 left -= len(data)
-                if altered and left <= 0:
+                if end.altered and left <= 0:
                     data = data[:-1] + bytes([data[-1] ^ 0x55])
                 to.sendall(data)
         self.ended += 1
-        for each in pair:
+        for each in (source, to):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How one direction of a connection ends."""
+
+    after: int  # bytes
+    altered: bool  # the last byte
+    whole: bool  # with a whole answer, so that the next request finds nobody
+
+
+def _answer(source: socket.socket) -> bytes:
+    """A whole answer, which begins with its size."""
+    head = source.recv(4, socket.MSG_WAITALL)
+    return head + source.recv(int.from_bytes(head), socket.MSG_WAITALL)
