@@ -1,5 +1,6 @@
 """One reconcile: gather the facts, decide, and do it. Whoever is killed in between is followed by another."""
 
+import asyncio
 from typing import Literal
 
 from streamapp_operator.carrying import Foreign, carry_out
@@ -18,6 +19,8 @@ from streamapp_operator.world import World
 
 SOON = 0.2
 OBSTACLE_SECONDS = 15.0
+MANY = 2_000
+"""Partitions from which on an app is a large one."""
 
 
 async def reconcile(key: Key, world: World) -> Outcome:
@@ -29,18 +32,21 @@ async def reconcile(key: Key, world: World) -> Outcome:
     facts = await gather(world, key, live=False)
     if facts is None:
         return Done()
-    verdict = _decided(facts, world)
+    verdict = await _decided(facts, world)
     if verdict.before or verdict.after:
         facts = await gather(world, key, live=True)
         if facts is None:
             return Done()
-        verdict = _decided(facts, world)
+        verdict = await _decided(facts, world)
     return await _done(facts, verdict, world)
 
 
-def _decided(facts: Facts, world: World) -> Verdict:
+async def _decided(facts: Facts, world: World) -> Verdict:
+    """What takes long is thought over on a thread, so that the others and the Lease have their turn."""
     with world.measured.timed(DECIDE_SECONDS):
-        return decide(facts, world.installation)
+        if facts.partitions < MANY:
+            return decide(facts, world.installation)
+        return await asyncio.to_thread(decide, facts, world.installation)
 
 
 async def _done(facts: Facts, verdict: Verdict, world: World) -> Outcome:

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streamapp.protocol.report import Report
 from streamapp_operator.cluster.cache import Cache
 from streamapp_operator.cluster.cluster import Cluster
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.counts.answers import Lookup
 from streamapp_operator.facts.facts import Desired, Newest
 from streamapp_operator.facts.recent import Recent
+from streamapp_operator.facts.worked_out import WorkedOut
 from streamapp_operator.installation import Installation
 from streamapp_operator.objects.snapshot import Snapshot
 from streamapp_operator.telemetry.measured import Measured
@@ -27,4 +29,6 @@ class World:
     apps: Recent[Newest] = field(default_factory=Recent)
     snapshots: Recent[Snapshot | None] = field(default_factory=Recent)
     desires: Recent[Desired | None] = field(default_factory=Recent)
+    reports: Recent[Report | None] = field(default_factory=Recent)
+    worked: WorkedOut = field(default_factory=WorkedOut)
     whole: Recent[Manifest] = field(default_factory=Recent)  # ConfigMaps of which the cache keeps no data

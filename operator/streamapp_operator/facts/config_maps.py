@@ -49,7 +49,7 @@ async def config_maps(world: World, app: Manifest, found: Iterable[Manifest]) ->
         snapshots=tuple(sorted(snapshots, key=lambda one: one.generation)),
         unreadable=tuple(sorted(unreadable)),
         desired=await _desired(world, desired) if desired else None,
-        report=_report(await _whole(world, report)) if report else None,
+        report=await _report(world, report) if report else None,
         has_report=report is not None,
         locality=await _whole(world, locality) if locality else None,
     )
@@ -92,7 +92,16 @@ def _number(notes: Mapping[str, str], name: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _report(manifest: Manifest) -> Report | None:
+async def _report(world: World, manifest: Manifest) -> Report | None:
+    key = _version(manifest)
+    known = world.reports.find(key)
+    if known is None:
+        known = _told(await _whole(world, manifest))
+        world.reports.put(key, known)
+    return known
+
+
+def _told(manifest: Manifest) -> Report | None:
     text = (manifest.get("data") or {}).get(places.REPORT)
     try:
         return decode_report(text) if text else None

@@ -8,9 +8,10 @@ from streamapp.protocol.wanted import Wanted
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.counts.answers import Counts
+from streamapp_operator.counts.answers import Counts, Known
 from streamapp_operator.facts.nodes import Node
 from streamapp_operator.facts.pods import Pod
+from streamapp_operator.facts.worked_out import WorkedOut
 from streamapp_operator.objects.snapshot import Snapshot
 
 
@@ -63,6 +64,7 @@ class Facts:
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
     counts: Mapping[int, Counts] = field(default_factory=dict)  # by generation
     rival: Rival | None = None
+    worked: WorkedOut = field(default_factory=WorkedOut, compare=False)
     live: bool = False  # whether it was read from the API server, and not from what watches have seen
 
     @property
@@ -80,6 +82,12 @@ class Facts:
     def uid(self) -> str:
         """The resource's uid."""
         return str(self.manifest["metadata"]["uid"])
+
+    @property
+    def partitions(self) -> int:
+        """How many there are to plan, at the most."""
+        known = [one.counts for one in self.counts.values() if isinstance(one, Known)]
+        return max((sum(count or 0 for count in counts.values()) for counts in known), default=0)
 
     def located(self, binding: Mapping[str, Seat]) -> dict[str, Seat]:
         """The seats of processors with the locations that the pods' metadata tells.

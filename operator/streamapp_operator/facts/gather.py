@@ -67,6 +67,7 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
         locations=await _locations(world, _target(newest, decoded), executors, nodes),
         counts=await _counts(world, newest, decoded, drivers),
         rival=None if _kept(newest, decoded) else _rival(world, app, newest.app),
+        worked=world.worked,
         live=live,
     )
 

@@ -44,9 +44,18 @@ class Snapshot:
         return self.accepted.generation
 
 
+def snapshot_size(snapshot: Snapshot) -> int:
+    """How many bytes it takes."""
+    return sum(len(text.encode()) for text in _files(snapshot).values())
+
+
+def _files(snapshot: Snapshot) -> dict[str, str]:
+    return {places.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
+
+
 def snapshot_map(app: Manifest, snapshot: Snapshot) -> Manifest:
     """The ConfigMap that keeps it."""
-    files = {places.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
+    files = _files(snapshot)
     return accepted_map(app, snapshot.generation, files, {RAN: "true"} if snapshot.ran else {})
 
 

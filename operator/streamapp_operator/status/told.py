@@ -80,9 +80,11 @@ def plan_hash(plan: Plan) -> str:
 def _job_model(view: View, model: JobModel | None) -> dict[str, Any] | None:
     if model is None:
         return None
+    facts = view.facts
+    content = facts.worked.of((facts.uid, "hash"), (model,), lambda: content_hash(model))
     return {
         "version": model.version,
-        "hash": content_hash(model)[:16],
+        "hash": content[:16],
         "configMap": naming.job_model(view.facts.name),
         "runId": model.run_id,
     }

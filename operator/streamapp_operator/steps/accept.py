@@ -6,6 +6,7 @@ from enum import Enum
 
 from streamapp.author.proposal import Proposal
 from streamapp.protocol.accepted import Accepted
+from streamapp.protocol.message import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.app import StreamApp
 from streamapp.spec.changes import Change, at_least, changes, strongest
 from streamapp.spec.marks import Effect
@@ -17,7 +18,7 @@ from streamapp_operator.facts.facts import Facts
 from streamapp_operator.installation import Installation
 from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.shape import shape
-from streamapp_operator.objects.snapshot import Refused, Snapshot
+from streamapp_operator.objects.snapshot import Refused, Snapshot, snapshot_size
 from streamapp_operator.steps.author import Authored, author
 
 
@@ -64,6 +65,8 @@ def accept(facts: Facts, installation: Installation) -> Acceptance:
 def _planned(facts: Facts, app: StreamApp, installation: Installation) -> Acceptance:
     before = facts.in_force
     changed = changes(before.accepted.app, app) if before else ()
+    if problem := _too_large(facts, app, installation, changed):
+        return Acceptance(Verdict.REJECTED, before, problems=(problem,))
     if is_embedded(app):  # its streams are on a volume that only the driver can open: that one plans
         made = _snapshot(facts, app, installation, changed)
         return Acceptance(Verdict.ACCEPTED, made, made, changed=changed)
@@ -85,6 +88,20 @@ def _snapshot(
     shaped = before.shape if before is not None and keeps else shape(app, installation, facts.uid)
     accepted = Accepted(app, facts.newest.generation, facts.uid)
     return Snapshot(accepted, shaped, ran=before.ran if before is not None and keeps else False)
+
+
+def _too_large(
+    facts: Facts, app: StreamApp, installation: Installation, changed: tuple[Change, ...]
+) -> Problem | None:
+    """An accepted generation has to fit into one ConfigMap, templates and all."""
+    try:
+        size = snapshot_size(_snapshot(facts, app, installation, changed))
+    except MessageTooLargeError as error:
+        return Problem(0, 0, "spec", f"{error.message}; make it shorter", error.reason)
+    if size <= MOST_BYTES:
+        return None
+    message = f"app and pod templates take {size:,} bytes and may take {MOST_BYTES:,}; make them shorter"
+    return Problem(0, 0, "spec", message, Reason.TOO_LARGE)
 
 
 def _rivalry(facts: Facts, app: StreamApp) -> Iterator[Problem]:

@@ -44,6 +44,12 @@ class Authored:
 def author(facts: Facts, app: StreamApp, generation: int) -> Authored:
     """Plan one generation with the counts that are known for it."""
     counts = facts.counts.get(generation, Pending())
+    told = facts.report.layout if facts.report else None
+    made_of = (app, counts, facts.desired, told, facts.report is None)
+    return facts.worked.of((facts.uid, generation), made_of, lambda: _author(facts, app, counts))
+
+
+def _author(facts: Facts, app: StreamApp, counts: Counts) -> Authored:
     layout, run = basis(facts, app)
     if isinstance(counts, Misused):
         return Authored(counts, run, problems=(Problem(0, 0, counts.path, counts.message),))

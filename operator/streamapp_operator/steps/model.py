@@ -9,7 +9,8 @@ from streamapp.jobmodel.task import TaskModel
 from streamapp.metadata.locality import LocalityManager
 from streamapp.placement.place import place
 from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.wanted import Wanted
+from streamapp.protocol.message import MessageTooLargeError
+from streamapp.protocol.wanted import Wanted, encode_wanted
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.facts.facts import Facts
 from streamapp_operator.locality.config_map_store import ConfigMapStore
@@ -29,6 +30,14 @@ class Modelled:
 
 def model(facts: Facts, accepted: Accepted, authored: Authored | None, *, anew: bool) -> Modelled | Refusal:
     """The model for an accepted generation; `anew` places all tasks again, for no driver holds any."""
+    report = facts.report
+    told = (report.moved, report.model_version) if report else None
+    version = (facts.locality or {}).get("metadata", {}).get("resourceVersion")
+    made_of = (accepted, authored, facts.desired, told, version, anew)
+    return facts.worked.of((facts.uid, "model"), made_of, lambda: _model(facts, accepted, authored, anew))
+
+
+def _model(facts: Facts, accepted: Accepted, authored: Authored | None, anew: bool) -> Modelled | Refusal:
     before = facts.desired.wanted.model if facts.desired else None
     assignment = authored.assignment if authored else None
     names = tuple(processor_names(accepted.app.spec.processors))
@@ -67,6 +76,10 @@ def model(facts: Facts, accepted: Accepted, authored: Authored | None, *, anew: 
         f"{one.stream} grew from {one.before} to {one.after} partitions" for one in assignment.grown
     )
     wanted = Wanted(accepted.hash, len(names), followed, layout, places)
+    try:
+        encode_wanted(wanted)
+    except MessageTooLargeError as error:
+        return Refusal(error.reason, "jobModel", error.message, error.hint)
     return Modelled(wanted, tasks_changed, processors_changed, grown)
 
 

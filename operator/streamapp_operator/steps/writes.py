@@ -3,15 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from streamapp.jobmodel.model import JobModel
 from streamapp.metadata.locality import LocalityManager
 from streamapp.protocol import places
 from streamapp.protocol.accepted import encode_accepted
+from streamapp.protocol.report import Report
 from streamapp.protocol.wanted import Wanted, encode_wanted
 from streamapp_operator import naming
 from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STATEFUL_SET
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.driver.history import Ended, History
 from streamapp_operator.driver.moves import Clear, Keep, Start, Stop
+from streamapp_operator.facts.facts import Facts
 from streamapp_operator.facts.pods import Life
 from streamapp_operator.locality.config_map_store import ConfigMapStore
 from streamapp_operator.locality.drafted import Drafted
@@ -96,7 +99,7 @@ def _told_now(view: View, modelled: Modelled) -> bool:
         return False
     desired, target = view.facts.desired, view.target
     beside = encode_accepted(target.accepted) if target else desired.accepted
-    return (encode_wanted(_for_driver(view, modelled.wanted)), beside) != (desired.text, desired.accepted)
+    return _for_driver(view, modelled.wanted) != desired.wanted or beside != desired.accepted
 
 
 def _for_driver(view: View, wanted: Wanted) -> Wanted:
@@ -142,17 +145,27 @@ def _locality(view: View) -> Iterator[Write]:
     model = desired.wanted.model
     if report.model_version != model.version:
         return  # its binding is of another model
-    drafted = Drafted(view.facts.locality)
+    version = (view.facts.locality or {}).get("metadata", {}).get("resourceVersion")
+    made_of = (report.binding, report.moved, view.facts.locations, model, version)
+    manifest = view.facts.worked.of(
+        (view.facts.uid, "locality"), made_of, lambda: _kept_locality(view.facts, report, model)
+    )
+    if manifest is not None:
+        yield Apply(manifest)
+
+
+def _kept_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | None:
+    """The ConfigMap with what is new in it; nothing where all was known."""
+    drafted = Drafted(facts.locality)
     kept = LocalityManager(ConfigMapStore(drafted), model.run_id)
-    found = replace(report, binding=view.facts.located(report.binding))
+    found = replace(report, binding=facts.located(report.binding))
     known = kept.read_task_locality()
     tasks: dict[str, str | None] = {**known, **found.task_locality(model)}
     kept.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
     places_now = {name: place for name, place in found.processor_locality().items() if place}
     kept.write_processor_locality({**kept.read_processor_locality(), **places_now})
     kept.forget_other_runs()
-    if drafted.changed:
-        yield Apply(drafted.manifest(view.facts.manifest))
+    return drafted.manifest(facts.manifest) if drafted.changed else None
 
 
 def _expired(view: View) -> Iterator[Write]:

@@ -92,13 +92,8 @@ class Stage(Hands):
         cluster = self.mortal or self.cluster
         world = World(cluster, cache, lambda: self.now, self.table, self.installation)
         if before is not None:
-            world = replace(
-                world,
-                apps=before.apps,
-                snapshots=before.snapshots,
-                desires=before.desires,
-                whole=before.whole,
-            )
+            kept = ("apps", "snapshots", "desires", "reports", "whole", "worked")
+            world = replace(world, **{name: getattr(before, name) for name in kept})
         self._world = world
         return await reconcile(key, world)
 
