@@ -94,12 +94,12 @@ def _at_rest(runner: asyncio.Runner, apps: Fleet, operator: Operator) -> Iterato
 
 
 def _settled(operator: Operator) -> None:
-    """Wait until nothing is written any more."""
+    """Wait until no app has its turn any more."""
     seen = [-1.0]
 
     def same() -> bool:
         time.sleep(2)
-        seen.append(_writes(operator))
+        seen.append(sum(operator.measured("streamapp_operator_reconciles_total").values()))
         return seen[-1] == seen[-2]
 
     until(same, 120, operator)
