@@ -18,7 +18,7 @@ from streamapp_operator.steps.author import Authored, author
 from streamapp_operator.steps.driving import driving, monitored
 from streamapp_operator.steps.model import Modelled, model
 from streamapp_operator.steps.starting import held
-from streamapp_operator.steps.writes import after_status, before_status
+from streamapp_operator.steps.writes import after_status, before_status, expires_in
 from streamapp_operator.verdict import Verdict
 
 RETRY_SECONDS = 30.0
@@ -85,6 +85,8 @@ def _as_announced(view: View) -> History:
             )
         case Stop(why=why):
             return replace(history, stopping=why)
+        case Keep():
+            return replace(history, stopping="")  # an edit that was taken back before it was acted on
     return history
 
 
@@ -105,6 +107,7 @@ def _again(view: View) -> float | None:
             found.append(seconds)
         case Keep(pod=pod) if pod.unready_since is not None and view.facts.nodes:
             found.append(RETRY_SECONDS)
+    found += expires_in(view)
     authored = view.acceptance.authored
     if authored is not None and view.acceptance.made is None:
         found.append(getattr(authored.counts, "seconds", RETRY_SECONDS))

@@ -170,11 +170,18 @@ def _kept_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | 
 
 def _expired(view: View) -> Iterator[Write]:
     """Pods of an app that has ended, once nobody is expected to look at them any more."""
+    if expires_in(view) == [0.0]:
+        yield from (_gone(pod.name, pod.uid) for pod in view.facts.drivers if pod.life is Life.ENDED)
+
+
+def expires_in(view: View) -> list[float]:
+    """In how many seconds the pods of an app that has ended may go; nothing where there are none to go."""
     last, target = view.driving.history.last, view.target
     ttl = target.accepted.app.spec.ttl_seconds_after_finished if target else None
-    if last is None or ttl is None or view.driving.over is None or view.facts.now < last.at + ttl:
-        return
-    yield from (_gone(pod.name, pod.uid) for pod in view.facts.drivers if pod.life is Life.ENDED)
+    ended = any(pod.life is Life.ENDED for pod in view.facts.drivers)
+    if last is None or ttl is None or view.driving.over is None or not ended:
+        return []
+    return [max(0.0, last.at + ttl - view.facts.now)]
 
 
 def _old_generations(view: View) -> Iterator[Write]:

@@ -95,8 +95,9 @@ def test_an_app_that_is_done_is_completed(stage: Stage) -> None:
 def test_the_pods_of_an_app_that_is_done_go_when_nobody_needs_them(stage: Stage) -> None:
     stage.bring_up(join(mode="batch", ttlSecondsAfterFinished=60))
     stage.end(code=0, message=said("done", message=""))
-    stage.settle()
+    outcome = stage.settle()
     assert stage.names("pods") == ["app-driver-1"]
+    assert outcome.seconds == 60
     stage.pass_time(61)
     stage.settle()
     assert stage.names("pods") == []

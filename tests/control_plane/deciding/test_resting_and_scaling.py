@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from streamapp_operator.objects.driver_pod import incarnation_of
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.mortal import KilledError, Mortal
 from tests.control_plane.deciding.stage import Stage
 
 
@@ -111,3 +114,20 @@ def test_old_generations_are_taken_away_once_a_newer_one_has_run(stage: Stage) -
         stage.settle()
     kept = [name for name in stage.names("configmaps") if "accepted" in name]
     assert kept == ["app-accepted-1", "app-accepted-5"]
+
+
+def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(stage: Stage) -> None:
+    stage.bring_up(join())
+    stage.edit(suspend=True)
+    stage.mortal = Mortal(stage.cluster, 2)  # a snapshot, and the status that announces the end
+    with pytest.raises(KilledError):
+        stage.settle()
+    assert stage.status()["driver"]["stopping"] == "Suspended"
+    stage.restart()
+    stage.edit(suspend=False)
+    stage.settle()
+    assert incarnation_of(stage.driver()) == 1
+    assert "stopping" not in stage.status()["driver"]
+    stage.end(code=3)
+    stage.settle()
+    assert stage.status()["driver"]["lastEnding"]["outcome"] == "retry"
