@@ -81,10 +81,9 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, "value")
     assert to.flush(60) == 0
-    reader, writer = (
-        WireReader(broker.bootstrap, Security(timeout=1)),
-        WireProducer(broker.bootstrap, "w", Security(timeout=1)),
-    )
+    patient, hasty = WireProducer(broker.bootstrap, "w", Security(timeout=60)), Security(timeout=4)
+    reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
+    patient.initialise()  # from here on the broker is up to it
     writer.initialise()
     assert [len(part) for part in reader.read(Partition(topic, 0), 0, 1)] == [1]
     broker.freeze()
@@ -96,13 +95,12 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
             writer.commit()
     finally:
         broker.thaw()
-    assert [len(part) for part in reader.read(Partition(topic, 0), 0, 1)] == [1]
-    writer.initialise()  # voids what may have been begun
-    writer.append(Partition(topic, 0), numbered(5, 1))
-    end = writer.commit()[Partition(topic, 0)]
+    patient.initialise()  # voids what may have been begun
+    patient.append(Partition(topic, 0), numbered(5, 1))
+    end = patient.commit()[Partition(topic, 0)]
     assert [row[1] for row in consumed(broker.bootstrap, topic, 0, end)] == [None, b"k5"]
-    reader.close()
-    writer.close()
+    for each in (reader, writer, patient):
+        each.close()
 
 
 def test_nobody_at_the_address_is_out_of_reach() -> None:
