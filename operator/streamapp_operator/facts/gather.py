@@ -208,6 +208,9 @@ def _rival(world: World, app: Manifest, read: StreamApp | None) -> Rival | None:
     mine = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])
     for other in world.cache.apps_of(read.application_id):
         metadata = other["metadata"]
-        if (metadata["creationTimestamp"], metadata["uid"]) < mine:
+        if metadata["uid"] == app["metadata"]["uid"]:
+            continue
+        holds = (other.get("status") or {}).get("acceptedGeneration") is not None
+        if holds or (metadata["creationTimestamp"], metadata["uid"]) < mine:
             return Rival(metadata["name"], metadata["namespace"])
     return None
