@@ -28,6 +28,7 @@ class Reached:
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, as the task was told last
     sent: Mapping[str, Sent] = field(default_factory=dict)  # by stream that the app makes
     heard: str = ""  # the books of its partitions, as `bookkeeping_codec` writes them
+    closed: Mapping[str, int] = field(default_factory=dict)  # by operator: what is before is over in any turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,15 @@ class Checkpoint:
 def _written(reached: Reached) -> dict[str, object]:
     sent = {stream: [one.model, one.watermark, one.at] for stream, one in sorted(reached.sent.items())}
     watermarks = dict(sorted(reached.watermarks.items()))
-    return {"turn": reached.turn, "watermarks": watermarks, "sent": sent, "heard": reached.heard}
+    written = {"turn": reached.turn, "watermarks": watermarks, "sent": sent, "heard": reached.heard}
+    return written | {"closed": dict(sorted(reached.closed.items()))}
 
 
 def _read(found: Mapping[str, Any]) -> Reached:
     sent = {str(stream): Sent(*map(int, one)) for stream, one in found["sent"].items()}
     watermarks = {str(stream): int(at) for stream, at in found["watermarks"].items()}
-    return Reached(int(found["turn"]), watermarks, sent, str(found["heard"]))
+    closed = {str(operator): int(at) for operator, at in found["closed"].items()}
+    return Reached(int(found["turn"]), watermarks, sent, str(found["heard"]), closed)
 
 
 def attempt_name(incarnation: int, batch: int, spark_attempt: int) -> str:

@@ -34,7 +34,8 @@ class LaneTime:
         ]
         self.before = [keeping.reached(checkpoint) for checkpoint in self._checkpoints]
         start = [self._watermarks(index, reached) for index, reached in enumerate(self.before)]
-        self.clock = Clock(keeping.states, start, list(start), reopens=bool(keeping.turn))
+        closed = [reached.closed for reached in self.before]
+        self.clock = Clock(keeping.states, start, list(start), bool(keeping.turn), closed)
 
     def hear(self, index: int, partition: Partition, taken: Taken) -> None:
         """What the records of a partition say of event time."""
@@ -53,6 +54,7 @@ class LaneTime:
         """What the first layer has told of a task."""
         self.news[index] = news
         self.clock.end[index] = {s: news.watermarks.get(s) for s in self.clock.start[index]}
+        self.clock.short[index] = {**self.clock.end[index], **news.short}
 
     def _of(self, index: int) -> Listening:
         if index not in self._listening:

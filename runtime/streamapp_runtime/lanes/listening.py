@@ -25,7 +25,8 @@ class News:
 
     watermarks: Mapping[str, int]
     heard: str
-    idle_at: int | None  # when a silent partition will be left out, if nothing else happens
+    idle_at: int | None = None  # when a silent partition will be left out, if nothing else happens
+    short: Mapping[str, int] = field(default_factory=dict)  # without ends, where it was more
 
 
 @dataclass(slots=True)
@@ -73,11 +74,21 @@ class Listening:
             upstream.spoken, self._heard = self.now, True  # who has more to say is not silent
         heard = self._written() if self._heard or not self._before.heard else self._before.heard
         # An end is not written to the books of a source: in another turn it goes on from where it was.
+        self._reader.advance(self.now)
+        short = self._short() if self.keeping.turn else {}
         for stream, index in self.order.ended:
             self._reader.reach(Partition(stream, index), ENDED, self.now)
         self._reader.advance(self.now)
-        told = {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
-        return News(told, heard, min(self._idle_times(), default=None))
+        return News(self._told(), heard, min(self._idle_times(), default=None), short)
+
+    def _told(self) -> dict[str, int]:
+        return {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
+
+    def _short(self) -> dict[str, int]:
+        """What is reached short of an end: of a stream that another's word has ended, what was before."""
+        before = self._before.watermarks if self._before.turn == self.keeping.turn else {}
+        found = {stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()}
+        return {stream: at for stream, at in found.items() if at != ENDED}
 
     def _known(self, same_turn: bool) -> dict[Partition, Upstream]:
         """What is known of partitions: by this task, or by who read them before."""

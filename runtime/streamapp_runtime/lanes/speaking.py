@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from streamapp.control.codec import encode
-from streamapp.control.message import ENDED
+from streamapp.control.message import ENDED, NO_BOUND
 from streamapp.control.sender import Sent
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Reached
@@ -45,7 +45,8 @@ class Speaking:
             times += [] if at is None else [at]
         watermarks = {stream: at for stream, at in told.items() if at is not None}
         heard = news.heard if news else before.heard
-        return Reached(keeping.turn, watermarks, sent, heard), min(times, default=None)
+        closed = self._closed(before, {**told, **(news.short if news else {})}) if keeping.turn else {}
+        return Reached(keeping.turn, watermarks, sent, heard, closed), min(times, default=None)
 
     def records(self) -> Iterator[tuple[Partition, pa.RecordBatch]]:
         """All messages, for every partition of the streams that they are for."""
@@ -55,6 +56,15 @@ class Speaking:
             batch = pa.record_batch(columns, schema=RECORDS)
             for index in range(self.keeping.outlets[stream].partitions):
                 yield Partition(stream, index), batch
+
+    def _closed(self, before: Reached, told: Mapping[str, int | None]) -> dict[str, int]:
+        """What operators have reached short of an end: rows that another turn brings from before are late."""
+        closed = dict(before.closed)
+        for operator, reach in self.keeping.states.items():
+            at = reach.watermark(told)
+            if at is not None and at < NO_BOUND:
+                closed[operator] = max(at, closed.get(operator, at))
+        return closed
 
     def _told(self, task: str, before: Reached, news: News | None) -> Mapping[str, int | None]:
         watermarks = news.watermarks if news else before.watermarks

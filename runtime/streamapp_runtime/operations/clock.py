@@ -22,14 +22,23 @@ class Clock:
     start: Sequence[Watermarks] = ()  # by task
     end: list[Watermarks] = field(default_factory=list)
     reopens: bool = False  # whether streams that end go on in another turn
+    closed: Sequence[Mapping[str, int]] = ()  # by task and operator: what was reached in earlier turns
+    short: dict[int, Watermarks] = field(default_factory=dict)  # by task: at the end, but for ends
 
     def at_start(self, task: int, operator: str) -> int | None:
         """What comes before this is late."""
-        return self.reaches[operator].watermark(self.start[task]) if operator in self.reaches else None
+        return self._reached(task, operator, self.start)
 
     def at_end(self, task: int, operator: str) -> int | None:
         """Everything before this has come."""
-        return self.reaches[operator].watermark(self.end[task]) if operator in self.reaches else None
+        return self._reached(task, operator, self.end)
+
+    def _reached(self, task: int, operator: str, watermarks: Sequence[Watermarks]) -> int | None:
+        if operator not in self.reaches:
+            return None
+        found = self.reaches[operator].watermark(watermarks[task])
+        before = self.closed[task].get(operator) if self.closed else None
+        return max((at for at in (found, before) if at is not None), default=None)
 
     def is_timed(self, operator: str) -> bool:
         """Whether anything that reaches the operator has event times."""
@@ -38,8 +47,13 @@ class Clock:
     def past(self, task: int, operator: str) -> int | None:
         """State of before this is never asked for again.
 
-        That a stream has ended closes all windows; where it goes on in another turn they are kept open for
-        its rows.
+        That a stream has ended closes all windows. Where it goes on in another turn those are kept for its
+        rows that the watermark had not passed.
         """
         reached = self.at_end(task, operator)
-        return self.at_start(task, operator) if self.reopens and reached == ENDED else reached
+        if not self.reopens or reached != ENDED:
+            return reached
+        before = self.at_start(task, operator)
+        short = self.reaches[operator].watermark(self.short.get(task, {}))
+        known = [at for at in (before, short) if at is not None and at != ENDED]
+        return before if before == ENDED else max(known, default=None)

@@ -117,6 +117,7 @@ def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
     first.hear(INNER, EndOfStream(Speaker("a", 1, "run", 1), "inner"))
     news = first.news()
     assert news.watermarks == {"views": ENDED, "plain": ENDED, "inner": ENDED}
+    assert news.short == {"views": 80, "plain": NO_BOUND}
     second = listening(replace(MERGED, turn=2, run="run/2"), after(news, turn=1))
     assert second.news().watermarks == {"views": 80, "plain": NO_BOUND}
 

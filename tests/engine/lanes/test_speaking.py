@@ -1,5 +1,7 @@
 """What tasks say to the streams between stages, and when."""
 
+from dataclasses import replace
+
 from streamapp.control.codec import decode
 from streamapp.control.message import ENDED, EndOfStream, Speaker, Watermark
 from streamapp.tasks.partition import Partition
@@ -7,6 +9,7 @@ from streamapp_runtime.checkpoint import Reached
 from streamapp_runtime.lanes.listening import News
 from streamapp_runtime.lanes.speaking import Speaking, has_ended
 from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
+from streamapp_runtime.operations.clock import Clock
 from streamapp_runtime.program.reach import Reach
 
 KEEPING = Timekeeping(
@@ -56,3 +59,13 @@ def test_an_end_waits_for_nothing():
 
 def test_who_reads_no_source_of_a_stream_says_nothing_to_it():
     assert said(100, 50, task="b")[0] == {}
+
+
+def test_what_an_operator_has_reached_short_of_an_end_is_kept_over_turns():
+    timed = replace(KEEPING, states={"counted": Reach({"views": 5}, timed=True)}, turn=1)
+    first, _ = Speaking(timed, 0).after("a", Reached(1), News({"views": 50}, "", None))
+    ended, _ = Speaking(timed, 0).after("a", first, News({"views": ENDED}, "", None))
+    next_turn, _ = Speaking(replace(timed, turn=2), 0).after("a", ended, News({"views": 30}, "", None))
+    assert first.closed == ended.closed == next_turn.closed == {"counted": 45}
+    clock = Clock(timed.states, [{"views": None}], [{"views": 60}], True, [ended.closed])
+    assert (clock.at_start(0, "counted"), clock.at_end(0, "counted")) == (45, 55)

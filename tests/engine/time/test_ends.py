@@ -74,13 +74,22 @@ def test_a_second_turn_without_new_records_ends_and_says_nothing_else(here: Hous
     assert {str(row) for row in here.rows("out")} == {str(row) for row in first}
 
 
+def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(here: House) -> None:
+    one = app(counting("events"), sent("counted"), streams=[events(), {"name": "out"}], mode="batch")
+    for part in ([at(1), at(25)], [at(2), at(26)]):
+        here.write("events", told(part, "user"), partitions=1)
+        here.run_to_end(one)
+    found = [(row["window_start"][17:19], row["rows"]) for row in values(here)]
+    assert found == [("00", 1), ("20", 1), ("20", 2)]
+
+
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     here: House, tmp_path: Path
 ) -> None:
     """Each end of stream that a task writes is in one of these commits, and no two tasks end in the same."""
-    here.write("events", told(ROWS, "user"), partitions=4)
+    here.write("events", told(ROWS, "user"), partitions=2)
     ledger, ready = here.launched(BATCH)
-    loop = Loop(here.session, here.system, ledger, ready, 9, pause=lambda _: None)
+    loop = Loop(here.session, here.system, ledger, ready, 25, pause=lambda _: None)
     loop.start()
     environment = here.session.sparkContext.environment
     environment[VARIABLE] = str(tmp_path)

@@ -1,5 +1,6 @@
 """Windows of event time in apps: from the columns of a source to rows in the output."""
 
+from streamapp_runtime.driver.loop import Loop
 from tests.engine.graphs.harness import House, app
 from tests.engine.time.making import NOW, at, counting, events, sent, told
 
@@ -47,3 +48,37 @@ def test_a_batch_app_puts_out_every_window_and_comes_to_its_end(here: House) -> 
     here.write("events", told([at(n, f"u{n % 4}", f"/{n % 3}") for n in range(30)]), partitions=2)
     here.run_to_end(made)
     assert sum(row["rows"] for row in here.rows("out")) == 30
+
+
+def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(here: House) -> None:
+    streams = [events(idleTimeout="10s"), OUT]
+    made = app(counting("events"), sent("counted"), streams=streams, config=NOW, grouper="single")
+    here.write("events", told([at(1), at(12)]), partitions=2)
+    ledger, ready = here.launched(made)
+    keeping = ready.setup.time
+    assert keeping is not None
+    now = [keeping.since]
+    loop = Loop(here.session, here.system, ledger, ready, 1_000, clock=lambda: now[0])
+    loop.start()
+    while loop.behind:
+        loop.step()
+    now[0] += 5_000  # the other one speaks once more, and is not silent when this one has been for so long
+    here.write("events", told([at(13)]), partitions=2)
+    assert loop.step() is not None
+    assert loop.step() is None
+    assert here.records("out") == []
+    now[0] += 5_000
+    batch = loop.step()
+    assert batch is not None
+    assert (batch.rows_in, windows(here)) == (0, [("ann", "00", 1)])
+    assert loop.step() is None
+    loop.release()
+
+
+def test_late_rows_are_left_out_and_counted(here: House) -> None:
+    made = app(counting("events"), sent("counted"), streams=[events(), OUT], config=NOW)
+    here.write("events", told([at(1), at(12)]), partitions=1)
+    here.run(made)
+    here.write("events", told([at(2), at(3), at(21)]), partitions=1)
+    assert sum(batch.late for batch in here.run(made)) == 2
+    assert windows(here) == [("ann", "00", 1), ("ann", "10", 1)]
