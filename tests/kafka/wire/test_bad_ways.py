@@ -58,7 +58,7 @@ def test_each_record_is_written_once_over_a_way_that_is_cut(ways: tuple[Broker, 
     broker, (way, _) = ways
     topic = created(broker.bootstrap)
     partition, count, turn = Partition(topic, 0), 5_000, 0
-    writer = WireProducer(way.address, topic, PATIENT)
+    writer = WireProducer(way.address, topic, PATIENT, timeout_ms=300_000)
     writer.initialise()
     ended, expected, end = way.ended, list[bytes](), 0
     while way.ended < ended + 20:

@@ -44,7 +44,10 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
 
 
 def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
-    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", Security(timeout=60))
+    topic, writer = (
+        created(broker.bootstrap),
+        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
+    )
     partition = Partition(topic, 0)
     writer.initialise()
     writer.append(partition, numbered(0, 3_000))
@@ -61,7 +64,10 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
 
 @pytest.mark.parametrize("megabytes", [1, 3, 6])
 def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
-    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", Security(timeout=60))
+    topic, writer = (
+        created(broker.bootstrap),
+        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
+    )
     partition = Partition(topic, 0)
     writer.initialise()
     for turn in range(4):
@@ -81,7 +87,10 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     topic, to = created(broker.bootstrap), producer(broker.bootstrap)
     to.produce(topic, "value")
     assert to.flush(60) == 0
-    patient, hasty = WireProducer(broker.bootstrap, "w", Security(timeout=60)), Security(timeout=4)
+    patient, hasty = (
+        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
+        Security(timeout=4),
+    )
     reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
     patient.initialise()  # from here on the broker is up to it
     writer.initialise()

@@ -39,7 +39,7 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
     first, second = two
     topic = led_by_the_second(first.bootstrap)
     partition, security = Partition(topic, 0), Security(timeout=60)
-    writer = WireProducer(first.bootstrap, "w", security)
+    writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=100))
     writer.flush()
@@ -55,7 +55,10 @@ def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> Non
     first, second = two
     topic = led_by_the_second(first.bootstrap)
     partition, security = Partition(topic, 0), Security(timeout=60)
-    writer, reader = WireProducer(first.bootstrap, "w", security), WireReader(first.bootstrap, security)
+    writer, reader = (
+        WireProducer(first.bootstrap, "w", security, timeout_ms=300_000),
+        WireReader(first.bootstrap, security),
+    )
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=200))
     end = writer.commit()[partition]
