@@ -181,6 +181,8 @@ class Loop:
         crash_point("driver.reported")
         self._last = time.monotonic()
         self.admission.heard(reports)
+        if not release:  # who lets go of everything says nothing of time
+            self.timers.note(reports)
         self._take(reports, frozenset(demand.task for demand in given))
         batch = batch_of(orders, reports, self._last - begun, len(self._unready), found or (), given)
         return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.fillings.left)
@@ -224,7 +226,6 @@ class Loop:
                 self.ledger.checkpoints[report.task] = report.checkpoint
                 self.backlog.committed(report.task)
         failing.refuse_fatal(reports)
-        self.timers.note(reports)
         self._unready = frozenset(report.task for report in reports if report.status == "restoring")
         waiting = {report.task: report.message for report in reports if report.status == failing.WAITING}
         if self.patience.note(waiting, given):

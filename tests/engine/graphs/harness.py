@@ -18,7 +18,6 @@ from streamapp_runtime.driver.home import Home, embedded_home
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
-from streamapp_runtime.driver.turns import end_turn
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.system import RECORDS, System
@@ -96,8 +95,7 @@ class House:
             batches += [batch] if batch else []
             assert len(batches) < MOST_STEPS
         loop.release()
-        assert ready.turn is not None
-        end_turn(ledger, ready.turn)
+        loop.close_turn()
         return batches
 
     def records(self, stream: str) -> list[Record]:
