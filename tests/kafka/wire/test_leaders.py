@@ -19,6 +19,10 @@ COUNT = 30_000
 
 @pytest.fixture
 def two(broker: Broker, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
+    # Transactions are kept where the topic for them is made: on the broker that stays.
+    earlier = WireProducer(broker.bootstrap, "earlier", Security(timeout=60))
+    earlier.initialise()
+    earlier.close()
     second = Broker(tmp_path / "second", joins=broker)
     second.start()
     yield broker, second
