@@ -14,9 +14,6 @@ from streamapp_runtime.program import operations
 from streamapp_runtime.program.program import Task
 from streamapp_runtime.systems.system import StreamOptions, System
 
-INNER = frozenset({operations.Role.INTERMEDIATE, operations.Role.BROADCAST, operations.Role.HOP})
-"""The roles of streams that an app writes for itself."""
-
 
 def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: System) -> dict[str, int]:
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
@@ -31,7 +28,7 @@ def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], syst
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
         there = system.partitions(topic)
         if there is None:
-            ours = task.operation.role in INNER
+            ours = task.operation.enveloped
             system.create(topic, count, StreamOptions(retention_ms=kept.get(stream), ours=ours))
         elif task.operation.partitions is not None and there != count:
             message = f'stream "{topic}" has {there} partitions and the plan needs {count}'

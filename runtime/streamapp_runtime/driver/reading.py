@@ -117,8 +117,7 @@ def course(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> Course:
     inner = [
         t.operation.name
         for t in tasks
-        if isinstance(t.operation, operations.Read)
-        and t.operation.role in {operations.Role.INTERMEDIATE, operations.Role.BROADCAST, operations.Role.HOP}
+        if isinstance(t.operation, operations.Read) and t.operation.role in operations.MADE
     ]
     side = {read.name for read in side_reads(tasks)}
     waited = {
