@@ -28,10 +28,10 @@ def test_two_processes_that_write_at_once_lose_no_update_and_no_reader_sees_half
 ) -> None:
     children = [started(partial(write_many, tmp_path, writer)) for writer in (b"one", b"two")]
     while children:
-        child, status = os.waitpid(-1, os.WNOHANG)
-        if child:
+        ended, status = os.waitpid(children[0], os.WNOHANG)
+        if ended:
             assert status == 0
-            children.remove(child)
+            children.remove(ended)
         seen = FileStore(tmp_path).all()
         assert seen.get(b"left") == seen.get(b"right")
     assert FileStore(tmp_path).all().keys() == everything(b"one", b"two")

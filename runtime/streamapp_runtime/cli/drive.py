@@ -31,6 +31,10 @@ def drive(metrics_port: int, termination: Path) -> None:
 
     The operator starts this; its environment says where everything is. It ends as `streamapp run` does,
     and leaves its last word where Kubernetes looks for it.
+
+    \b
+    Example, as the operator's pods have it:
+      streamapp drive
     """
     ended = _driven(metrics_port)
     with suppress(OSError):  # the exit code is there in any case
