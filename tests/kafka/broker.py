@@ -14,6 +14,8 @@ from tests.kafka.jars import jars
 _WAIT = 120.0
 # Below the ports that systems hand out, so that the broker finds its own free when it starts again.
 _PORTS = range(18_000, 32_000)
+_CHANCE = random.SystemRandom()  # what seeds random numbers for tests would have all of them try the same
+_GIVEN: set[int] = set()
 _JVM = [
     "-Xms128m",
     "-Xmx512m",
@@ -204,13 +206,16 @@ def _java() -> list[str]:
 def free_port() -> int:
     """A port of loopback that nobody listens at."""
     while True:
-        port = random.choice(_PORTS)  # noqa: S311
+        port = _CHANCE.choice(_PORTS)
+        if port in _GIVEN:
+            continue
         with socket.socket() as tried:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 tried.bind(("127.0.0.1", port))
             except OSError:
                 continue
+            _GIVEN.add(port)
             return port
 
 
