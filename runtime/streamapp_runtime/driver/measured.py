@@ -1,12 +1,13 @@
 """The values of a run's metrics, and the text of them that Prometheus reads."""
 
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from streamapp.exposition.metric import Histogram, Kind, Metric
+from streamapp.exposition.text import Values, exposed
 from streamapp_runtime.driver.batch import Batch
 from streamapp_runtime.driver.change import Change
 from streamapp_runtime.driver.failing import WELL
@@ -35,23 +36,8 @@ from streamapp_runtime.driver.metrics import (
     ROWS_OUT,
     TASKS,
     WATERMARK,
-    Kind,
-    Metric,
 )
 from streamapp_runtime.program.operations import declared
-
-
-@dataclass(slots=True)
-class Histogram:
-    """How often which length was seen."""
-
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    total: float = 0.0
-
-    def see(self, seconds: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
-        self.total += seconds
 
 
 @dataclass(slots=True)
@@ -63,7 +49,7 @@ class Measured:
     _values: dict[Metric, dict[str, float]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(float))
     )
-    _seconds: dict[str, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
+    _seconds: dict[str, Histogram] = field(default_factory=lambda: defaultdict(lambda: Histogram(BOUNDS)))
     _lock: Lock = field(default_factory=Lock)
 
     def launched(self, launch: Launch) -> None:
@@ -74,7 +60,7 @@ class Measured:
             self._values[MODEL][""] = launch.model.version
             self._values[REFUSED][""] = 0
             for metric in METRICS:
-                if not metric.label and metric.kind is Kind.COUNTER:
+                if not metric.labels and metric.kind is Kind.COUNTER:
                     self._values[metric][""] = 0.0
             streams = {
                 declared(partition.stream) for parts in launch.partitions.values() for partition in parts
@@ -124,33 +110,9 @@ class Measured:
         with self._lock:
             self._values[ENTRIES] = {table: float(entries) for table, (entries, _) in state.items()}
             self._values[BYTES] = {table: float(size) for table, (_, size) in state.items()}
-            return "".join(f"{line}\n" for metric in METRICS for line in self._lines(metric))
+            return exposed(METRICS, self._of)
 
-    def _lines(self, metric: Metric) -> Iterator[str]:
-        yield f"# HELP {metric.name} {metric.about}"
-        yield f"# TYPE {metric.name} {metric.kind}"
+    def _of(self, metric: Metric) -> Values:
         if metric.kind is Kind.HISTOGRAM:
-            for value, seen in sorted(self._seconds.items()):
-                yield from _histogram(metric, value, seen)
-            return
-        for value, number in sorted(self._values[metric].items()):
-            yield f"{metric.name}{_labels(metric, value)} {number:.17g}"
-
-
-def _histogram(metric: Metric, value: str, seen: Histogram) -> Iterator[str]:
-    below = 0
-    for bound, count in zip((*(f"{bound:g}" for bound in BOUNDS), "+Inf"), seen.counts, strict=True):
-        below += count
-        yield f"{metric.name}_bucket{_labels(metric, value, le=bound)} {below}"
-    yield f"{metric.name}_sum{_labels(metric, value)} {seen.total:.17g}"
-    yield f"{metric.name}_count{_labels(metric, value)} {below}"
-
-
-def _labels(metric: Metric, value: str, **more: str) -> str:
-    labels = ({metric.label: value} if metric.label else {}) | more
-    told = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
-    return f"{{{told}}}" * bool(told)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+            return {(step,): seen for step, seen in self._seconds.items()}
+        return {(name,) * len(metric.labels): number for name, number in self._values[metric].items()}

@@ -1,8 +1,7 @@
 """What a run measures of itself, as one table; the reference page is made of it."""
 
-from dataclasses import dataclass
-from enum import StrEnum
-
+from streamapp.exposition.metric import Kind, Metric
+from streamapp.exposition.page import page as page_of
 from streamapp_runtime.operations.state import LATE
 
 BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -10,67 +9,54 @@ BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 BATCH = "batch"
 """The step that is a whole batch, as the driver sees it."""
 
-
-class Kind(StrEnum):
-    """What may become of a value."""
-
-    COUNTER = "counter"  # only grows, from 0 at each start of the driver
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A measured thing."""
-
-    name: str
-    kind: Kind
-    about: str
-    label: str = ""  # what its values are told apart by
-
-
-ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were read.", "stream")
+ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were read.", ("stream",))
 BYTES_IN = Metric("streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.")
 ROWS_OUT = Metric("streamapp_rows_out_total", Kind.COUNTER, "Records that were written, changelogs left out.")
 BAD = Metric("streamapp_bad_records_total", Kind.COUNTER, "Records that could not be processed.")
 LATE_ROWS = Metric(
-    "streamapp_late_rows_total", Kind.COUNTER, "Rows behind the watermark that were left out.", "operator"
+    "streamapp_late_rows_total", Kind.COUNTER, "Rows behind the watermark that were left out.", ("operator",)
 )
 WATERMARK = Metric(
     "streamapp_watermark_seconds",
     Kind.GAUGE,
     "Event time that a stream has reached, where it has some, as seconds since 1970.",
-    "stream",
+    ("stream",),
 )
-LAG = Metric("streamapp_lag_rows", Kind.GAUGE, "Records that are there and not yet read.", "stream")
+LAG = Metric("streamapp_lag_rows", Kind.GAUGE, "Records that are there and not yet read.", ("stream",))
 BATCHES = Metric("streamapp_batches_total", Kind.COUNTER, "Batches that ended, keep-alive ones among them.")
 FAILED = Metric("streamapp_batches_failed_total", Kind.COUNTER, "Batches that failed and were tried again.")
 SECONDS = Metric(
-    "streamapp_batch_seconds", Kind.HISTOGRAM, "How long batches, or steps of them, took.", "step"
+    "streamapp_batch_seconds", Kind.HISTOGRAM, "How long batches, or steps of them, took.", ("step",)
 )
-ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", "table")
-BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", "table")
+ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", ("table",))
+BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", ("table",))
 RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
 FILLING = Metric("streamapp_fill_rows", Kind.GAUGE, "Records of side inputs that main inputs still wait for.")
 RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
-TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", "processor")
+TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", ("processor",))
 NULL_KEYS = Metric(
-    "streamapp_null_keys_total", Kind.COUNTER, "Rows left out because they have no key.", "name"
+    "streamapp_null_keys_total", Kind.COUNTER, "Rows left out because they have no key.", ("name",)
 )
 NULL_TIMES = Metric(
-    "streamapp_null_times_total", Kind.COUNTER, "Rows left out because they have no time.", "name"
+    "streamapp_null_times_total", Kind.COUNTER, "Rows left out because they have no time.", ("name",)
 )
 REMOTE_ASKED = Metric(
-    "streamapp_remote_keys_asked_total", Kind.COUNTER, "Keys that a remote table was asked for.", "table"
+    "streamapp_remote_keys_asked_total", Kind.COUNTER, "Keys that a remote table was asked for.", ("table",)
 )
 REMOTE_CACHED = Metric(
-    "streamapp_remote_keys_cached_total", Kind.COUNTER, "Keys that the cache of a remote table knew.", "table"
+    "streamapp_remote_keys_cached_total",
+    Kind.COUNTER,
+    "Keys that the cache of a remote table knew.",
+    ("table",),
 )
 REMOTE_UNANSWERED = Metric(
-    "streamapp_remote_keys_unanswered_total", Kind.COUNTER, "Keys without an answer: it was away.", "table"
+    "streamapp_remote_keys_unanswered_total", Kind.COUNTER, "Keys without an answer: it was away.", ("table",)
 )
 FREED = Metric(
-    "streamapp_freed_state_bytes_total", Kind.COUNTER, "Bytes of stores that nobody owned any more.", "table"
+    "streamapp_freed_state_bytes_total",
+    Kind.COUNTER,
+    "Bytes of stores that nobody owned any more.",
+    ("table",),
 )
 MODEL = Metric("streamapp_job_model_version", Kind.GAUGE, "The job model that runs; each change raises it.")
 MOVED = Metric("streamapp_tasks_moved_total", Kind.COUNTER, "Tasks that went to another processor.")
@@ -100,11 +86,7 @@ COUNTED = {
 
 def page() -> str:
     """The reference page."""
-    rows = [
-        f"| `{metric.name}` | {metric.kind} | {f'`{metric.label}`' * bool(metric.label)} | {metric.about} |"
-        for metric in METRICS
-    ]
-    return "\n".join([*_HEAD, *rows, ""])
+    return page_of(_HEAD, METRICS)
 
 
 _HEAD = (
@@ -120,7 +102,4 @@ _HEAD = (
     "`settle` (stores are brought to where their checkpoints are), `read` (records are fetched and decoded),",
     "each operator that runs in Python by its name, and `commit` (outputs are encoded and written). What is",
     "left of a batch is Spark's: SQL, and rows on their way between processes.",
-    "",
-    "| Name | Kind | By | What it tells |",
-    "| --- | --- | --- | --- |",
 )

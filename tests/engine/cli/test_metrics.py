@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamapp.exposition.metric import Kind
 from streamapp_runtime.driver.measured import Measured
-from streamapp_runtime.driver.metrics import BOUNDS, METRICS, Kind
+from streamapp_runtime.driver.metrics import BOUNDS, METRICS
 from streamapp_runtime.driver.scrape import listening, serving
 from tests.engine.cli.batches import batch
 from tests.engine.cli.running import got

@@ -1,0 +1,1 @@
+"""Metrics as Prometheus reads them: what is measured, its text, its reference page."""
