@@ -54,6 +54,10 @@ test: java $(READY) ## Run the tests
 kube-assets: ## Get etcd, kube-apiserver and kubectl, which the operator's tests run against, and say where
 	@tests/control_plane/assets/build
 
+.PHONY: e2e
+e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E_KEEP=1; see tests/e2e/README.md)
+	@$(BIN)/pytest -q tests/e2e $(if $(TESTS),-k "$(TESTS)")
+
 .PHONY: crash-test
 crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1)
 	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
