@@ -14,20 +14,23 @@ class NoKafkaError(Exception):
     """This machine cannot run a broker; the message says what it lacks."""
 
 
-def jars() -> Path:
-    """The folder of jars, fetched if it is not there; NoKafkaError where Java or Maven are missing."""
+def jars(pom: Path = _POM, kind: str = "") -> Path:
+    """The folder of jars, fetched if it is not there; NoKafkaError where Java or Maven are missing.
+
+    Those of another pom than the tests' own broker are kept beside them, as of another kind.
+    """
     if shutil.which("java") is None:
         raise NoKafkaError("no Java 17 on this machine (Debian: apt-get install openjdk-17-jre-headless)")
-    found = re.search(r"<version>(\d+\.\d+\.\d+)</version>", _POM.read_text(encoding="utf-8"))
+    found = re.search(r"<version>(\d+\.\d+\.\d+)</version>", pom.read_text(encoding="utf-8"))
     assert found, "the first version of three numbers in pom.xml is Kafka's"
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = caches / "streamapp" / "kafka" / found[1]
+    home = caches / "streamapp" / "kafka" / f"{found[1]}{kind}"
     if not home.exists():
-        _fetch(home)
+        _fetch(pom, home)
     return home
 
 
-def _fetch(home: Path) -> None:
+def _fetch(pom: Path, home: Path) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise NoKafkaError("no Maven on this machine to fetch a broker with (Debian: apt-get install maven)")
@@ -36,7 +39,7 @@ def _fetch(home: Path) -> None:
     with tempfile.TemporaryDirectory(dir=home.parent) as unfinished:
         target = Path(unfinished, "jars")
         run = subprocess.run(
-            [maven, "-B", "-q", "-f", _POM, "dependency:copy-dependencies", f"-DoutputDirectory={target}"],
+            [maven, "-B", "-q", "-f", pom, "dependency:copy-dependencies", f"-DoutputDirectory={target}"],
             capture_output=True,
             text=True,
             check=False,
