@@ -10,10 +10,14 @@ from streamapp_operator.status import page as life_page
 from streamapp_operator.status import picture
 from streamapp_operator.telemetry import metrics as operator_metrics
 from streamapp_runtime.driver import metrics
+from tests.chart.makers import crd as chart_crd
+from tests.chart.makers import rules as chart_rules
 
 REPOSITORY = Path(__file__).parents[2]
 
 GENERATED: Mapping[str, Callable[[], str]] = {
+    "charts/streamapp/templates/_rules.tpl": chart_rules.template,
+    "charts/streamapp/templates/crd.yaml": chart_crd.template,
     "crds/streamapps.streamapp.dev.yaml": crd.text,
     "docs/pictures/app-life.svg": picture.picture,
     "docs/reference/app-life.md": life_page.page,

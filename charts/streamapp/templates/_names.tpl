@@ -1,0 +1,52 @@
+{{/* How objects are called, and the labels that all of them have. */}}
+
+{{- define "streamapp.name" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "streamapp.operator" -}}
+{{- printf "%s-operator" (include "streamapp.name" .) -}}
+{{- end -}}
+
+{{/* Objects without a namespace are told apart by the release's. */}}
+{{- define "streamapp.operatorRole" -}}
+{{- printf "%s:%s" (include "streamapp.operator" .) .Release.Namespace -}}
+{{- end -}}
+
+{{- define "streamapp.account" -}}
+{{- if .Values.serviceAccount.name -}}
+{{- .Values.serviceAccount.name -}}
+{{- else if .Values.serviceAccount.create -}}
+{{- include "streamapp.operator" . -}}
+{{- else -}}
+{{- fail "serviceAccount.name: missing; with serviceAccount.create=false an account has to be named" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of one image: called with its values and the version that an empty tag stands for. */}}
+{{- define "streamapp.image" -}}
+{{- printf "%s:%s" .image.repository (.image.tag | default .version) -}}
+{{- end -}}
+
+{{- define "streamapp.operatorSelector" -}}
+app.kubernetes.io/name: streamapp-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "streamapp.labels" -}}
+app.kubernetes.io/part-of: streamapp
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "streamapp.operatorLabels" -}}
+{{ include "streamapp.operatorSelector" . }}
+{{ include "streamapp.labels" . }}
+{{- end -}}

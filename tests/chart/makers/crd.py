@@ -1,0 +1,20 @@
+"""The chart's template of the CustomResourceDefinition: the one that `streamapp crd` prints, kept or not."""
+
+from streamapp.spec import crd
+
+_NAME = "metadata:\n  name: streamapps.streamapp.dev\n"
+_MARKS = """\
+  labels: {{- include "streamapp.labels" . | nindent 4 }}
+  {{- if .Values.crds.keep }}
+  annotations:
+    helm.sh/resource-policy: keep
+  {{- end }}
+"""
+
+
+def template() -> str:
+    """The template."""
+    text = crd.text()
+    if "{{" in text or text.count(_NAME) != 1:
+        raise ValueError("the CustomResourceDefinition cannot be a template as it is")
+    return f"{{{{- if .Values.crds.install }}}}\n{text.replace(_NAME, _NAME + _MARKS)}{{{{- end }}}}\n"
