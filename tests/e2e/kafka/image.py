@@ -9,16 +9,14 @@ from pathlib import Path
 from tests.kafka.jars import jars
 
 _HERE = Path(__file__).parent
-_CLIENTS = Path(__file__).parents[2] / "engine" / "kafka" / "topics.py"
 
 
 def build_kafka(tag: str, runtime_image: str, flags: Sequence[str] = ()) -> None:
     """Build it under this tag."""
     with tempfile.TemporaryDirectory() as laid_out:
         context = Path(laid_out)
-        for name in ("Dockerfile", "start", "kafka-topics", "records.py"):
+        for name in ("Dockerfile", "start", "kafka-topics"):
             shutil.copy(_HERE / name, context)
-        shutil.copy(_CLIENTS, context)
         shutil.copytree(jars(_HERE / "pom.xml", "-tools"), context / "jars")
         command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={runtime_image}", "-t", tag, "."]
         subprocess.run(command, cwd=context, check=True)
