@@ -1,0 +1,63 @@
+"""The streams of a test's app on the cluster's broker, and what the app has to have made of them.
+
+The app filters views, joins them with users into `enriched` and counts them into `totals`, as the besieged
+app of the engine's tests does; the same plain model says what has to come out.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.engine.crash.feeder import USERS, known_users
+from tests.engine.crash.model import Model, differences, missing, model
+from tests.engine.crash.streams import Row
+from tests.engine.kafka.topics import committed, create, produce
+
+BROKER = "127.0.0.1:30092"
+"""Where the broker is for tests; `kafka.yaml` and the cluster's port mapping agree on it."""
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What one test has written; its topics have the test's name before theirs."""
+
+    test: str
+    views: list[Row] = field(default_factory=list)
+    _chance: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
+
+    def topic(self, stream: str) -> str:
+        """A stream's topic."""
+        return f"{self.test}.{stream}"
+
+    def begin(self, partitions: int = 4) -> None:
+        """Make the input topics, with all users in them and no view."""
+        create(BROKER, {self.topic(stream): partitions for stream in ("views", "users")})
+        produce(BROKER, self.topic("users"), known_users(), "user")
+
+    def view(self, count: int = 500) -> None:
+        """So many views more."""
+        begin = len(self.views)
+        self.views += (self._view(number) for number in range(begin, begin + count))
+        produce(BROKER, self.topic("views"), self.views[begin:], "user")
+
+    def complete(self) -> bool:
+        """Whether everything has come out that has to; `wrong` says whether something else has, too."""
+        return missing(self._expected(), *self._found()) == 0
+
+    def wrong(self) -> list[str]:
+        """Everything in which the outputs are not what they have to be."""
+        return list(differences(self._expected(), *self._found()))
+
+    def _view(self, number: int) -> Row:
+        user, page = self._chance.randrange(USERS), self._chance.choice(["/health", "/a", "/b"])
+        return {"user": f"user-{user}", "page": page, "n": number}
+
+    def _expected(self) -> Model:
+        return model(known_users(), self.views)
+
+    def _found(self) -> Iterator[list[Row]]:
+        for stream in ("enriched", "totals"):
+            try:
+                yield [*committed(BROKER, self.topic(stream))]
+            except KeyError:  # the app has not made it yet
+                yield []
