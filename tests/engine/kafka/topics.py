@@ -4,9 +4,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from streamapp_runtime.partitioning import partition_of
+
+_ANY = -1  # where the client's own partitioner puts it
 Row = Mapping[str, Any]
 
 
@@ -17,13 +21,17 @@ def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
         done.result(60)
 
 
-def produce(address: str, topic: str, rows: Iterable[Row], key: str, **config: str) -> None:
-    """JSON records by their keys, as Java's producers place them."""
+def produce(
+    address: str, topic: str, rows: Iterable[Row], key: str, *, among: int | None = None, **config: str
+) -> None:
+    """JSON records by their keys, as Java's producers place them; `among` is a count they still go by."""
     producer = Producer(
         {"bootstrap.servers": address, "partitioner": "murmur2_random", "log_level": 0, **config}
     )
     for row in rows:
-        producer.produce(topic, json.dumps(row).encode(), str(row[key]).encode())
+        told = str(row[key]).encode()
+        place = _ANY if among is None else int(partition_of(pa.array([told], pa.binary()), among)[0])
+        producer.produce(topic, json.dumps(row).encode(), told, place)
         producer.poll(0)
     assert producer.flush(60) == 0
 
