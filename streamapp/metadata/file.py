@@ -5,17 +5,18 @@ the name, and makes the name durable. So a reader needs no lock, and a crash lea
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from streamapp.metadata.snapshot import pack, unpack
 from streamapp.metadata.system import OperatingSystem, System
+from streamapp.metadata.whole import Entries, WholeStore
 
 _CHUNK = 1 << 20
 
 
-class FileStore:
+class FileStore(WholeStore):
     """A `MetadataStore` in a directory of its own, which is made when its parent is there.
 
     Processes and threads of one machine may share it. A crash may leave `metadata.new` behind; nobody reads
@@ -29,23 +30,7 @@ class FileStore:
         self._new = directory / "metadata.new"
         self._lock = directory / "metadata.lock"
 
-    def get(self, key: bytes) -> bytes | None:
-        """The value of a key, None where it has none."""
-        return self.all().get(key)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Give a key a value, durably."""
-        self.put_all({key: value})
-
-    def put_all(self, entries: Mapping[bytes, bytes]) -> None:
-        """Put all of these at once, durably."""
-        self._change(lambda before: before | dict(entries))
-
-    def remove(self, key: bytes) -> None:
-        """Take a key and its value away, durably."""
-        self._change(lambda before: {name: value for name, value in before.items() if name != key})
-
-    def all(self) -> dict[bytes, bytes]:
+    def all(self) -> Entries:
         """Everything as it was at one moment; a `StoreUnreadableError` where the file is damaged."""
         try:
             with self._opened(self._file, os.O_RDONLY) as file:
@@ -53,7 +38,7 @@ class FileStore:
         except FileNotFoundError:
             return {}
 
-    def _change(self, change: Callable[[dict[bytes, bytes]], dict[bytes, bytes]]) -> None:
+    def _change(self, change: Callable[[Entries], Entries]) -> None:
         with suppress(FileExistsError):
             self._system.mkdir(self._directory)
         with self._opened(self._lock, os.O_RDWR | os.O_CREAT) as lock:

@@ -1,5 +1,7 @@
 """What the operator does when the API server is slow, busy, wrong or away."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.control_plane.api_server import ApiServer
@@ -10,6 +12,20 @@ from tests.control_plane.processes import until
 ECHO = "/configmaps/app-echo"
 SOON = 0.04
 """Patience in parts of what holds in earnest: 3 s for a watch, 3.6 s for a comparison, 12 s for the next."""
+
+
+@contextmanager
+def _at_work(
+    server: ApiServer, namespace: str, log: Path, patience: float = 1.0
+) -> Iterator[tuple[FaultProxy, Operator]]:
+    """An operator behind a proxy, with an app that it has seen to."""
+    put(server, app(namespace))
+    with (
+        proxied(server) as proxy,
+        Operator(server, namespace, log, patience=patience, url=proxy.url) as one,
+    ):
+        until(lambda: echoed(server, namespace) == "1", 60, one)
+        yield proxy, one
 
 
 def _echoes_after(server: ApiServer, namespace: str, log: Path, *faults: tuple[str, int]) -> FaultProxy:
@@ -64,12 +80,7 @@ def test_a_server_that_asks_to_be_left_alone_is_left_alone_by_all(
 def test_a_watch_that_falls_silent_is_opened_anew(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:
-    put(api_server, app(namespace))
-    with (
-        proxied(api_server) as proxy,
-        Operator(api_server, namespace, tmp_path / "one.log", patience=SOON, url=proxy.url) as one,
-    ):
-        until(lambda: echoed(api_server, namespace) == "1", 60, one)
+    with _at_work(api_server, namespace, tmp_path / "one.log", patience=SOON) as (proxy, one):
         proxy.silence_watches()
         put(api_server, app(namespace, processors=4))
         until(lambda: echoed(api_server, namespace) == "4", 60, one)
@@ -78,12 +89,7 @@ def test_a_watch_that_falls_silent_is_opened_anew(
 def test_watches_that_know_too_old_a_version_begin_anew(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:
-    put(api_server, app(namespace))
-    with (
-        proxied(api_server) as proxy,
-        Operator(api_server, namespace, tmp_path / "one.log", url=proxy.url) as one,
-    ):
-        until(lambda: echoed(api_server, namespace) == "1", 60, one)
+    with _at_work(api_server, namespace, tmp_path / "one.log") as (proxy, one):
         proxy.expire("/streamapps")
         proxy.cut_watches()
         until(lambda: proxy.left() == 0, 60, one)
@@ -95,12 +101,7 @@ def test_what_vanished_while_the_watch_was_broken_is_noticed(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:
     """No watch tells of it: after the break they begin with a list, in which the object just is not there."""
-    put(api_server, app(namespace))
-    with (
-        proxied(api_server) as proxy,
-        Operator(api_server, namespace, tmp_path / "one.log", patience=SOON, url=proxy.url) as one,
-    ):
-        until(lambda: echoed(api_server, namespace) == "1", 60, one)
+    with _at_work(api_server, namespace, tmp_path / "one.log", patience=SOON) as (proxy, one):
         proxy.fail("GET", "/configmaps.*watch=", 500, times=1)
         proxy.expire("/configmaps")
         proxy.cut_watches()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from streamapp.metadata.snapshot import pack, unpack
+from streamapp.metadata.whole import Entries, WholeStore
 from streamapp_operator.cluster.manifest import Manifest
 
 KEY = "metadata"
@@ -22,33 +23,17 @@ class Carrier(Protocol):
         ...
 
 
-class ConfigMapStore:
+class ConfigMapStore(WholeStore):
     """A `MetadataStore` in a ConfigMap. Writers that meet repeat their change on what the other wrote."""
 
     def __init__(self, carrier: Carrier) -> None:
         self._carrier = carrier
 
-    def get(self, key: bytes) -> bytes | None:
-        """The value of a key, None where it has none."""
-        return self.all().get(key)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """Give a key a value."""
-        self.put_all({key: value})
-
-    def put_all(self, entries: Mapping[bytes, bytes]) -> None:
-        """Put all of these at once."""
-        self._change(lambda before: before | dict(entries))
-
-    def remove(self, key: bytes) -> None:
-        """Take a key and its value away."""
-        self._change(lambda before: {name: value for name, value in before.items() if name != key})
-
-    def all(self) -> dict[bytes, bytes]:
+    def all(self) -> Entries:
         """Everything as it was at one moment; a `StoreUnreadableError` where it is damaged."""
         return _entries(self._carrier.read())
 
-    def _change(self, change: Callable[[dict[bytes, bytes]], dict[bytes, bytes]]) -> None:
+    def _change(self, change: Callable[[Entries], Entries]) -> None:
         while True:
             before = self._carrier.read()
             known = _entries(before)
@@ -62,6 +47,6 @@ def data_of(entries: Mapping[bytes, bytes]) -> dict[str, str]:
     return {KEY: b64encode(pack(entries)).decode()}
 
 
-def _entries(manifest: Manifest | None) -> dict[bytes, bytes]:
+def _entries(manifest: Manifest | None) -> Entries:
     text = ((manifest or {}).get("binaryData") or {}).get(KEY)
     return unpack(b64decode(text)) if text else {}
