@@ -1,0 +1,17 @@
+"""The broker in the cluster: started once, and reached by the tests as any client outside would."""
+
+from pathlib import Path
+
+from tests.e2e.cluster import Cluster
+from tests.e2e.traffic import BROKER
+from tests.e2e.waiting import until
+from tests.kafka.broker import answers
+
+MANIFEST = Path(__file__).parent / "kafka" / "kafka.yaml"
+
+
+def start_broker(cluster: Cluster) -> None:
+    """Have it run, and wait until it can be reached from here."""
+    cluster.kubectl("apply", "--server-side", "-f", str(MANIFEST))
+    cluster.kubectl("-n", "kafka", "rollout", "status", "statefulset/kafka", "--timeout=240s", limit=300)
+    until(lambda: [] if answers(int(BROKER.rpartition(":")[2])) else [f"nobody answers at {BROKER}"], 60)

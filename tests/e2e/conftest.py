@@ -1,0 +1,83 @@
+"""One cluster, one broker and one installation for all tests; a namespace for each."""
+
+import os
+from collections.abc import Callable, Generator, Iterator
+
+import pytest
+
+from tests.e2e.broker import start_broker
+from tests.e2e.cluster import Cluster, cluster
+from tests.e2e.evidence import collect
+from tests.e2e.images import build_and_load
+from tests.e2e.installation import Installation
+from tests.e2e.programs import REPOSITORY, Programs
+from tests.e2e.space import Space
+
+KEEP = os.environ.get("E2E_KEEP") == "1"
+BUILD = os.environ.get("E2E_BUILD", "1") == "1"
+FOLDER = REPOSITORY / ".e2e"
+FAILED = pytest.StashKey[bool]()
+
+NewSpace = Callable[..., Space]
+
+
+@pytest.fixture(scope="session")
+def kind() -> Iterator[Cluster]:
+    """A cluster with the images that are tried on its nodes."""
+    made = cluster(Programs.found(), FOLDER)
+    try:
+        if made.fresh or BUILD:
+            build_and_load(made)
+        yield made
+    finally:
+        if not KEEP:
+            made.remove()
+
+
+@pytest.fixture(scope="session")
+def installation(kind: Cluster) -> Installation:
+    """StreamApp, installed by its chart."""
+    release = Installation(kind)
+    if kind.fresh or BUILD:
+        release.install()
+        release.restart()
+    return release
+
+
+@pytest.fixture(scope="session")
+def broker(kind: Cluster) -> None:
+    """The broker that `Traffic` goes to."""
+    start_broker(kind)
+
+
+@pytest.fixture(scope="module")
+def new_space(
+    request: pytest.FixtureRequest, kind: Cluster, installation: Installation, broker: None
+) -> Iterator[NewSpace]:
+    """Makes namespaces of a test module, where apps can be applied; they end with it."""
+    made: list[Space] = []
+
+    def new(name: str, *, restricted: bool = True) -> Space:
+        space = Space(kind, name)
+        space.remove()  # what an earlier run has kept
+        space.make(restricted=restricted)
+        made.append(space)
+        return space
+
+    yield new
+    for space in made:
+        if request.node.stash.get(FAILED, False):
+            collect(kind, space.name, FOLDER / "failed" / space.name)
+        if not KEEP:
+            space.remove()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Has a module's namespaces looked through before they end, if any of its tests failed."""
+    report = yield
+    if report.failed:
+        module = item.getparent(pytest.Module)
+        assert module is not None
+        module.stash[FAILED] = True
+    return report
