@@ -30,6 +30,9 @@ MEASURED = (
     "engine.restart",
     "engine.join",
     "kafka.join",
+    "kafka.windows",
+    "kafka.overhead",
+    "kafka.latency",
 )
 
 

@@ -36,6 +36,25 @@ JOIN = (
 """Page views, health checks left out, beside the country of their user."""
 
 
+COUNTS = (
+    _HEAD
+    + """
+  streams:
+    - name: views
+      system: main
+      key: user
+      columns: "user STRING, page STRING, ts TIMESTAMP"
+      eventTime: {column: ts, delay: 10s}
+    - {name: counted, system: main, key: user}
+  operators:
+    - name: counts
+      aggregate: {from: views, key: user, aggregates: "count(*) AS n", window: {tumbling: {size: 1m}}}
+    - {name: out, sendTo: {from: counts, stream: counted}}
+"""
+)
+"""Views of each user in each minute of event time."""
+
+
 def keeping(changelog: bool) -> str:
     """The newest view of each user in a table, with a changelog or without."""
     return _HEAD + "  streams:\n" + _VIEWS + _table("newest", "views", changelog)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bench.engine import page_views
 from bench.engine.apps import JOIN
+from bench.engine.profile import profile
 from bench.engine.runs import Run, child, run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
@@ -34,8 +35,7 @@ def rows() -> Iterator[Row]:
         run = _joined(Path(folder) / "data")
         rate = run.steady(WARM)
         yield Row(f"{VIEWS:,} views", rate, "rows/CPU s", Aim(least=500_000), _beside(run))
-        yield from _by_process(run)
-        yield from _by_step(run)
+        yield from profile(run, WARM)
         for way, (name, batches, aim) in STOCK.items():
             if way == "with_state" and find_spec("google") is None:
                 yield Row(f"{name}: left out, it needs protobuf", float("nan"), "")
@@ -60,19 +60,6 @@ def _beside(run: Run) -> str:
     started = run.moments[0].cpu
     whole = run.rows_in / (run.cpu - started)
     return f"{started:.0f} CPU s until launched; {whole:,.0f} with the first batches"
-
-
-def _by_process(run: Run) -> Iterator[Row]:
-    """Microseconds of CPU for each row, by the process that spends them."""
-    spent = run.spent(WARM)
-    for name, seconds in sorted(spent.items()):
-        yield Row(f"  of it in {name}", seconds * 1e6, "us/row")
-
-
-def _by_step(run: Run) -> Iterator[Row]:
-    """Microseconds for each row, by step of the lane; Spark's own part is what no step counts."""
-    for name, seconds in run.steps(WARM).items():
-        yield Row(f"  of a lane's time in {name}", seconds * 1e6, "us/row")
 
 
 def _stock(way: str, folder: Path, batches: int) -> tuple[float, str]:

@@ -11,7 +11,7 @@ from statistics import median
 
 from bench.engine import page_views
 from bench.engine.apps import JOIN
-from bench.engine.runs import run_app
+from bench.engine.runs import Run, run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 
@@ -39,5 +39,10 @@ def _batch(lanes: int, size: int) -> tuple[float, float]:
         log.create("enriched", page_views.PARTITIONS)
         log.close()
         run = run_app(JOIN, data, rows=size, processors=lanes, batches=BATCHES)
-        last = run.batches[-COUNTED:]
-        return median(batch.seconds for batch in last) * 1e3, (last[-1].cpu - last[0].cpu) / COUNTED * 1e3
+        return settled(run)
+
+
+def settled(run: Run) -> tuple[float, float]:
+    """Milliseconds of the clock and of CPU of one of the last batches."""
+    last = run.batches[-COUNTED:]
+    return median(batch.seconds for batch in last) * 1e3, (last[-1].cpu - last[0].cpu) / COUNTED * 1e3

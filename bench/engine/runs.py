@@ -59,6 +59,11 @@ class Run:
         before, later = self.batches[left_out - 1], self.batches[left_out:]
         return sum(batch.rows_in for batch in later) / (later[-1].cpu - before.cpu)
 
+    def clock(self, left_out: int) -> float:
+        """Rows read for each second of the clock after the first batches."""
+        before, later = self.batches[left_out - 1], self.batches[left_out:]
+        return sum(batch.rows_in for batch in later) / (later[-1].at - before.at)
+
     def spent(self, left_out: int) -> Mapping[str, float]:
         """CPU seconds for each row after the first batches, by kind of process."""
         before, last = self.batches[left_out - 1], self.batches[-1]

@@ -9,8 +9,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 LAYER = b"STREAMAPP_LAYER="
 
 
-def cpu_seconds() -> Mapping[str, float]:
-    """What this process tree has used so far, by kind of process, those of it that have ended included."""
+def cpu_seconds(root: int | None = None) -> Mapping[str, float]:
+    """What the tree of a process has used so far, by kind of process, those of it that have ended included.
+
+    Of this process, unless another is named.
+    """
     children: defaultdict[int, list[int]] = defaultdict(list)
     ticks: dict[int, int] = {}
     kinds: dict[int, str] = {}
@@ -26,7 +29,7 @@ def cpu_seconds() -> Mapping[str, float]:
             children[int(fields[1])].append(int(entry.name))
             ticks[int(entry.name)] = sum(map(int, fields[11:15]))
     found: Counter[str] = Counter()
-    waiting = [os.getpid()]
+    waiting = [os.getpid() if root is None else root]
     while waiting:
         process = waiting.pop()
         if process in ticks:

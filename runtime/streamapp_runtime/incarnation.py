@@ -25,10 +25,15 @@ class Incarnation:
 def recorded(system: System, stream: str) -> tuple[Incarnation, bytes | None]:
     """The newest incarnation, and the very bytes that say so; None where no driver has been."""
     text = system.latest(stream).get(DRIVER)
+    return decoded(text), text
+
+
+def decoded(text: bytes | None) -> Incarnation:
+    """What a record says."""
     if text is None:
-        return Incarnation(), None
+        return Incarnation()
     found = json.loads(text)
-    return Incarnation(str(found["run"]), int(found["incarnation"])), text
+    return Incarnation(str(found["run"]), int(found["incarnation"]))
 
 
 def check_newest(system: System, stream: str, number: int) -> None:

@@ -1,6 +1,8 @@
-"""The options that tell partition counts: a catalog file, and single streams set by hand."""
+"""The options that tell partition counts: a catalog file, single streams set by hand, the live systems."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +11,52 @@ import click
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:  # the help of a verb does not need the model
+    from streamapp.cli.looked import Looked
     from streamapp.spec.app import StreamApp
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the options say; a single stream goes before the catalog, the catalog before the systems."""
+
+    catalog: Path | None = None
+    settings: tuple[str, ...] = ()
+    live: bool = False
+    data: Path | None = None
+    secrets: Path | None = None
+
+
 def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `--catalog` and `--set`."""
+    """Give a verb `--catalog`, `--set` and `--live` with what it needs; it gets them as one `told`."""
+
+    @wraps(command)
+    def called(
+        catalog: Path | None,
+        settings: tuple[str, ...],
+        live: bool,
+        data: Path | None,
+        secrets: Path | None,
+        **others: Any,
+    ) -> Any:
+        if not live and (data or secrets):
+            raise click.UsageError("--data and --secrets say how systems are reached: they go with --live")
+        return command(told=Told(catalog, settings, live, data, secrets), **others)
+
+    options: Callable[..., Any] = called
     for option in (
+        click.option(
+            "--secrets",
+            type=click.Path(exists=True, path_type=Path),
+            help="With --live: the entries of configSecret, as for `streamapp run`.",
+        ),
+        click.option(
+            "--data",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="With --live: in place of the path of an embedded system.",
+        ),
+        click.option(
+            "--live", is_flag=True, help="Ask the app's systems: their partition counts, its layout."
+        ),
         click.option(
             "--set",
             "settings",
@@ -28,28 +70,37 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="YAML or JSON, stream -> partitions.",
         ),
     ):
-        command = option(command)
-    return command
+        options = option(options)
+    return options
 
 
-def counts(app: "StreamApp", catalog: Path | None, settings: tuple[str, ...]) -> dict[str, int | None]:
-    """The counts known of the app's streams."""
+def live(app: "StreamApp", told: Told) -> "Looked":
+    """What the app's systems say, where they are to be asked."""
+    from streamapp.cli.looked import Looked, Reached, look
+
+    return look(app, Reached(told.data, told.secrets)) if told.live else Looked()
+
+
+def counts(app: "StreamApp", told: Told, looked: "Looked") -> dict[str, int | None]:
+    """The counts known of the app's streams, and of those that it makes and that are there."""
     from streamapp.catalog.file import CatalogError, read_catalog
 
     known: dict[str, int | None] = {}
-    if catalog:
+    if told.catalog:
         try:
-            known = read_catalog(catalog)
+            known = read_catalog(told.catalog)
         except CatalogError as error:
-            raise click.UsageError("\n".join(f"{catalog}: {problem}" for problem in error.problems)) from None
+            problems = "\n".join(f"{told.catalog}: {problem}" for problem in error.problems)
+            raise click.UsageError(problems) from None
         except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"cannot read {catalog}: {error}") from None
+            raise click.UsageError(f"cannot read {told.catalog}: {error}") from None
     streams = [stream.name for stream in app.spec.streams]
-    for setting in settings:
+    for setting in told.settings:
         name, equals, count = setting.partition("=")
         if not (equals and count.isascii() and count.isdecimal() and int(count) > 0):
             raise click.BadParameter(f'found "{setting}"; write it like views=8', param_hint="--set")
         if name not in streams:
             raise click.BadParameter(f'no stream named "{name}"{nearest(name, streams)}', param_hint="--set")
         known[name] = int(count)
-    return {name: known.get(name) for name in streams}
+    said = {name: known[name] for name in streams if known.get(name) is not None}
+    return {**dict.fromkeys(streams), **looked.counts, **said}

@@ -1,17 +1,20 @@
-"""What a cluster says about an app before it is applied: the counts of today, the layout, what is refused."""
+"""What is known of an app where it lives: the counts of today, the layout, what is refused.
 
+A cluster knows of an app before it is applied; its systems know of it wherever it runs.
+"""
+
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import click
 
+from streamapp.protocol.ending import Code
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.tasks.layout import Layout
-
-GROUP = "streamapp.cluster"
-"""Entry points of this group are ways to look into a cluster; the operator brings one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,14 @@ class Asked:
     namespace: str | None = None
     kubeconfig: str | None = None
     context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How systems are reached from this machine, as for `streamapp run`."""
+
+    data: Path | None = None  # in place of the path of an embedded system
+    secrets: Path | None = None  # the entries of configSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +45,43 @@ class Looked:
 
 
 class NoLookError(Exception):
-    """The cluster could not be looked into; the message says why."""
+    """It cannot be asked as it was wanted; the message says why."""
 
 
-def look(app: StreamApp, asked: Asked) -> Looked:
-    """Ask the cluster; an error of use where that cannot be done from here."""
-    for entry in entry_points(group=GROUP):
+class AwayError(Exception):
+    """What was asked does not answer, or lets nobody in; trying again may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to look, which another part of the installation brings: an entry point of this group."""
+
+    group: str
+    option: str
+    extra: str
+
+
+_CLUSTER = _Way("streamapp.cluster", "--cluster", "operator")
+_SYSTEMS = _Way("streamapp.live", "--live", "runtime")
+
+
+def look(app: StreamApp, asked: Asked | Reached) -> Looked:
+    """Ask the cluster, or the systems; ends with 2 where that cannot be done from here, with 3 unanswered."""
+    way = _CLUSTER if isinstance(asked, Asked) else _SYSTEMS
+    for entry in entry_points(group=way.group):
         try:
             found: Looked = entry.load()(app, asked)
         except ModuleNotFoundError as error:
-            wanted = f'pip install "streamapp[{",".join(entry.extras)}]"'
-            message = f"--cluster needs the module {error.name}, which is not installed: {wanted}"
+            message = f"{way.option} needs the module {error.name}, which is not installed: {_wanted(way)}"
             raise click.UsageError(message) from None
         except NoLookError as error:
             raise click.UsageError(str(error)) from None
+        except AwayError as error:
+            click.echo(f"Error: {error}", err=True)
+            sys.exit(Code.RETRY)
         return found
-    raise click.UsageError('--cluster needs the operator\'s part: pip install "streamapp[operator]"')
+    raise click.UsageError(f"{way.option} needs the {way.extra}'s part: {_wanted(way)}")
+
+
+def _wanted(way: _Way) -> str:
+    return f'pip install "streamapp[{way.extra}]"'

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.counts import count_options
+from streamapp.cli.counts import Told, count_options
 from streamapp.cli.tasks import PREVIOUS
 
 
@@ -23,8 +23,7 @@ from streamapp.cli.tasks import PREVIOUS
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def place(
     app: str,
-    catalog: Path | None,
-    settings: tuple[str, ...],
+    told: Told,
     processors: str | None,
     previous: Path | None,
     output: str,
@@ -33,7 +32,8 @@ def place(
     """Show where the tasks of APP run: balanced, and as many as possible where their state is.
 
     With --previous it tells what moves and why, beside the least that any balanced assignment could move.
-    Exits with 0, with 1 when plan, growth or placement is refused, with 2 when the command was used wrongly.
+    Exits with 0, with 1 when plan, growth or placement is refused, with 2 when the command was used wrongly,
+    with 3 when the systems do not answer.
 
     \b
     Examples:
@@ -49,10 +49,9 @@ def place(
     from streamapp.tasks.refusal import Refusal
 
     found = one_app(app, name)
-    before = previous_answer(previous)
     title = found.metadata.name
     locations = _processors(processors, found.spec.processors)
-    proposed = proposal(found, catalog, settings, before, tuple(locations))
+    proposed, before = proposal(found, told, previous_answer(previous), tuple(locations))
     if proposed.tasks is None:
         show_rejected_plan(title, proposed)
         sys.exit(1)

@@ -1,11 +1,10 @@
 """`streamapp plan`: whether it would run, with which partition counts, and if not, why not."""
 
 import sys
-from pathlib import Path
 
 import click
 
-from streamapp.cli.counts import count_options
+from streamapp.cli.counts import Told, count_options
 
 FORMS = ["text", "json", "dot", "svg", "html"]
 
@@ -21,8 +20,7 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
     app: str,
-    catalog: Path | None,
-    settings: tuple[str, ...],
+    told: Told,
     cluster: bool,
     namespace: str | None,
     kubeconfig: str | None,
@@ -33,7 +31,11 @@ def plan(
     """Plan APP: infer the count of every intermediate stream and prove that joined streams agree.
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when the plan is
-    accepted, with 1 when it is rejected, with 2 when the command was used wrongly.
+    accepted, with 1 when it is rejected, with 2 when the command was used wrongly, with 3 when what was asked
+    for counts does not answer.
+
+    With --live the counts are those that the app's systems have now, and an app that has run is planned with
+    the layout that lies with its state, as its next start would plan it. Nothing is written.
 
     With --cluster it is the check before an apply: counts come from the driver that runs, else from the
     systems themselves, an app with state is planned as the operator would plan it, and a change of what
@@ -43,20 +45,22 @@ def plan(
     Examples:
       streamapp plan app.yaml --catalog topics.yaml
       streamapp plan app.yaml --set views=8 --set users=6
+      streamapp plan app.yaml --live --secrets ./kafka-client
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
       streamapp plan app.yaml --cluster --namespace shop
     """
-    from streamapp.cli.counts import counts
-    from streamapp.cli.looked import Asked, Looked, look
+    from streamapp.cli.counts import counts, live
+    from streamapp.cli.looked import Asked, look
     from streamapp.cli.planned import planned, refused
     from streamapp.cli.sources import one_app, tell
     from streamapp.plan.plan import Outcome
     from streamapp.plan.render import FORMS as RENDERERS
 
     found = one_app(app, name)
-    looked = look(found, Asked(namespace, kubeconfig, context)) if cluster else Looked()
-    said = {one: count for one, count in counts(found, catalog, settings).items() if count is not None}
-    proposal = planned(found, looked, {**looked.counts, **said})
+    if cluster and told.live:
+        raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
+    looked = look(found, Asked(namespace, kubeconfig, context)) if cluster else live(found, told)
+    proposal = planned(found, looked, counts(found, told, looked))
     colour = output == "text" and sys.stdout.isatty()
     click.echo(RENDERERS[output](found.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
     if problems := looked.problems + refused(proposal):

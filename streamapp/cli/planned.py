@@ -14,10 +14,9 @@ from streamapp.tasks.refusal import Refusal
 
 def planned(app: StreamApp, looked: Looked, known: Mapping[str, int | None]) -> Proposal:
     """The plan, with the counts at first state where the cluster knows of state."""
-    counts = {stream.name: known.get(stream.name) for stream in app.spec.streams} | dict(known)
     if looked.layout is not None:
-        return propose(app, World(counts, looked.layout, looked.run))
-    graph = build(app, counts)
+        return propose(app, World(known, looked.layout, looked.run))
+    graph = build(app, known)
     return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
 
 

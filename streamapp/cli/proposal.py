@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from streamapp.author.previous import Previous, read_previous
 from streamapp.author.proposal import Proposal, World, propose
-from streamapp.cli.counts import counts
+from streamapp.cli.counts import Told, counts, live
 from streamapp.spec.app import StreamApp
 from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
@@ -29,23 +30,26 @@ def previous_answer(path: Path | None) -> Previous:
 
 
 def proposal(
-    app: StreamApp,
-    catalog: Path | None,
-    settings: tuple[str, ...],
-    before: Previous,
-    names: tuple[str, ...] | None,
-) -> Proposal:
-    """The app planned and its tasks formed."""
+    app: StreamApp, told: Told, before: Previous, names: tuple[str, ...] | None
+) -> tuple[Proposal, Previous]:
+    """The app planned and its tasks formed, and what they were formed after.
+
+    An earlier answer that was named goes before the layout that lies with the app's state.
+    """
+    looked = live(app, told)
+    if before.layout is None:
+        before = replace(before, layout=looked.layout)
     algorithm = app.spec.config.get(ALGORITHM)
     own = None if app.spec.grouper in BUILT_IN else _function(app.spec.grouper, "spec.grouper")
     world = World(
-        counts=counts(app, catalog, settings),
+        counts=counts(app, told, looked),
         layout=before.layout,
+        run=looked.run,
         processors=names,
         algorithm=_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else modulo,
         grouper=own,
     )
-    return propose(app, world)
+    return propose(app, world), before
 
 
 def show_rejected_plan(name: str, proposed: Proposal) -> None:

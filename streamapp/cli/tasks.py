@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.counts import count_options
+from streamapp.cli.counts import Told, count_options
 
 PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -19,8 +19,7 @@ PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def tasks(
     app: str,
-    catalog: Path | None,
-    settings: tuple[str, ...],
+    told: Told,
     previous: Path | None,
     output: str,
     name: str | None,
@@ -28,13 +27,15 @@ def tasks(
     """Show the tasks of APP: which partitions each owns, and its changelog partition.
 
     With --previous the tasks are those that hold the state already: new partitions of a stream that grew go
-    to the task that has their keys. Exits with 0, with 1 when plan or growth is refused, with 2 when the
-    command was used wrongly.
+    to the task that has their keys. With --live those are known from the app's own layout, and counts are
+    those of its systems. Exits with 0, with 1 when plan or growth is refused, with 2 when the command was
+    used wrongly, with 3 when the systems do not answer.
 
     \b
     Examples:
       streamapp tasks app.yaml --catalog topics.yaml -o json > before.json
       streamapp tasks app.yaml --catalog topics.yaml --set views=16 --previous before.json
+      streamapp tasks app.yaml --live --set views=16
     """
     from streamapp.author.tasks_document import tasks_document
     from streamapp.author.tasks_text import tasks_text
@@ -43,8 +44,7 @@ def tasks(
     from streamapp.tasks.refusal import Refusal
 
     found = one_app(app, name)
-    before = previous_answer(previous)
-    proposed = proposal(found, catalog, settings, before, None)
+    proposed, before = proposal(found, told, previous_answer(previous), None)
     if proposed.tasks is None:
         show_rejected_plan(found.metadata.name, proposed)
         sys.exit(1)

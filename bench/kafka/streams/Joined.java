@@ -18,8 +18,9 @@ import org.apache.kafka.streams.kstream.Produced;
 /**
  * Page views joined with users by Kafka Streams: a KStream and a KTable in RocksDB, two threads.
  *
- * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state. Prints the views seen
- * and the CPU seconds of this process, so many views apart, and ends after the last one.
+ * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state, and for how many
+ * milliseconds a view waits for users that have not come. Prints the views seen and the CPU seconds of this
+ * process, so many views apart, and ends after the last one.
  */
 public final class Joined {
   private static final long STEP = 250_000;
@@ -49,7 +50,7 @@ public final class Joined {
     settings.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
     settings.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
     // A view waits for users that are there already: both are read in the order of their times.
-    settings.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, 1000);
+    settings.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, Long.parseLong(given[5]));
     KafkaStreams streams = new KafkaStreams(builder.build(), settings);
     streams.start();
     all.await();

@@ -5,14 +5,14 @@ from time import time
 
 import click
 
-from streamapp.cli.looked import Asked, Looked, NoLookError
+from streamapp.cli.looked import Asked, AwayError, Looked, NoLookError
 from streamapp.spec.app import StreamApp
 from streamapp.spec.render import as_data
 from streamapp_operator.cli.calling import DEFAULT_NAMESPACE, asked
 from streamapp_operator.cluster.api import ApiCluster
 from streamapp_operator.cluster.cache import Cache
 from streamapp_operator.cluster.kinds import STREAM_APP
-from streamapp_operator.counts.answers import Known, Misused, Pending
+from streamapp_operator.counts.answers import Known, Misused, Unavailable
 from streamapp_operator.counts.lookups import Lookups
 from streamapp_operator.facts.facts import Facts, Newest
 from streamapp_operator.facts.gather import counts_for, gather
@@ -55,11 +55,12 @@ async def _counted(world: World, app: StreamApp, facts: Facts) -> dict[str, int 
         if isinstance(found, Known):
             names = {stream.name for stream in app.spec.streams}
             return {name: count for name, count in found.counts.items() if name in names or count}
-        if not isinstance(found, Pending):
-            said = f"{found.path}: {found.message}" if isinstance(found, Misused) else found.message
-            raise NoLookError(said)
+        if isinstance(found, Misused):
+            raise NoLookError(f"{found.path}: {found.message}")
+        if isinstance(found, Unavailable):
+            raise AwayError(f'the system "{found.system}" cannot be asked: {found.message}')
         await asyncio.sleep(found.seconds)
-    raise NoLookError("the systems do not answer")
+    raise AwayError("the systems do not answer")
 
 
 def _fresh(app: StreamApp) -> dict[str, object]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.systems import System
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.systems.connection import Connection, Embedded, Kafka
 
@@ -27,18 +28,25 @@ def home_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -> H
 
     `secrets` is where the entries of `configSecret` lie, or a folder that has a folder of each system's.
     """
-    system = app.spec.systems[0]
+    connection = connection_of(app.spec.systems[0], 0, data, secrets)
+    if isinstance(connection, Embedded):
+        return embedded_home(Path(connection.folder), sync=connection.sync)
+    if data is None:
+        raise _refused(0, "kafka", "the stores of the app need a folder; name one with --data")
+    return Home(connection, data.resolve() / "state")
+
+
+def connection_of(system: System, index: int, data: Path | None, secrets: Path | None) -> Connection:
+    """How a system is reached, the one of this index among the app's; `data` stands in for an own path."""
     if system.embedded is not None:
-        return embedded_home((data or Path(system.embedded.path)).resolve(), sync=system.embedded.sync)
+        return Embedded(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
     if system.kafka is None:
         raise TypeError("a system is of one kind")
-    if data is None:
-        raise _refused("kafka", "the stores of the app need a folder; name one with --data")
     if system.kafka.config_secret is not None and secrets is None:
-        raise _refused("kafka.configSecret", "outside a cluster, name its entries' folder with --secrets")
+        message = "outside a cluster, name its entries' folder with --secrets"
+        raise _refused(index, "kafka.configSecret", message)
     place = None if secrets is None else _of_system(secrets, system.name)
-    connection = Kafka(system.kafka.bootstrap_servers, system.kafka.config, place)
-    return Home(connection, data.resolve() / "state")
+    return Kafka(system.kafka.bootstrap_servers, system.kafka.config, place)
 
 
 def _of_system(secrets: Path, name: str) -> str:
@@ -46,5 +54,5 @@ def _of_system(secrets: Path, name: str) -> str:
     return str((own if own.is_dir() else secrets).resolve())
 
 
-def _refused(field: str, message: str) -> RefusedError:
-    return RefusedError([Problem(0, 0, f"spec.systems[0].{field}", message)])
+def _refused(index: int, field: str, message: str) -> RefusedError:
+    return RefusedError([Problem(0, 0, f"spec.systems[{index}].{field}", message)])

@@ -15,8 +15,13 @@ def topics_of(app: StreamApp) -> dict[str, str]:
 def counts_of(app: StreamApp, system: System) -> dict[str, int | None]:
     """The partitions of every stream, of those too that the app makes and that are there already."""
     counts = {name: system.partitions(topic) for name, topic in topics_of(app).items()}
+    return counts | made_counts(app, system)
+
+
+def made_counts(app: StreamApp, system: System) -> dict[str, int | None]:
+    """The partitions of those streams that the app makes and that are there already."""
     made = {one.stream for one in build(app, {}).operators.values() if one.cuts and one.stream}
-    return counts | {name: count for name in sorted(made) if (count := system.partitions(name)) is not None}
+    return {name: count for name in sorted(made) if (count := system.partitions(name)) is not None}
 
 
 def outlook(site: Site, processors: tuple[str, ...], now: float) -> World:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.cli.looked import Asked, NoLookError
+from streamapp.cli.looked import Asked, AwayError
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp_operator.cli.logs import logs
@@ -94,5 +94,5 @@ def test_a_change_that_state_forbids_is_told_before_it_is_applied(stage: Stage) 
 
 def test_brokers_that_do_not_answer_are_told(stage: Stage) -> None:
     other = app(stage, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
-    with pytest.raises(NoLookError, match="looking at topic"):
+    with pytest.raises(AwayError, match='the system "main" cannot be asked: looking at topic'):
         look(other, Asked(stage.namespace, kubeconfig(stage)))

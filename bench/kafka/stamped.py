@@ -1,0 +1,75 @@
+"""Views that carry the moment at which they were produced, and how old they are when they come out."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from threading import Event, Thread
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from bench.kafka.topics import PARTITIONS
+
+USERS = 1_000
+TICK = 0.005
+"""Seconds between two bundles of views."""
+
+
+class Watch:
+    """Follows an output topic: when each view was produced, and how many milliseconds later it was seen."""
+
+    def __init__(self, brokers: str, topic: str) -> None:
+        self.seen: list[tuple[int, float]] = []
+        self._ended = Event()
+        self._thread = Thread(target=self._follow, args=(brokers, topic), daemon=True)
+        self._ready = Event()
+
+    @contextmanager
+    def following(self) -> Iterator["Watch"]:
+        """From the end that the topic has now."""
+        self._thread.start()
+        self._ready.wait()
+        try:
+            yield self
+        finally:
+            self._ended.set()
+            self._thread.join()
+
+    def since(self, start: int) -> list[float]:
+        """Milliseconds from production to sight, of what was produced from then on."""
+        return [age for produced, age in list(self.seen) if produced >= start]
+
+    def _follow(self, brokers: str, topic: str) -> None:
+        settings = {"group.id": "bench", "enable.auto.commit": False, "isolation.level": "read_committed"}
+        consumer = Consumer({"bootstrap.servers": brokers, **settings})
+        with closing(consumer):
+            places = [TopicPartition(topic, index) for index in range(PARTITIONS)]
+            ends = [consumer.get_watermark_offsets(place)[1] for place in places]
+            consumer.assign([TopicPartition(topic, n, end) for n, end in enumerate(ends)])
+            self._ready.set()
+            while not self._ended.is_set():
+                message = consumer.poll(0.1)
+                if message is not None and message.error() is None:
+                    now = time.time_ns()
+                    produced = _stamp(message.value() or b"")
+                    self.seen.append((produced, (now - produced) / 1e6))
+
+
+def produce(brokers: str, rate: int, seconds: float) -> None:
+    """So many views a second, evenly, for so long."""
+    producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random"})
+    started, sent = time.monotonic(), 0
+    while (passed := time.monotonic() - started) < seconds:
+        while sent < passed * rate:
+            user = f"user-{sent * 7_919 % USERS:07d}"
+            stamp = time.time_ns()
+            value = f'{{"user":"{user}","page":"/at/{stamp}","ts":"2027-01-15T08:00:00Z"}}'
+            producer.produce("views", value.encode(), user.encode())
+            sent += 1
+        producer.poll(0)
+        time.sleep(TICK)
+    producer.flush()
+
+
+def _stamp(value: bytes) -> int:
+    """The moment that a view's page tells."""
+    return int(value.partition(b"/at/")[2].partition(b'"')[0])

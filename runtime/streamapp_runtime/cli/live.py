@@ -1,0 +1,44 @@
+"""`--live`: what the systems of an app say of it today, asked from this machine. Nothing is written there."""
+
+from contextlib import closing
+from pathlib import Path
+
+from streamapp.cli.looked import AwayError, Looked, NoLookError, Reached
+from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.home import connection_of
+from streamapp_runtime.driver.kept_state import kept_state
+from streamapp_runtime.driver.ledger import LayoutUnreadableError
+from streamapp_runtime.driver.outlook import made_counts
+from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.systems.connection import Embedded, SettingsUnfitError, open_system
+from streamapp_runtime.systems.embedded.environment import LogUnreadableError
+from streamapp_runtime.systems.system import UnavailableError
+
+
+def look(app: StreamApp, reached: Reached) -> Looked:
+    """Counts of all streams, and the layout that lies with the app's state."""
+    found = Looked()
+    for index, system in enumerate(app.spec.systems):
+        try:
+            found = _with(found, app, index, reached)
+        except UnavailableError as error:
+            raise AwayError(f'the system "{system.name}" cannot be asked: {error}') from None
+        except (RefusedError, SettingsUnfitError, LayoutUnreadableError, LogUnreadableError) as error:
+            raise NoLookError(str(error)) from None
+    return found
+
+
+def _with(found: Looked, app: StreamApp, index: int, reached: Reached) -> Looked:
+    """What is known with this system too; what the app makes is in its first one."""
+    asked = app.spec.systems[index]
+    connection = connection_of(asked, index, reached.data, reached.secrets)
+    topics = {one.name: one.topic or one.name for one in app.spec.streams if one.system == asked.name}
+    if isinstance(connection, Embedded) and not Path(connection.folder, "data.mdb").exists():
+        return Looked({**found.counts, **dict.fromkeys(topics)}, found.layout, found.run)
+    with closing(open_system(connection)) as system:
+        counts = {**found.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}
+        if index:
+            return Looked(counts, found.layout, found.run)
+        return Looked(
+            counts | made_counts(app, system), *kept_state(system, f"{app.application_id}.checkpoint")
+        )
