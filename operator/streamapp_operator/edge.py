@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from time import monotonic
 
 from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.admitted import admitted, expect_barred
 from streamapp_operator.cluster.api import ApiCluster
 from streamapp_operator.cluster.cache import WATCHED, Cache
 from streamapp_operator.cluster.calls import Calls
@@ -40,6 +41,7 @@ class Edge:
     pulse: Pulse
     measured: Measured
     all_calls: tuple[Calls, ...]
+    barred: tuple[str, ...] = ()  # namespaces that it was told to look after and may not look into
 
     def seen(self, kind: Kind, type_: str | None, manifest: Manifest) -> None:
         """A watch brought an event."""
@@ -60,8 +62,11 @@ class Edge:
             self.hearing.compared(kind)
 
     async def compare(self) -> None:
-        """Put the cache right where it is time for that."""
-        for kind in self.hearing.due():
+        """Put the cache right where it is time for that; AdmittedError where there is more to look after."""
+        due = self.hearing.due()
+        if due:
+            await expect_barred(self.all_calls[0], self.barred)
+        for kind in due:
             for key in await compare(self.cluster, self.cache, kind):
                 self.changed(key)
                 self.measured.add(metrics.MISSED, kind.name)
@@ -83,10 +88,11 @@ async def edge(options: Options, identity: str, lease_namespace: str) -> Edge:
         measured.add(metrics.API_CALLS, verb, code)
 
     calls, lease_calls = [Calls(await access(options.kubeconfig, options.context), counted) for _ in range(2)]
+    namespaces = await admitted(calls, options.namespaces)
     elector = Elector(lease_calls, lease_namespace, options.lease_name, identity, _awake, _now, options.terms)
     cache = Cache(remembered, lambda app: app["spec"].get("operatorClass") == options.operator_class)
     queue = KeyQueue[Key](monotonic)
-    cluster = ApiCluster(calls, options.namespaces, elector.leads_for, _now)
+    cluster = ApiCluster(calls, namespaces, elector.leads_for, _now)
     made = Edge(
         cluster=cluster,
         cache=cache,
@@ -96,6 +102,7 @@ async def edge(options: Options, identity: str, lease_namespace: str) -> Edge:
         pulse=Pulse(queue, monotonic, lambda: elector.leads),
         measured=measured,
         all_calls=(calls, lease_calls),
+        barred=tuple(sorted(set(options.namespaces) - set(namespaces))),
     )
     _measure(made)
     return made

@@ -13,6 +13,7 @@ from uuid import uuid4
 import kopf
 
 from streamapp_operator.cluster.access import access
+from streamapp_operator.cluster.admitted import AdmittedError
 from streamapp_operator.cluster.answers import ClusterError, UnansweredError
 from streamapp_operator.edge import Edge, Reconcile, edge
 from streamapp_operator.key import Key
@@ -69,7 +70,7 @@ async def _until_one_ends(made: Edge, tasks: dict[str, "asyncio.Task[None]"], to
                 "%s ended: %s",
                 name,
                 error or "for no reason",
-                exc_info=None if isinstance(error, ClusterError | StuckError) else error,
+                exc_info=None if isinstance(error, ClusterError | StuckError | AdmittedError) else error,
             )
     if told.is_set():
         _log.info("told to stop")
@@ -129,7 +130,7 @@ async def _keep_cache(made: Edge, filled: asyncio.Event, look: float) -> None:
         await asyncio.sleep(look)
         try:
             await made.compare()
-        except ClusterError as error:
+        except UnansweredError as error:  # one that was refused will be again: the next process looks anew
             _log.warning("the cache could not be compared: %s", error)
 
 
@@ -143,8 +144,8 @@ async def _watch(made: Edge, options: Options, told: asyncio.Event) -> None:
     tasks = await kopf.spawn_tasks(
         registry=registry(made.seen, login),
         settings=settings(options.patience),
-        namespaces=options.namespaces,
-        clusterwide=not options.namespaces,
+        namespaces=made.cluster.namespaces,
+        clusterwide=not made.cluster.namespaces,
     )
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)

@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).parents[2]
 BUILD = Path(__file__).parent / "assets" / "build"
 CRD = REPOSITORY / "crds" / "streamapps.streamapp.dev.yaml"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-TOKENS = {"admin": "system:masters", "operator": "", "nobody": ""}
+TOKENS = {"admin": "system:masters", "operator": "", "bounded": "", "nobody": ""}
 """Users, each with a token of the same name, and their group. What `operator` may do is RBAC's to say."""
 
 
@@ -100,6 +100,15 @@ class ApiServer:
         self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         self.allow_election(name)
 
+    def allow_in(self, namespace: str, user: str) -> None:
+        """The rights of an operator that is bounded to namespaces, for one of them."""
+        within = f"{RBAC}/namespaces/{namespace}"
+        for role in (rbac.namespace_role(namespace), rbac.lead_role(namespace)):
+            name = role["metadata"]["name"]
+            if self.call("GET", f"{within}/roles/{name}")[0] != 200:
+                self.ask("POST", f"{within}/roles", role)
+            self.ask("POST", f"{within}/rolebindings", _bound("Role", name, f"{name}-{user}", user))
+
     def allow_election(self, namespace: str) -> None:
         role = rbac.lead_role(namespace)
         within = f"{RBAC}/namespaces/{namespace}"
@@ -107,12 +116,12 @@ class ApiServer:
         self.ask("POST", f"{within}/rolebindings", _bound("Role", role["metadata"]["name"]))
 
 
-def _bound(kind: str, name: str) -> dict[str, Any]:
-    """A role given to the operator."""
+def _bound(kind: str, name: str, binding: str = "", user: str = "operator") -> dict[str, Any]:
+    """A role given to an operator."""
     return {
-        "metadata": {"name": name},
+        "metadata": {"name": binding or name},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "operator"}],
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
     }
 
 

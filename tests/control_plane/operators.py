@@ -13,7 +13,7 @@ CALM = 3.0
 
 
 class Operator(Child):
-    """A replica, bounded to one namespace, under the rights that the table of rights gives it."""
+    """A replica, bounded to one namespace (or to several, with commas), with what the table gives it."""
 
     def __init__(
         self,
@@ -24,9 +24,10 @@ class Operator(Child):
         patience: float = 1.0,
         url: str = "",
         module: str = "tests.control_plane.echo",
+        user: str = "operator",
     ) -> None:
         self.name = log.stem
-        kubeconfig = server.kubeconfig("operator", url)
+        kubeconfig = server.kubeconfig(user, url)
         command = [sys.executable, "-m", module, str(kubeconfig), namespace]
         super().__init__([*command, self.name, str(pace), str(patience)], log)
 

@@ -17,10 +17,10 @@ from streamapp_operator.watch.patience import Patience
 
 def start(reconciling: Callable[[Edge], Reconcile]) -> int:
     """Be an operator until told to stop; what it ends with."""
-    kubeconfig, namespace, identity, pace, patience = sys.argv[1:]
+    kubeconfig, namespaces, identity, pace, patience = sys.argv[1:]
     log_to(level=logging.DEBUG)
     options = Options(
-        namespaces=(namespace,),
+        namespaces=tuple(namespaces.split(",")),
         kubeconfig=Path(kubeconfig),
         identity=identity,
         port=0,
