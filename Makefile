@@ -59,8 +59,8 @@ e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E
 	@$(BIN)/pytest -q tests/e2e $(if $(TESTS),-k "$(TESTS)")
 
 .PHONY: crash-test
-crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1)
-	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
+crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka)
+	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded)
 
 .PHONY: bench
 bench: java $(READY) ## Measure, each figure beside what it is compared with

@@ -1,12 +1,16 @@
-"""One Spark session for all tests that need one in their own process: a process can have but one."""
+"""One Spark session for all tests that need one in their own process, and a place for each one's apps."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.session import close_session, open_session
+from streamapp_runtime.systems.connection import Kafka
+from tests.engine import places
+from tests.engine.graphs.harness import House
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +25,15 @@ def session() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def spark(session: SparkSession) -> SparkSession:
     return session
+
+
+@pytest.fixture
+def here(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[House]:
+    """Where a test's apps run: on an embedded log, unless its mark says otherwise."""
+    with TemporaryDirectory() as folder:
+        if getattr(request, "param", "embedded") == "embedded":
+            place = places.embedded(session, Path(folder))
+        else:
+            place = places.kafka(session, Path(folder), Kafka(request.getfixturevalue("kafka")))
+        with place as house:
+            yield house

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 SIGNALS = ("worker", "worker", "worker", "executor", "executor", "daemon", "jvm", "driver", "stop")
 """Which process is killed at a random moment. `stop` asks the driver to end in the middle of a batch."""
+OF_BROKER = ("broker", "broker", "broker", "broker", "frozen broker", "frozen broker")
+"""What befalls an app on Kafka beside: its broker is killed, or holds still for a while, and goes on."""
 OF_DRIVER = frozenset({"jvm", "driver", "stop"})
 POINTS = (
     "commit.before.processor-0",
@@ -28,7 +30,7 @@ RECOVERY_POINTS = ("store.loaded", "driver.recorded", "driver.fenced")
 class Attack:
     """One kill, or two where the first one only brings the app to a point in its recovery."""
 
-    victim: str = ""  # a kind of process, killed at a random moment
+    victim: str = ""  # a kind of process, or a broker, hit at a random moment
     point: str = ""  # a crash point
     commits: int = 1  # how many records are written first
     delay: float = 0.0  # and how many seconds pass then
@@ -45,17 +47,19 @@ class Attack:
         return " then ".join(filter(None, (self.victim, self.point)))
 
 
-def attacks(seed: int, *, spare_driver: bool = False) -> Iterator[Attack]:
+def attacks(seed: int, *, spare_driver: bool = False, broker: bool = False) -> Iterator[Attack]:
     """One after the other, without end; those that need a new start of Spark may be left out."""
     chance = random.Random(seed)  # noqa: S311
     signals = [kind for kind in SIGNALS if not (spare_driver and kind in OF_DRIVER)]
+    signals += OF_BROKER if broker else ()
+    first = ("worker", "broker") if broker else ("worker",)
     points, later = (
         [point for point in several if not (spare_driver and point.startswith("driver."))]
         for several in (POINTS, RECOVERY_POINTS)
     )
     while True:
         kind = chance.random()
-        victim = chance.choice(signals) if kind < 0.5 else "worker" if kind > 0.85 else ""
+        victim = chance.choice(signals) if kind < 0.5 else chance.choice(first) if kind > 0.85 else ""
         point = "" if kind < 0.5 else chance.choice(later if kind > 0.85 else points)
         yield Attack(
             victim,

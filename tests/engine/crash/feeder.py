@@ -9,8 +9,7 @@ import select
 import sys
 from pathlib import Path
 
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from tests.engine.crash.streams import append
+from tests.engine.crash.streams import LogStreams, Streams
 
 USERS = 300
 PACE_SECONDS = 0.3
@@ -23,10 +22,18 @@ def known_users() -> list[dict[str, str]]:
     return [{"user": user, "country": chance.choice(["de", "fr", "us"])} for user in known]
 
 
-def feed(folder: Path, seed: int) -> int:
+def streams_at(place: str) -> Streams:
+    """The streams of a broker, by its address, or of a log, by its folder."""
+    if ":" not in place:
+        return LogStreams(Path(place))
+    from tests.engine.crash.topics import TopicStreams
+
+    return TopicStreams(place)
+
+
+def feed(streams: Streams, seed: int) -> int:
     """How many views were written."""
     chance = random.Random(seed)  # noqa: S311
-    system = EmbeddedSystem(folder)
     written, known = 0, known_users()
     while not select.select([sys.stdin], [], [], PACE_SECONDS)[0]:
         pages = chance.choices(["/health", "/a", "/b"], k=chance.randrange(1, 100))
@@ -35,12 +42,12 @@ def feed(folder: Path, seed: int) -> int:
             {"user": user, "page": page, "n": written + place}
             for place, (user, page) in enumerate(zip(users, pages, strict=True))
         ]
-        append(system, "users", chance.sample(known, 10))
-        append(system, "views", views)
+        streams.append("users", chance.sample(known, 10))
+        streams.append("views", views)
         written += len(views)
-    system.close()
+    streams.close()
     return written
 
 
 if __name__ == "__main__":
-    print(feed(Path(sys.argv[1]), int(sys.argv[2])))  # noqa: T201
+    print(feed(streams_at(sys.argv[1]), int(sys.argv[2])))  # noqa: T201

@@ -11,16 +11,20 @@ from pathlib import Path
 from signal import SIGTERM
 from threading import Event
 
+import yaml
+
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from tests.engine.crash import model, streams
-from tests.engine.crash.attack import Attack
-from tests.engine.crash.feeder import known_users
+from tests.engine.crash import model
+from tests.engine.crash.attack import OF_BROKER, Attack
+from tests.engine.crash.feeder import known_users, streams_at
+from tests.engine.crash.streams import Row
 from tests.engine.crash.victims import kill, victims
+from tests.kafka.broker import Broker
 
 ROOT = Path(__file__).parents[3]
 APP = Path(__file__).with_name("app.yaml")
-STEP_SECONDS = 0.02
+STEP_SECONDS = 0.05
+FROZEN_SECONDS = 4.0
 PATIENCE_SECONDS = 500.0
 MOST_RECORDS_TO_A_POINT = 10_000
 """A point that so many records did not reach is not on the app's way now, and is given up."""
@@ -33,19 +37,19 @@ class SiegeError(Exception):
 
 
 class Siege:
-    """One app under attack, in a folder of its own."""
+    """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        self.folder, self.say = folder, say
+    def __init__(self, folder: Path, say: Callable[[str], None], broker: Broker | None = None) -> None:
+        self.folder, self.say, self.broker = folder, say, broker
         self.points = folder / "points"
         self.points.mkdir(parents=True)
         self.data = folder / "data"
         self.said = (folder / "said.txt").open("ab")
-        self.system = EmbeddedSystem(self.data)
-        for name in ("views", "users"):
-            self.system.create(name, streams.PARTITIONS)
+        self.place = broker.bootstrap if broker else str(self.data)
+        self.streams = streams_at(self.place)
+        self.streams.create()
         self.users = known_users()
-        streams.append(self.system, "users", self.users)
+        self.streams.append("users", self.users)
         self.killed: Counter[str] = Counter()  # by kind of process, or by the point that it had reached
         self.stops = 0  # how often the app was asked to end
         self.starts = 0
@@ -63,7 +67,7 @@ class Siege:
                         break
             self._wait("the outputs to be complete", self._complete)
             self._stop()
-            views = streams.rows(self.system, "views")
+            views = self.streams.rows("views")
             if sorted(view["n"] for view in views) != list(range(len(views))):
                 raise SiegeError("the input itself is not whole")
             return list(model.differences(model.model(self.users, views), *self._outputs()))
@@ -74,7 +78,7 @@ class Siege:
             if self.app is not None:
                 self.app.wait()
             self.said.close()
-            self.system.close()
+            self.streams.close()
 
     def _attack(self, attack: Attack) -> None:
         goal = self._written() + attack.commits
@@ -85,6 +89,8 @@ class Siege:
             (self.points / attack.point).touch()
         if attack.victim == "stop":
             self._stop()
+        elif attack.victim in OF_BROKER:
+            self._hit_broker(attack.victim)
         elif attack.victim:
             kind = attack.victim
             found = victims(self.points)
@@ -98,6 +104,18 @@ class Siege:
         self.say(f"{self.killed.total():>4} killed: {attack}; {self._written():,} records written")
         self._keep_running(attack)
 
+    def _hit_broker(self, kind: str) -> None:
+        """Kill it and start it again, or let it neither answer nor close connections for a while."""
+        assert self.broker is not None
+        if kind == "broker":
+            self.broker.kill()
+            self.broker.start()
+        else:
+            self.broker.freeze()
+            self._pass(FROZEN_SECONDS)
+            self.broker.thaw()
+        self.killed[kind] += 1
+
     def _reach(self, attack: Attack) -> None:
         """Wait until a process has ended at a point; after a while it is not waited for any longer."""
         point = self.points / attack.point
@@ -109,7 +127,7 @@ class Siege:
             self.killed[attack.point] += 1
 
     def _start(self, processors: int) -> None:
-        command = [str(Path(sys.executable).with_name("streamapp")), "run", str(APP)]
+        command = [str(Path(sys.executable).with_name("streamapp")), "run", str(self._app())]
         options = ["--data", str(self.data), "--processors", str(processors), "--batch-rows", "2000"]
         environment = os.environ | {VARIABLE: str(self.points)}
         self.app = subprocess.Popen(
@@ -122,6 +140,15 @@ class Siege:
         )
         self.starts += 1
         self.processors = processors
+
+    def _app(self) -> Path:
+        if self.broker is None:
+            return APP
+        app = yaml.safe_load(APP.read_text("utf-8"))
+        app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
+        there = self.folder / APP.name
+        there.write_text(yaml.safe_dump(app), "utf-8")
+        return there
 
     def _stop(self) -> None:
         """Ask the app to finish its batch and end."""
@@ -150,21 +177,20 @@ class Siege:
             self._pass(STEP_SECONDS)
 
     def _written(self) -> int:
-        return streams.size(self.system, "enriched") + streams.size(self.system, "totals")
+        return self.streams.size("enriched") + self.streams.size("totals")
 
     def _complete(self) -> bool:
         self._pass(0.5)
         self._keep_running(Attack("end"))
-        expected = model.model(self.users, streams.rows(self.system, "views"))
+        expected = model.model(self.users, self.streams.rows("views"))
         return not model.missing(expected, *self._outputs())
 
-    def _outputs(self) -> tuple[list[streams.Row], list[streams.Row]]:
-        enriched, totals = (streams.rows(self.system, name) for name in ("enriched", "totals"))
-        return list(enriched), list(totals)
+    def _outputs(self) -> tuple[list[Row], list[Row]]:
+        return self.streams.rows("enriched"), self.streams.rows("totals")
 
     @contextmanager
     def _feeder(self, seed: int) -> Iterator[None]:
-        command = [sys.executable, "-m", "tests.engine.crash.feeder", str(self.data), str(seed)]
+        command = [sys.executable, "-m", "tests.engine.crash.feeder", self.place, str(seed)]
         feeder = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             yield

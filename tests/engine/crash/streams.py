@@ -1,8 +1,9 @@
-"""The streams of the besieged app, as plain values."""
+"""The streams of the besieged app, as plain values, on whichever system they lie."""
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -12,36 +13,66 @@ from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import RECORDS
 
 PARTITIONS = 4
+INPUTS = ("views", "users")
 Row = Mapping[str, Any]
 
 
-def append(system: EmbeddedSystem, stream: str, rows: Iterable[Row]) -> None:
-    """Write rows, each to the partition of its user, in one transaction."""
-    transaction = system.begin(f"{stream}.writer", 0)
-    parts: dict[int, list[Row]] = {}
-    rows = list(rows)
-    places = partition_of(pa.array([row["user"].encode() for row in rows], pa.binary()), PARTITIONS)
-    for index, row in zip(places.tolist(), rows, strict=True):
-        parts.setdefault(index, []).append(row)
-    for index, part in parts.items():
-        keys = pa.array([row["user"].encode() for row in part], pa.binary())
-        values = pa.array([json.dumps(row).encode() for row in part], pa.binary())
-        times = pa.array([0] * len(part), pa.int64())
-        transaction.append(Partition(stream, index), pa.record_batch([keys, values, times], schema=RECORDS))
-    transaction.commit()
+class Streams(Protocol):
+    """What a siege and its feeder do with streams."""
+
+    def create(self) -> None:
+        """Make the inputs."""
+
+    def append(self, stream: str, rows: Iterable[Row]) -> None:
+        """Write rows, each to the partition of its user."""
+
+    def rows(self, stream: str) -> list[dict[str, Any]]:
+        """All committed rows of a stream, partition by partition, each in its order."""
+
+    def size(self, stream: str) -> int:
+        """How much a stream has; nothing where it is not there yet."""
+
+    def close(self) -> None:
+        """Let go, once everything is written."""
 
 
-def rows(system: EmbeddedSystem, stream: str) -> list[dict[str, Any]]:
-    """All rows of a stream, partition by partition, each in its order."""
-    partitions = [Partition(stream, index) for index in range(system.partitions(stream) or 0)]
-    found: list[dict[str, Any]] = []
-    for partition, span in system.spans(partitions).items():
-        for records in system.read(partition, span.oldest, span.end):
-            found += map(json.loads, records.column("value").to_pylist())
-    return found
+class LogStreams:
+    """The streams of an embedded log."""
 
+    def __init__(self, folder: Path) -> None:
+        self.system = EmbeddedSystem(folder)
 
-def size(system: EmbeddedSystem, stream: str) -> int:
-    """How many records a stream has."""
-    partitions = [Partition(stream, index) for index in range(system.partitions(stream) or 0)]
-    return sum(span.end - span.oldest for span in system.spans(partitions).values())
+    def create(self) -> None:
+        for name in INPUTS:
+            self.system.create(name, PARTITIONS)
+
+    def append(self, stream: str, rows: Iterable[Row]) -> None:
+        """All in one transaction."""
+        transaction = self.system.begin(f"{stream}.writer", 0)
+        parts: dict[int, list[Row]] = {}
+        rows = list(rows)
+        places = partition_of(pa.array([row["user"].encode() for row in rows], pa.binary()), PARTITIONS)
+        for index, row in zip(places.tolist(), rows, strict=True):
+            parts.setdefault(index, []).append(row)
+        for index, part in parts.items():
+            keys = pa.array([row["user"].encode() for row in part], pa.binary())
+            values = pa.array([json.dumps(row).encode() for row in part], pa.binary())
+            times = pa.array([0] * len(part), pa.int64())
+            records = pa.record_batch([keys, values, times], schema=RECORDS)
+            transaction.append(Partition(stream, index), records)
+        transaction.commit()
+
+    def rows(self, stream: str) -> list[dict[str, Any]]:
+        partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]
+        found: list[dict[str, Any]] = []
+        for partition, span in self.system.spans(partitions).items():
+            for records in self.system.read(partition, span.oldest, span.end):
+                found += map(json.loads, records.column("value").to_pylist())
+        return found
+
+    def size(self, stream: str) -> int:
+        partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]
+        return sum(span.end - span.oldest for span in self.system.spans(partitions).values())
+
+    def close(self) -> None:
+        self.system.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.engine.crash.attack import Attack, attacks
 from tests.engine.crash.siege import Siege
+from tests.kafka.broker import Broker
 
 OF_EACH_KIND = (
     Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
@@ -22,6 +23,24 @@ def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(t
     siege = Siege(tmp_path, print)
     assert siege.run(OF_EACH_KIND, seed=1) == []
     assert siege.killed.total() >= len(OF_EACH_KIND)
+
+
+ON_A_BROKER = (
+    Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
+    Attack(victim="broker", commits=200, delay=0.1),
+    Attack(point="commit.after.processor-1", commits=200),
+    Attack(victim="frozen broker", commits=200),
+    Attack(victim="driver", commits=200, delay=0.3),
+    Attack(victim="broker", commits=1),
+)
+
+
+def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
+    broker: Broker, tmp_path: Path
+) -> None:
+    siege = Siege(tmp_path / "siege", print, broker)
+    assert siege.run(ON_A_BROKER, seed=2) == []
+    assert siege.killed["broker"] == 2
 
 
 def test_the_same_seed_makes_the_same_attacks() -> None:

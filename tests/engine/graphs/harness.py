@@ -12,15 +12,17 @@ from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
+from streamapp.spec.render import as_data, as_yaml
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.home import Home, embedded_home
+from streamapp_runtime.driver.home import Home
 from streamapp_runtime.driver.launch import Launch, launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.connection import Embedded, open_system
 from streamapp_runtime.systems.system import RECORDS, System
+from tests.engine.cli.running import COMMAND
 
 Row = dict[str, Any]
 MOST_STEPS = 200
@@ -46,11 +48,15 @@ class Told:
 
 @dataclass(slots=True)
 class House:
-    """A system of streams, a session, and the apps that are run there."""
+    """A system of streams, a session, and the apps that are run there.
+
+    On a system that is shared with others every name begins with a prefix, which tests need not know.
+    """
 
     session: SparkSession
     home: Home
     system: System
+    prefix: str = ""
 
     @property
     def data(self) -> Path:
@@ -59,10 +65,21 @@ class House:
 
     def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
         """Append records where their keys belong."""
-        write_all(self.system, stream, records, partitions)
+        write_all(self.system, self.prefix + stream, records, partitions, f"{self.prefix}tests")
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Give a stream more partitions."""
+        self.system.grow(self.prefix + stream, partitions)
+
+    def command(self, app: StreamApp, *options: str) -> list[str]:
+        """What runs an app in a process of its own."""
+        file = self.data / f"{app.metadata.name}.yaml"
+        file.write_text(as_yaml(self.at_home(app)), "utf-8")
+        return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
 
     def launched(self, app: StreamApp) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
+        app = self.at_home(app)
         ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
         return ledger, launch(app, self.home, self.system, ledger, self.session, 1)
 
@@ -100,25 +117,39 @@ class House:
 
     def records(self, stream: str) -> list[Record]:
         """All records of a stream, partition by partition."""
-        return read_all(self.system, stream)
+        return read_all(self.system, self.prefix + stream)
 
     def rows(self, stream: str) -> list[Row]:
         """The values of a stream, in an order of their own."""
         return in_order([record.value for record in self.records(stream)])
 
+    def at_home(self, app: StreamApp) -> StreamApp:
+        """An app that was made for an embedded log, as it has to be for the system that is here."""
+        there = self.home.connection
+        if isinstance(there, Embedded):
+            return app
+        data = as_data(app)
+        spec = {"partitionSettle": "0s"} | data["spec"]  # tests themselves are the producers
+        for stream in spec["streams"]:
+            stream["topic"] = self.prefix + stream.get("topic", stream["name"])
+        spec["systems"] = [{"name": "main", "kafka": {"bootstrapServers": there.bootstrap_servers}}]
+        spec["applicationId"] = self.prefix + app.application_id
+        return _parsed(data | {"spec": spec})
 
-def write_all(system: System, stream: str, records: Sequence[Told], partitions: int) -> None:
+
+def write_all(
+    system: System, stream: str, records: Sequence[Told], partitions: int, writer: str = "tests"
+) -> None:
     """Append records where their keys belong."""
     system.create(stream, partitions)
     keys = pa.array([None if r.key is None else r.key.encode() for r in records], pa.binary())
     values = pa.array([_value(r.value) for r in records], pa.binary())
     times = pa.array([r.timestamp for r in records], pa.int64())
-    transaction = system.begin("tests", 0)
-    for index, place in enumerate(partition_of(keys, partitions).tolist()):
-        one = pa.record_batch(
-            [keys[index : index + 1], values[index : index + 1], times[index : index + 1]], schema=RECORDS
-        )
-        transaction.append(Partition(stream, int(place)), one)
+    every = pa.record_batch([keys, values, times], schema=RECORDS)
+    places = partition_of(keys, partitions)
+    transaction = system.begin(writer, 0)
+    for index in sorted({*places.tolist()}):
+        transaction.append(Partition(stream, index), every.filter(pa.array(places == index)))
     transaction.commit()
 
 
@@ -138,16 +169,10 @@ def read_all(system: System, stream: str) -> list[Record]:
 
 
 @contextmanager
-def house(session: SparkSession, folder: Path) -> Iterator[House]:
-    with house_at(session, embedded_home(folder)) as opened:
-        yield opened
-
-
-@contextmanager
-def house_at(session: SparkSession, home: Home) -> Iterator[House]:
+def house_at(session: SparkSession, home: Home, prefix: str = "") -> Iterator[House]:
     system = open_system(home.connection)
     try:
-        yield House(session, home, system)
+        yield House(session, home, system, prefix)
     finally:
         system.close()
 
@@ -160,7 +185,7 @@ def app(
     **spec: Any,
 ) -> StreamApp:
     """An app of these parts on the embedded system."""
-    found = from_data(
+    return _parsed(
         {
             "apiVersion": "streamapp.dev/v1alpha1",
             "kind": "StreamApp",
@@ -174,6 +199,10 @@ def app(
             },
         }
     )
+
+
+def _parsed(data: Row) -> StreamApp:
+    found = from_data(data)
     assert not found.problems, [str(problem) for problem in found.problems]
     return found.apps[0]
 

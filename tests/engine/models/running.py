@@ -18,10 +18,9 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.render import as_data
 from streamapp_runtime.cli.scale import scale
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.cli.running import COMMAND
 from tests.engine.crash.victims import kill, victims
-from tests.engine.graphs.harness import Row, told, write_all
+from tests.engine.graphs.harness import Row
 
 PATIENCE_SECONDS = 400.0
 REPOSITORY = Path(__file__).parents[3]
@@ -63,6 +62,15 @@ class Outside:
                 if not self.news.wait(deadline - time.monotonic()) or self.process.poll() is not None:
                     raise AssertionError(f"it did not say so: {self.said[-15:]}")
 
+    def until_so(self, done: Callable[[], bool]) -> None:
+        """Wait for something that it brings about and does not say."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        with self.news:
+            while not done():
+                if time.monotonic() > deadline or self.process.poll() is not None:
+                    raise AssertionError(f"it did not come to pass: {self.said[-15:]}")
+                self.news.wait(0.2)
+
     def scale(self, processors: int) -> None:
         arguments = [str(self.folder / "app.yaml"), str(processors), "--data", str(self.folder / "data")]
         result = CliRunner().invoke(scale, arguments)
@@ -99,8 +107,7 @@ class Outside:
 class Feeder:
     """Writes the numbers of all users, one round after the other, until it is told to stop."""
 
-    system: EmbeddedSystem
-    stream: str
+    write: Callable[[list[Row]], None]
     users: int
     rounds: int = 0
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -110,8 +117,7 @@ class Feeder:
             self.one()
 
     def one(self) -> None:
-        rows: list[Row] = [{"user": f"u{user}", "n": self.rounds} for user in range(self.users)]
-        write_all(self.system, self.stream, told(rows, "user"), self.system.partitions(self.stream) or 0)
+        self.write([{"user": f"u{user}", "n": self.rounds} for user in range(self.users)])
         self.rounds += 1
 
     @contextmanager

@@ -8,7 +8,7 @@ import pytest
 
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash.victims import kill
-from tests.engine.graphs.harness import last_by_key, read_all
+from tests.engine.graphs.harness import Row, last_by_key, read_all, told, write_all
 from tests.engine.models.running import Feeder, Outside, changed, idle, progress
 from tests.engine.models.test_a_growing_stream import USERS, chained, numbered
 
@@ -19,6 +19,13 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
     system.create("events", 4)
     yield system
     system.close()
+
+
+def feeding(system: EmbeddedSystem) -> Feeder:
+    def write(rows: list[Row]) -> None:
+        write_all(system, "events", told(rows, "user"), system.partitions("events") or 0)
+
+    return Feeder(write, USERS)
 
 
 def everything_once_and_in_order(system: EmbeddedSystem, rounds: int) -> None:
@@ -33,7 +40,7 @@ def everything_once_and_in_order(system: EmbeddedSystem, rounds: int) -> None:
 def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_once(
     tmp_path: Path, system: EmbeddedSystem
 ) -> None:
-    feeder = Feeder(system, "events", USERS)
+    feeder = feeding(system)
     feeder.one()
     run = Outside.start(tmp_path, chained(), processors=1)
     try:
@@ -61,7 +68,7 @@ def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_onc
 def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_does(
     tmp_path: Path, system: EmbeddedSystem
 ) -> None:
-    feeder = Feeder(system, "events", USERS)
+    feeder = feeding(system)
     feeder.one()
     run = Outside.start(tmp_path, chained(rebalanceDelay="3s"), processors=2)
     try:

@@ -10,7 +10,7 @@ from streamapp.spec.reasons import Reason
 from streamapp_runtime.driver.refused import RefusedError
 from tests.engine.graphs.harness import House, told
 from tests.engine.models.switching import Run
-from tests.engine.models.test_a_growing_stream import chained, everything_once_and_in_order, grow, numbered
+from tests.engine.models.test_a_growing_stream import chained, everything_once_and_in_order, numbered
 
 WAYS = "tests.engine.models.ways"
 
@@ -32,7 +32,7 @@ def test_tasks_are_formed_as_the_app_says_and_a_growth_follows_the_keys(here: Ho
     run = Run.start(here, chained(grouper=f"{WAYS}:{name}"))
     assert tasks(run) == {"east": [0, 2], "west": [1]}
     run.to_the_end()
-    grow(here, "events", 6)
+    here.grow("events", 6)
     here.write("events", told(numbered(4, 8), "user"), 6)
     assert run.review()
     assert tasks(run) == {"east": [0, 2, 3, 5], "west": [1, 4]}
@@ -60,7 +60,7 @@ def test_new_partitions_go_where_the_apps_algorithm_says(here: House) -> None:
     here.write("events", told(numbered(0, 1), "user"), 2)
     run = Run.start(here, chained(config={ALGORITHM: f"{WAYS}:from_the_last"}))
     run.to_the_end()
-    grow(here, "events", 5)
+    here.grow("events", 5)
     assert run.review()
     assert tasks(run) == {"Partition 0": [0, 3], "Partition 1": [1, 2, 4]}
 
@@ -72,7 +72,7 @@ def test_an_algorithm_that_breaks_its_contract_is_refused_when_it_does_and_the_a
     run = Run.start(here, chained(config={ALGORITHM: f"{WAYS}:wild"}))
     run.to_the_end()
     here.write("events", told(numbered(2, 4), "user"), 2)
-    grow(here, "events", 4)
+    here.grow("events", 4)
     assert run.review() == []
     assert [one.reason for one in run.author.warnings] == [Reason.EXPANSION_ALGORITHM_INVALID]
     run.to_the_end()

@@ -2,6 +2,7 @@
 
 from streamapp.spec.app import StreamApp
 from tests.engine.graphs.harness import House, Row, app, told
+from tests.engine.places import ON_BOTH
 from tests.engine.time.making import NOW, at, counting, events, sent
 
 PAGES = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(60)]
@@ -40,6 +41,7 @@ def both(**more: object) -> StreamApp:
     )
 
 
+@ON_BOTH
 def test_two_apps_give_what_one_gives_of_the_same_records(here: House) -> None:
     for part in (PAGES[:20], PAGES[20:45], PAGES[45:]):
         here.write("events", told(part, "user"), partitions=2)
@@ -49,6 +51,7 @@ def test_two_apps_give_what_one_gives_of_the_same_records(here: House) -> None:
     assert here.rows("out") == here.rows("one") != []
 
 
+@ON_BOTH
 def test_the_end_of_one_batch_app_ends_the_next(here: House) -> None:
     here.write("events", told(PAGES, "user"), partitions=2)
     here.run_to_end(first(mode="batch"), rows=9)
@@ -58,6 +61,7 @@ def test_the_end_of_one_batch_app_ends_the_next(here: House) -> None:
     assert sum(row["rows"] for row in here.rows("out")) == len(PAGES)
 
 
+@ON_BOTH
 def test_tasks_formed_anew_upstream_neither_stall_a_reader_nor_take_it_back(here: House) -> None:
     """Four upstream tasks become one and then four again; each speaks before the next is counted on."""
     for number, grouper in enumerate(["partition", "single", "partition", "single"]):

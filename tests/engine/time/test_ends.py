@@ -5,6 +5,7 @@ from pathlib import Path
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.loop import Loop
 from tests.engine.graphs.harness import House, Row, app, in_order, last_by_key, told
+from tests.engine.places import ON_BOTH
 from tests.engine.time.making import at, counting, events, sent
 
 ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
@@ -34,12 +35,14 @@ def expected(given: list[Row]) -> list[tuple[str, str, int]]:
     return sorted((page, start, count) for (page, start), count in found.items())
 
 
+@ON_BOTH
 def test_an_end_goes_through_two_repartitions_and_windows_go_out_with_it(here: House) -> None:
     here.write("events", told(ROWS, "user"), partitions=4)
     here.run_to_end(BATCH, rows=9)
     assert rows(here) == expected(ROWS)
 
 
+@ON_BOTH
 def test_an_app_without_any_record_ends(here: House) -> None:
     here.write("events", [], partitions=2)
     here.run_to_end(BATCH)
@@ -58,6 +61,7 @@ def test_what_comes_after_the_start_is_left_to_the_next_turn(here: House) -> Non
     assert rows(here) == expected(ROWS[:25])
 
 
+@ON_BOTH
 def test_a_second_turn_reads_what_has_come_since_and_its_windows_hold_what_they_held(here: House) -> None:
     for part in (ROWS[:25], ROWS[25:]):
         here.write("events", told(part, "user"), partitions=4)
@@ -83,6 +87,7 @@ def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(he
     assert found == [("00", 1), ("20", 1), ("20", 2)]
 
 
+@ON_BOTH
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     here: House, tmp_path: Path
 ) -> None:

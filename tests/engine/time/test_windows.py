@@ -2,6 +2,7 @@
 
 from streamapp_runtime.driver.loop import Loop
 from tests.engine.graphs.harness import House, app
+from tests.engine.places import ON_BOTH
 from tests.engine.time.making import NOW, at, counting, events, sent, told
 
 OUT = {"name": "out", "key": "user"}
@@ -21,6 +22,7 @@ def test_a_window_goes_out_once_when_the_watermark_has_passed_it(here: House) ->
     assert windows(here) == [("ann", "00", 4)]
 
 
+@ON_BOTH
 def test_watermarks_go_through_a_repartition(here: House) -> None:
     made = app(
         {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}},
@@ -75,6 +77,7 @@ def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(here
     loop.release()
 
 
+@ON_BOTH
 def test_late_rows_are_left_out_and_counted(here: House) -> None:
     made = app(counting("events"), sent("counted"), streams=[events(), OUT], config=NOW)
     here.write("events", told([at(1), at(12)]), partitions=1)

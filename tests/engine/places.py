@@ -1,0 +1,31 @@
+"""Where tests run their apps: on an embedded log, on the broker that all share, or once on each."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.home import Home, embedded_home
+from streamapp_runtime.systems.connection import Kafka
+from tests.engine.graphs.harness import House, house_at
+
+ON_KAFKA = pytest.mark.parametrize("here", ["kafka"], indirect=True)
+ON_BOTH = pytest.mark.parametrize("here", ["embedded", "kafka"], indirect=True)
+
+
+@contextmanager
+def embedded(session: SparkSession, folder: Path) -> Iterator[House]:
+    """A log that lies in the folder."""
+    with house_at(session, embedded_home(folder)) as house:
+        yield house
+
+
+@contextmanager
+def kafka(session: SparkSession, folder: Path, there: Kafka, prefix: str = "") -> Iterator[House]:
+    """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
+    home = Home(there, folder / "state")
+    with house_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as house:
+        yield house
