@@ -53,7 +53,8 @@ class Report:
     state: State
     driver: str = ""  # the name of the pod that speaks
     incarnation: int = 0  # of the app's checkpoint stream
-    spec_hash: str = ""
+    spec_hash: str = ""  # of the accepted app that the driver was started with
+    generation: int = 0  # that it goes by, which may be a later one; 0 where nobody counts them
     run_id: str = ""
     model_version: int = 0  # the model that is applied; 0 before the first
     binding: Mapping[str, Seat] = field(default_factory=dict)  # by processor

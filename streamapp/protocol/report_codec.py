@@ -35,6 +35,7 @@ class _Written(Form):
     driver: str = ""
     incarnation: Count = 0
     spec_hash: str = ""
+    generation: Count = 0
     run_id: str = ""
     model_version: Count = 0
     processors: Count = 0  # for those who only look
@@ -61,6 +62,7 @@ def encode_report(report: Report) -> str:
         driver=report.driver,
         incarnation=report.incarnation,
         spec_hash=report.spec_hash,
+        generation=report.generation,
         run_id=report.run_id,
         model_version=report.model_version,
         processors=len(seats),
@@ -97,6 +99,7 @@ def decode_report(text: str) -> Report:
         driver=form.driver,
         incarnation=form.incarnation,
         spec_hash=form.spec_hash,
+        generation=form.generation,
         run_id=form.run_id,
         model_version=form.model_version,
         binding={name: Seat(location, executor or "") for name, (location, executor) in seats.items()},

@@ -148,6 +148,9 @@ def _progressing(view: View) -> Iterator[Condition]:
         case Keep() if view.report is not None and view.report.model_version not in {0, view.wanted_version}:
             text = f"the driver takes up job model {view.wanted_version}"
             yield holds(Aspect.PROGRESSING, Why.MODEL_CHANGED, text, generation)
+        case Keep() if view.behind:
+            text = f"the driver takes up generation {view.target.generation if view.target else ''}"
+            yield holds(Aspect.PROGRESSING, Why.SPEC_CHANGED, text, generation)
         case Keep() if not view.running:
             yield holds(Aspect.PROGRESSING, Why.DRIVER_STARTING, ready(view).message, generation)
     yield fails(Aspect.PROGRESSING, Why.STABLE, "nothing is under way", generation)
@@ -213,8 +216,10 @@ ALL = (accepted, planned, launched, ready, progressing, degraded, stalled, suspe
 
 
 def _runs(view: View) -> int:
-    """The generation that runs; one that only changed what is taken up live runs already."""
+    """The generation that runs. One without a restart runs when the driver says that it goes by it."""
     pod, target = view.driving.pod, view.target
+    if view.behind and view.report is not None:
+        return view.report.generation
     if pod is not None and (view.driving.restart or target is None):
         return generation_of(pod.manifest)
     return target.generation if target is not None else view.facts.newest.generation

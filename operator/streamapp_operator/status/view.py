@@ -53,6 +53,12 @@ class View:
         return report.state is State.RUNNING and applied
 
     @property
+    def behind(self) -> bool:
+        """Whether the driver goes by an earlier generation; not where it does not say by which."""
+        told = self.report.generation if self.report else 0
+        return self.target is not None and 0 < told < self.target.generation
+
+    @property
     def embedded(self) -> bool:
         """Whether the driver is the author of its own model."""
         return self.target is not None and is_embedded(self.target.accepted.app)

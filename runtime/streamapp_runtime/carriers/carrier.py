@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.report import Report
 from streamapp.protocol.wanted import Wanted
 
@@ -11,6 +12,9 @@ class Carrier(Protocol):
 
     def wanted(self) -> Wanted | None:
         """What is wanted now; None where nobody has said anything, or nothing that can be read."""
+
+    def accepted(self) -> Accepted | None:
+        """The newest generation that was accepted; None where nobody tells of any."""
 
     def report(self, report: Report) -> None:
         """Tell how things are; the same as before is not told again."""

@@ -9,16 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from threading import Condition, Thread
-from typing import Any
+from typing import Any, TypeVar
 
 from streamapp.jobmodel.unreadable import UnreadableError
+from streamapp.protocol.accepted import Accepted, decode_accepted
 from streamapp.protocol.message import MessageTooLargeError
-from streamapp.protocol.places import REPORT, WANTED
+from streamapp.protocol.places import ACCEPTED, REPORT, WANTED
 from streamapp.protocol.report import Report
 from streamapp.protocol.report_codec import encode_report
 from streamapp.protocol.wanted import Wanted, decode_wanted
 from streamapp_runtime.carriers.api_server import ApiServer
 
+T = TypeVar("T")
 TROUBLE = (OSError, HTTPException, ValueError, KeyError)
 """What may come of a call: refused, cut off, or an answer that is none."""
 SOON, LATEST = 0.5, 15.0
@@ -35,6 +37,7 @@ class ConfigMaps:
     report_name: str
     trouble: Callable[[str], None] = lambda _: None
     _wanted: Wanted | None = None
+    _accepted: Accepted | None = None
     _text: str = ""  # the newest report
     _told: str = ""  # the last one that arrived
     _closed: bool = False
@@ -48,6 +51,10 @@ class ConfigMaps:
     def wanted(self) -> Wanted | None:
         """What is wanted now, as far as it is known."""
         return self._wanted
+
+    def accepted(self) -> Accepted | None:
+        """The newest accepted generation, which lies beside what is wanted."""
+        return self._accepted
 
     def report(self, report: Report) -> None:
         """Have it told, if it says anything new."""
@@ -88,13 +95,18 @@ class ConfigMaps:
             self._take(changed)
 
     def _take(self, found: dict[str, Any]) -> None:
-        text = (found.get("data") or {}).get(WANTED)
-        if text is None:
-            return
+        data: dict[str, str] = found.get("data") or {}
+        self._accepted = self._read(data, ACCEPTED, decode_accepted) or self._accepted
+        self._wanted = self._read(data, WANTED, decode_wanted) or self._wanted
+
+    def _read(self, data: dict[str, str], name: str, decode: Callable[[str], T]) -> T | None:
+        if name not in data:
+            return None
         try:
-            self._wanted = decode_wanted(text)
+            return decode(data[name])
         except UnreadableError as error:
             self.trouble(str(error))
+            return None
 
     def _write(self) -> None:
         with self._news:

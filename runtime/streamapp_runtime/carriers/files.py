@@ -1,17 +1,21 @@
 """Messages as files of a folder: how `streamapp run` is told things, and is asked how it goes."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.protocol.places import REPORT, WANTED
+from streamapp.protocol.accepted import Accepted, decode_accepted
+from streamapp.protocol.places import ACCEPTED, REPORT, WANTED
 from streamapp.protocol.report import Report
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted import Wanted, decode_wanted, encode_wanted
 from streamapp_runtime.stores.directory import quoted
 
 FOLDER = "protocol"
+T = TypeVar("T")
 
 
 def folder_of(state: Path, application_id: str) -> Path:
@@ -24,9 +28,13 @@ class Files:
     """The driver's end."""
 
     folder: Path
-    _seen: tuple[int, int] | None = None  # when the file was written, and which one it is
-    _wanted: Wanted | None = None
+    _wanted: "_Message[Wanted]" = field(init=False)
+    _accepted: "_Message[Accepted]" = field(init=False)
     _said: str = field(default="")
+
+    def __post_init__(self) -> None:
+        self._wanted = _Message(self.folder / WANTED, decode_wanted)
+        self._accepted = _Message(self.folder / ACCEPTED, decode_accepted)
 
     def begin(self) -> None:
         """Forget what was wanted of an earlier run: who starts one says how it is to be."""
@@ -35,16 +43,11 @@ class Files:
 
     def wanted(self) -> Wanted | None:
         """What is wanted now; a file that cannot be read changes nothing."""
-        file = self.folder / WANTED
-        try:
-            found = file.stat()
-            if (seen := (found.st_mtime_ns, found.st_ino)) != self._seen:
-                self._seen = seen
-                with suppress(UnreadableError):
-                    self._wanted = decode_wanted(file.read_text("utf-8"))
-        except OSError:
-            return self._wanted
-        return self._wanted
+        return self._wanted.newest()
+
+    def accepted(self) -> Accepted | None:
+        """The newest accepted generation, where somebody puts any there."""
+        return self._accepted.newest()
 
     def report(self, report: Report) -> None:
         """Write it, if it says anything new."""
@@ -55,6 +58,25 @@ class Files:
 
     def close(self) -> None:
         """There is nothing to let go of."""
+
+
+@dataclass(slots=True)
+class _Message(Generic[T]):
+    """A file that others replace, read again only when it is another one."""
+
+    file: Path
+    decode: Callable[[str], T]
+    _seen: tuple[int, int] | None = None  # when the file was written, and which one it is
+    _found: T | None = None
+
+    def newest(self) -> T | None:
+        """What it says; one that cannot be read says what it said before."""
+        with suppress(OSError, UnreadableError):
+            found = self.file.stat()
+            if (seen := (found.st_mtime_ns, found.st_ino)) != self._seen:
+                self._seen = seen
+                self._found = self.decode(self.file.read_text("utf-8"))
+        return self._found
 
 
 def ask(folder: Path, wanted: Wanted) -> None:

@@ -14,6 +14,7 @@ class Kind(StrEnum):
 
     MODEL = "model"  # another job model runs
     LANES = "lanes"  # processors are missing, or are there again
+    SPEC = "spec"  # an edit was taken up that needs no restart
     REFUSED = "refused"  # something was wanted that cannot be; the app goes on as it was
 
 
@@ -51,6 +52,12 @@ def manned(launch: Launch, was: Lanes, roster: Roster) -> Change:
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
     return Change(Kind.LANES, text, launch.model.version, roster.assigned, moved)
+
+
+def edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> Change:
+    """That another generation of the app runs, by the same model and the same driver."""
+    text = f"generation {generation}: {', '.join(fields) or 'nothing that it goes by'} changed"
+    return Change(Kind.SPEC, text, launch.model.version, lanes)
 
 
 def refused(launch: Launch, lanes: Lanes, warnings: tuple[Warned, ...]) -> Change:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.report import Progress, Report, Seat, State, Warned, coarse
 from streamapp.protocol.wanted import Wanted
+from streamapp.spec.changes import changes
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.carriers.carrier import Carrier
+from streamapp_runtime.driver.attuning import attune, is_live
 from streamapp_runtime.driver.author import period
 from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.change import Change, refused, switched
+from streamapp_runtime.driver.change import Change, edited, refused, switched
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.follower import followed
 from streamapp_runtime.driver.loop import Loop
@@ -27,7 +29,7 @@ class Driven:
     """One driver under an operator."""
 
     loop: Loop
-    accepted: Accepted
+    accepted: Accepted  # with which it was started, and by which it is called
     carrier: Carrier
     workforce: Workforce
     pod: str
@@ -35,6 +37,7 @@ class Driven:
     taken: Wanted | None  # the last one that was looked at, taken up or refused
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Warned, ...] = ()
+    edited: Accepted | None = None  # a later generation that was taken up since
     _looked: float = float("-inf")
     _counted: float = float("-inf")
 
@@ -44,6 +47,7 @@ class Driven:
             return False
         self._looked = time.monotonic()
         try:
+            self._attune()
             self._count()
             return self._follow()
         except FencedError as error:
@@ -61,6 +65,7 @@ class Driven:
         self.carrier.report(
             replace(
                 beginning(self.accepted, self.pod, state),
+                generation=self._goes_by.generation,
                 incarnation=loop.ledger.incarnation,
                 run_id=loop.ledger.run_id,
                 model_version=launch.model.version,
@@ -75,8 +80,26 @@ class Driven:
             )
         )
 
+    @property
+    def _goes_by(self) -> Accepted:
+        return self.edited or self.accepted
+
+    def _attune(self) -> None:
+        """Take up a later generation, unless it is one that a driver has to be started for."""
+        newest, was = self.carrier.accepted(), self._goes_by
+        if newest is None or newest.generation <= was.generation or newest.owner != was.owner:
+            return
+        if not is_live(self.accepted.app, newest.app):
+            return
+        attune(self.loop, newest.app)
+        self.edited = newest
+        fields = [one.path for one in changes(was.app, newest.app)]
+        loop = self.loop
+        self.changed(edited(loop.launch, loop.manning.roster.assigned, newest.generation, fields))
+        self.tell()
+
     def _count(self) -> None:
-        app = self.accepted.app
+        app = self._goes_by.app
         seconds = period(app)
         if self.counts and (seconds is None or time.monotonic() - self._counted < seconds):
             return
@@ -114,4 +137,4 @@ class Driven:
 
 def beginning(accepted: Accepted, pod: str, state: State) -> Report:
     """What a driver can say before it has a model."""
-    return Report(state, driver=pod, spec_hash=accepted.hash)
+    return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)

@@ -43,7 +43,7 @@ def keeping_time(
         run=f"{ledger.run_id}/{turn.number}" if turn else ledger.run_id,
         model=_model(ledger, upstream),
         since=now,
-        interval=int(app.spec.config.get(CONTROL_INTERVAL, KEYS[CONTROL_INTERVAL].default)),
+        interval=control_interval(app),
         partitions=mine,
         delays={name: milliseconds(time.delay) for name, time in timed.items()},
         timed=found.timed,
@@ -61,6 +61,11 @@ def keeping_time(
         },
         turn=turn.number if turn else 0,
     )
+
+
+def control_interval(app: StreamApp) -> int:
+    """The shortest time between two watermarks of a task, in milliseconds."""
+    return int(app.spec.config.get(CONTROL_INTERVAL, KEYS[CONTROL_INTERVAL].default))
 
 
 def untimed(app: StreamApp, program: Program) -> list[Problem]:

@@ -54,6 +54,10 @@ PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress"})
 """Where the driver is, which a cluster says better."""
 
 
+CONTEXT_ONLY: Final = frozenset({"spark.executor.instances"})
+"""What only the context is told: to begin without executors, which Spark's launcher takes for a mistake."""
+
+
 class ExecutorsMissingError(Exception):
     """Not all executors came in time."""
 
@@ -73,7 +77,7 @@ def open_shaped_session(name: str, shape: Mapping[str, str]) -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     mine = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
     settings = {"spark.master": "local[1]", **shape, **mine}
-    start_jvm(settings.items())
+    start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)

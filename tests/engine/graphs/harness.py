@@ -77,11 +77,11 @@ class House:
         file.write_text(as_yaml(self.at_home(app)), "utf-8")
         return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
 
-    def launched(self, app: StreamApp) -> tuple[Ledger, Launch]:
+    def launched(self, app: StreamApp, processors: int = 1) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
         app = self.at_home(app)
         ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
-        return ledger, launch(app, self.home, self.system, ledger, self.session, 1)
+        return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
         """Run an app until it has read all that there is."""
