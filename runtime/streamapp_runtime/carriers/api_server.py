@@ -34,8 +34,9 @@ class ApiServer:
         """As every pod finds it."""
         host, port = os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"]
         host = f"[{host}]" if ":" in host else host
-        namespace = (ACCOUNT / "namespace").read_text("utf-8").strip()
-        return cls(f"https://{host}:{port}", ACCOUNT / "token", ACCOUNT / "ca.crt", namespace)
+        account = Path(os.environ.get("STREAMAPP_ACCOUNT", ACCOUNT))
+        namespace = (account / "namespace").read_text("utf-8").strip()
+        return cls(f"https://{host}:{port}", account / "token", account / "ca.crt", namespace)
 
     def config_map(self, name: str) -> dict[str, Any]:
         """A ConfigMap as it is now."""

@@ -14,6 +14,7 @@ from streamapp.spec.durations import milliseconds
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.carriers.carrier import Carrier
 from streamapp_runtime.driver.application import begin, opened, serve, tidying
+from streamapp_runtime.driver.claim import Claim
 from streamapp_runtime.driver.driven import Driven, beginning
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.follower import followed
@@ -63,7 +64,8 @@ def drive(accepted: Accepted, post: Post, carrier: Carrier, stop: Stopping, hear
         ledger = Ledger(system, f"{app.application_id}.checkpoint")
         wanted = _awaited(carrier, accepted, stop, None)
         try:
-            ledger.open(wanted.model.run_id if wanted.model else uuid4().hex)
+            run = wanted.model.run_id if wanted.model else uuid4().hex
+            ledger.open(run, Claim.of_cluster(accepted))
             site = Site(app, home, system, ledger, own_of(app))
             ready, wanted = _first(site, session, accepted, post, carrier, stop, wanted)
         except (FencedError, *TROUBLE) as error:

@@ -18,6 +18,7 @@ from streamapp.spec.durations import milliseconds
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.claim import Claim
 from streamapp_runtime.driver.compiled import compiled
 from streamapp_runtime.driver.flow import Course
 from streamapp_runtime.driver.home import Home
@@ -108,7 +109,7 @@ def launch(
     if problems := unready(app):
         raise RefusedError(problems)
     site = Site(app, home, system, ledger, own_of(app))
-    ledger.open(uuid4().hex)
+    ledger.open(uuid4().hex, Claim.of_run(app))
     return begun(site, session, processors, places)
 
 

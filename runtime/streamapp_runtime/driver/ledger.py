@@ -10,6 +10,7 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import DRIVER, Checkpoint
 from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.driver.claim import NOBODY, Claim
 from streamapp_runtime.incarnation import Incarnation, check_newest, recorded
 from streamapp_runtime.systems.system import FencedError, StreamOptions, System
 
@@ -24,6 +25,7 @@ STARTS = b"\x00starts"
 WRITERS = b"\x00writers"
 """The key of the names of all that ever wrote: a lane that nobody knows of any more may still be at it."""
 DRIVER_WRITER = "driver"
+NOTHING: Mapping[bytes, bytes] = {}
 IDENTITIES = b"\x00identities"
 """The key of what tells the streams that the app reads from others that may be made under their names."""
 
@@ -47,14 +49,20 @@ class Ledger:
     identities: dict[str, str] = field(default_factory=dict)  # by topic
     _record: bytes | None = None  # what this driver wrote of itself
 
-    def open(self, new_run: str) -> None:
-        """Take over: from here on nothing of an earlier driver commits. What it had committed is read."""
+    def open(self, new_run: str, claim: Claim = NOBODY) -> None:
+        """Take over: from here on nothing of an earlier driver commits. What it had committed is read.
+
+        RefusedError where all of it belongs to another app, whose driver is then left in peace.
+        """
         self.system.create(self.stream, 1, StreamOptions(compacted=True))
         for _ in range(MOST_RIVALS):
+            claim.check(self.system.latest(self.stream, settled=False))
             self._interrupt()
             last, self._record = recorded(self.system, self.stream)
+            found = self.system.latest(self.stream)
+            claim.check(found)
             try:
-                self._begin(Incarnation(last.run_id or new_run, last.number + 1))
+                self._begin(Incarnation(last.run_id or new_run, last.number + 1), claim.entry(found))
             except FencedError:
                 continue  # another driver started at the same moment, and was first: follow it
             return
@@ -69,12 +77,13 @@ class Ledger:
         """FencedError when another driver took over."""
         check_newest(self.system, self.stream, self.incarnation)
 
-    def _begin(self, incarnation: Incarnation) -> None:
+    def _begin(self, incarnation: Incarnation, beside: Mapping[bytes, bytes] = NOTHING) -> None:
         """Record, then fence, then read. Two that record the same number are told apart by what was there."""
         record = incarnation.encode()
         expected = {DRIVER: self._record}
         transaction = self.system.begin(self.stream, incarnation.number, expected, DRIVER_WRITER)
-        transaction.put(self.stream, DRIVER, record)
+        for key, value in {DRIVER: record, **beside}.items():
+            transaction.put(self.stream, key, value)
         transaction.commit()
         crash_point("driver.recorded")
         self._record, self.run_id, self.incarnation = record, incarnation.run_id, incarnation.number

@@ -19,18 +19,18 @@ ELSEWHERE = {"STREAMAPP_DRIVER_HOST"}
 def contained(stage: Stage, pod: str, folder: Path) -> Child:
     """The process; its stores and its log are in the folder's `state`."""
     manifest = stage.server.ask("GET", f"/api/v1/namespaces/{stage.namespace}/pods/{pod}")
-    account = _account(stage, manifest["spec"]["serviceAccountName"], folder / "account")
     own = _variables(manifest) | {
+        "STREAMAPP_ACCOUNT": str(_account(stage, manifest["spec"]["serviceAccountName"], folder / "account")),
         "STREAMAPP_ACCEPTED": str(_mounted(stage, manifest, folder / "accepted")),
         "STREAMAPP_STATE": str(folder / "state"),
     }
     server = stage.server
     assert isinstance(server, ApiServer)
     own |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
-    command = [sys.executable, "-m", "tests.control_plane.contained", account, "--metrics-port", "0"]
-    return Child(
-        [*command, "--termination", folder / "termination"], folder / "driver.log", os.environ | own
-    )
+    (container,) = manifest["spec"]["containers"]
+    program, *arguments = container["args"]
+    command = [Path(sys.executable).with_name(program), *arguments, "--metrics-port", "0"]
+    return Child([*command, "--termination", folder / "termination"], folder / "driver.log", os.environ | own)
 
 
 def _variables(manifest: dict[str, Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from streamapp_operator.objects.driver_pod import incarnation_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.control_plane.deciding.kubelet import contained
 from tests.control_plane.deciding.stage import Stage
-from tests.control_plane.processes import Child, until
+from tests.control_plane.processes import until
 
 PATIENCE_SECONDS = 240.0
 LIVE: dict[str, dict[str, Any]] = {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from streamapp_runtime.driver.claim import NOBODY, Claim
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
@@ -16,15 +17,15 @@ STREAM = "app.checkpoint"
 class Overtaken(EmbeddedSystem):
     """A log in which another driver starts between a look at it and what follows."""
 
-    def __init__(self, path: Path, rivals: int) -> None:
+    def __init__(self, path: Path, rivals: int, claim: Claim = NOBODY) -> None:
         super().__init__(path)
-        self.rivals = rivals
+        self.rivals, self.claim = rivals, claim
 
     def begin(self, *args, **options):  # type: ignore[no-untyped-def]
         if self.rivals:
             self.rivals -= 1
             rival = EmbeddedSystem(self._environment.path)
-            Ledger(rival, STREAM).open("rival")
+            Ledger(rival, STREAM).open("rival", self.claim)
             rival.close()
         return super().begin(*args, **options)
 
