@@ -15,3 +15,9 @@ def start_broker(cluster: Cluster) -> None:
     cluster.kubectl("apply", "--server-side", "-f", str(MANIFEST))
     cluster.kubectl("-n", "kafka", "rollout", "status", "statefulset/kafka", "--timeout=240s", limit=300)
     until(lambda: [] if answers(int(BROKER.rpartition(":")[2])) else [f"nobody answers at {BROKER}"], 60)
+
+
+def grow(cluster: Cluster, topic: str, partitions: int) -> None:
+    """Give a topic more partitions by Kafka's own command, as an administrator would."""
+    command = ("kafka-topics", "--bootstrap-server", "localhost:9092", "--alter", "--topic", topic)
+    cluster.kubectl("-n", "kafka", "exec", "kafka-0", "--", *command, "--partitions", str(partitions))

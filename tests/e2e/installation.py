@@ -29,11 +29,17 @@ class Installation:
     cluster: Cluster
     release: str = "streamapp"
     namespace: str = NAMESPACE
+    operator_class: str = ""  # one with a class is beside the first, and has its definition
+    spaces: tuple[str, ...] = ()  # that it looks after; all, if none is named
 
     def install(self, **values: str) -> None:
         """Install it, or upgrade what is there, and wait until the operator is ready."""
-        given = {**VALUES, **{key.replace("__", "."): value for key, value in values.items()}}
-        settings = [part for key, value in given.items() for part in ("--set-string", f"{key}={value}")]
+        given = {
+            **VALUES,
+            **self._bounds(),
+            **{key.replace("__", "."): value for key, value in values.items()},
+        }
+        settings = [part for key, value in given.items() for part in ("--set", f"{key}={value}")]
         self.cluster.helm(
             *("upgrade", "--install", self.release, CHART, "-n", self.namespace, "--create-namespace"),
             *(*settings, "--wait", "--timeout=240s"),
@@ -59,6 +65,12 @@ class Installation:
         for pod in self.pods():
             name = pod["metadata"]["name"]
             self.cluster.kubectl("-n", self.namespace, "delete", "pod", name, "--now", "--wait=false")
+
+    def _bounds(self) -> dict[str, str]:
+        bounds = {f"namespaces[{place}]": name for place, name in enumerate(self.spaces)}
+        if self.operator_class:
+            bounds |= {"operatorClass": self.operator_class, "crds.install": "false"}
+        return bounds
 
     def values(self) -> dict[str, Any]:
         """What the release was given."""

@@ -79,6 +79,20 @@ class Space:
             key=lambda pod: str(pod["metadata"]["name"]),
         )
 
+    def names(self, kinds: str, labels: str = "streamapp.dev/app") -> list[str]:
+        """What is left of some kinds, by the labels that all objects of apps have."""
+        return self.kubectl("get", kinds, "-l", labels, "-o", "name").split()
+
+    def edit(self, app: str, **spec: Any) -> None:
+        """Set fields of an app's spec."""
+        self.kubectl("patch", f"streamapp/{app}", "--type=merge", "-p", json.dumps({"spec": spec}))
+
+    def events(self, app: str, reason: str) -> list[str]:
+        """The messages of an app's events that have this reason."""
+        chosen = f"involvedObject.kind=StreamApp,involvedObject.name={app},reason={reason}"
+        found = self.cluster.objects("events", "-n", self.name, "--field-selector", chosen)
+        return [str(event["message"]) for event in found]
+
     def driver(self, app: str) -> str:
         """The driver pod's name."""
         (pod,) = self.pods(app, "driver")

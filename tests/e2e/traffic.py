@@ -5,7 +5,7 @@ app of the engine's tests does; the same plain model says what has to come out.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,6 +19,16 @@ from tests.engine.kafka.topics import committed, create, produce
 
 BROKER = "127.0.0.1:30092"
 """Where the broker is for tests; `kafka.yaml` and the cluster's port mapping agree on it."""
+
+
+def topics_anew(test: str, counts: Mapping[str, int]) -> None:
+    """Make a test's topics; what it had goes first, its app's own too: all begin with its name."""
+    client = AdminClient({"bootstrap.servers": BROKER, "log_level": 0})
+    while left := [name for name in client.list_topics(timeout=60).topics if name.startswith(f"{test}.")]:
+        for done in client.delete_topics(left).values():
+            with suppress(KafkaException):  # it is going already
+                done.result(60)
+    create(BROKER, {f"{test}.{stream}": count for stream, count in counts.items()})
 
 
 @dataclass(slots=True)
@@ -35,8 +45,7 @@ class Traffic:
 
     def begin(self, partitions: int = 4) -> None:
         """Make the input topics, with all users in them and no view; what an earlier run left goes first."""
-        self._forget()
-        create(BROKER, {self.topic(stream): partitions for stream in ("views", "users")})
+        topics_anew(self.test, {"views": partitions, "users": partitions})
         produce(BROKER, self.topic("users"), known_users(), "user")
 
     def view(self, count: int = 500, among: int | None = None) -> None:
@@ -48,16 +57,6 @@ class Traffic:
     def wrong(self) -> list[str]:
         """Everything in which the outputs are not what they have to be; that nothing has come yet, too."""
         return list(differences(model(known_users(), self.views), *self._found()))
-
-    def _forget(self) -> None:
-        """Take away every topic of the test, the app's own among them: its namespace has the test's name."""
-        client = AdminClient({"bootstrap.servers": BROKER, "log_level": 0})
-        while left := [
-            name for name in client.list_topics(timeout=60).topics if name.startswith(self.topic(""))
-        ]:
-            for done in client.delete_topics(left).values():
-                with suppress(KafkaException):  # it is going already
-                    done.result(60)
 
     def _view(self, number: int) -> Row:
         user, page = self._chance.randrange(USERS), self._chance.choice(["/health", "/a", "/b"])

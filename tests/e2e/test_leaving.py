@@ -1,0 +1,54 @@
+from tests.e2e.cluster import Cluster
+from tests.e2e.conftest import NewSpace
+from tests.e2e.installation import Installation
+from tests.e2e.space import LIMIT
+from tests.e2e.traffic import topics_anew
+from tests.e2e.waiting import until
+
+OWNED = "pods,services,configmaps,serviceaccounts,roles,rolebindings"
+WHAT_AN_OPERATOR_TOUCHES = ("streamapps", "pods", "configmaps", "secrets", "rolebindings", "leases")
+
+
+def test_apps_namespaces_and_operator_go_in_any_order_and_nothing_is_left_or_stuck(
+    kind: Cluster, new_space: NewSpace
+) -> None:
+    topics_anew("leaving", {"views": 2, "seen": 2})
+    orders = ("app-first", "namespace-first", "operator-first", "without-operator")
+    spaces = [new_space(f"leaving-{order}") for order in orders]
+    release = Installation(kind, "leaving", "leaving-system", "leaving", tuple(one.name for one in spaces))
+    release.install()
+    for space in spaces:
+        space.apply("leaving/01-apply")
+    for space in spaces:
+        space.looks_like("leaving/01-assert")
+    app_first, namespace_first, operator_first, without_operator = spaces
+
+    app_first.kubectl("delete", "streamapp", "leaving", "--timeout=60s")
+    until(lambda: app_first.names(OWNED), LIMIT)
+
+    namespace_first.remove()
+    operator_first.edit("leaving", restartNonce=1)  # the operator goes on in the others
+    operator_first.looks_like("leaving/02-assert")
+
+    left = (operator_first, without_operator)
+    drivers = [space.driver("leaving") for space in left]
+    release.uninstall()
+    kind.kubectl("delete", "namespace", release.namespace, "--timeout=120s", limit=150)
+    assert [space.driver("leaving") for space in left] == drivers  # its apps go on, too
+
+    operator_first.kubectl("delete", "streamapp", "leaving", "--timeout=60s")
+    until(lambda: operator_first.names(OWNED), LIMIT)
+    without_operator.remove()
+
+
+def test_an_operator_of_one_namespace_can_do_nothing_in_another(kind: Cluster, new_space: NewSpace) -> None:
+    own, other = new_space("bounded"), new_space("bounded-other")
+    release = Installation(kind, "bounded", "bounded-system", "bounded", (own.name,))
+    release.install()
+    account = f"system:serviceaccount:{release.namespace}:bounded-streamapp-operator"
+    rights = kind.kubectl("auth", "can-i", "--list", "--no-headers", f"--as={account}", "-n", other.name)
+    assert not [line for line in rights.splitlines() if line.startswith(WHAT_AN_OPERATOR_TOUCHES)]
+    own_rights = kind.kubectl("auth", "can-i", "--list", "--no-headers", f"--as={account}", "-n", own.name)
+    assert [line for line in own_rights.splitlines() if line.startswith("streamapps")]
+    release.uninstall()
+    kind.kubectl("delete", "namespace", release.namespace, "--timeout=120s", limit=150)
