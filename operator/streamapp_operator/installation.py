@@ -20,6 +20,7 @@ class Installation:
 
     image: str = ""  # the runtime's; empty: each app has to name one
     image_pull_policy: str = "IfNotPresent"
+    image_pull_secrets: tuple[str, ...] = ()  # of the app's namespace
     operator_class: str | None = None
     host_path_roots: tuple[str, ...] = ()
     allowed: frozenset[Allowance] = frozenset()

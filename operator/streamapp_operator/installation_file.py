@@ -20,6 +20,8 @@ class InstallationFile(Part):
     """Image of drivers and executors, for apps that name none."""
     image_pull_policy: str = Field(_NONE.image_pull_policy, pattern="^(Always|IfNotPresent|Never)$")
     """When that image is pulled."""
+    image_pull_secrets: tuple[str, ...] = _NONE.image_pull_secrets
+    """Secrets, in the namespace of each app, to pull images with for apps that name none."""
     host_path_roots: tuple[str, ...] = _NONE.host_path_roots
     """Folders of nodes below which apps may keep state; none by default."""
     allowed: tuple[Allowance, ...] = ()
@@ -47,6 +49,7 @@ def read_installation(
     return Installation(
         image=image or said.image,
         image_pull_policy=said.image_pull_policy,
+        image_pull_secrets=said.image_pull_secrets,
         operator_class=operator_class,
         host_path_roots=said.host_path_roots,
         allowed=frozenset(said.allowed),

@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 from collections.abc import Callable
-from pathlib import Path
 from time import monotonic
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ from streamapp_operator.cluster.admitted import AdmittedError
 from streamapp_operator.cluster.answers import ClusterError, UnansweredError
 from streamapp_operator.edge import Edge, Reconcile, edge
 from streamapp_operator.key import Key
+from streamapp_operator.leading.where import lease_namespace
 from streamapp_operator.options import Options
 from streamapp_operator.pulse import StuckError
 from streamapp_operator.telemetry.endpoints import serving
@@ -27,14 +27,13 @@ from streamapp_operator.work.workers import Workers
 
 GRACE = 5.0
 """Seconds that each part gets to end."""
-_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _log = logging.getLogger(__name__)
 
 
 async def serve(options: Options, reconciling: Callable[[Edge], Reconcile]) -> int:
     """Be an operator until told to stop, or until something ends that should not; the exit code."""
     identity = options.identity or f"{socket.gethostname()}_{uuid4()}"
-    made = await edge(options, identity, _lease_namespace(options))
+    made = await edge(options, identity, lease_namespace(options))
     filled, told = asyncio.Event(), asyncio.Event()
     try:
         async with serving(
@@ -155,12 +154,3 @@ async def _watch(made: Edge, options: Options, told: asyncio.Event) -> None:
 def _generation(made: Edge, key: Key) -> int | None:
     app = made.cache.app(key)
     return app["metadata"]["generation"] if app else None
-
-
-def _lease_namespace(options: Options) -> str:
-    """The one that is named, that this pod runs in, or that is watched."""
-    if options.lease_namespace:
-        return options.lease_namespace
-    if not options.kubeconfig and _NAMESPACE.exists():
-        return _NAMESPACE.read_text(encoding="utf-8").strip()
-    return options.namespaces[0] if options.namespaces else "default"

@@ -11,11 +11,16 @@ from streamapp_operator.status import picture
 from streamapp_operator.telemetry import metrics as operator_metrics
 from streamapp_runtime.driver import metrics
 from tests.chart.makers import crd as chart_crd
+from tests.chart.makers import dashboards
 from tests.chart.makers import rules as chart_rules
+from tests.chart.makers import values as chart_values
 
 REPOSITORY = Path(__file__).parents[2]
 
 GENERATED: Mapping[str, Callable[[], str]] = {
+    "charts/streamapp/README.md": chart_values.readme,
+    "charts/streamapp/dashboards/apps.json": dashboards.of_apps,
+    "charts/streamapp/dashboards/operator.json": dashboards.of_operator,
     "charts/streamapp/templates/_rules.tpl": chart_rules.template,
     "charts/streamapp/templates/crd.yaml": chart_crd.template,
     "crds/streamapps.streamapp.dev.yaml": crd.text,

@@ -29,9 +29,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Of one image: called with its values and the version that an empty tag stands for. */}}
 {{- define "streamapp.image" -}}
-{{- printf "%s:%s" .image.repository (.image.tag | default .version) -}}
+{{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- end -}}
+
+{{- define "streamapp.runtimeImage" -}}
+{{- printf "%s:%s" .Values.runtimeImage.repository (.Values.runtimeImage.tag | default .Chart.AppVersion) -}}
 {{- end -}}
 
 {{- define "streamapp.operatorSelector" -}}
@@ -49,4 +52,24 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "streamapp.operatorLabels" -}}
 {{ include "streamapp.operatorSelector" . }}
 {{ include "streamapp.labels" . }}
+{{- end -}}
+
+{{/* The labels of anything else that the chart makes: called with the context and what it is. */}}
+{{- define "streamapp.labelsOf" -}}
+app.kubernetes.io/name: {{ .what }}
+app.kubernetes.io/instance: {{ .of.Release.Name }}
+{{ include "streamapp.labels" .of }}
+{{- end -}}
+
+{{- define "streamapp.restrictedPod" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "streamapp.restrictedContainer" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
 {{- end -}}

@@ -8,7 +8,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp_operator.acceptance.pod_templates import template_problems
 from streamapp_operator.installation import Allowance, Installation
-from streamapp_operator.objects import driver_template, executor_template
+from streamapp_operator.objects import driver_template, executor_template, pulling
 from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.memory import divide
 from streamapp_operator.objects.spark_conf import reserved
@@ -22,7 +22,7 @@ def problems(app: StreamApp, installation: Installation) -> list[Problem]:
 
 
 def _image(app: StreamApp, installation: Installation) -> Iterator[Problem]:
-    if not (app.spec.image or installation.image):
+    if not pulling.image(app, installation):
         yield _not_allowed("spec.image", "missing; this installation has no default image")
 
 

@@ -41,6 +41,9 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="For /livez, /readyz and /metrics: in a pod on all addresses, elsewhere on 127.0.0.1; 0 is any.",
 )
 @click.option(
+    "--check-rights", is_flag=True, help="Only ask whether the API server grants every right that is needed."
+)
+@click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning"]), default="info", show_default=True
 )
 def operator(
@@ -53,6 +56,7 @@ def operator(
     lease_namespace: str | None,
     workers: int,
     port: int,
+    check_rights: bool,
     log_level: str,
 ) -> None:
     """Plan, place and launch the StreamApps of a cluster, and keep them running.
@@ -63,6 +67,7 @@ def operator(
     \b
     Example:
       streamapp operator --namespace shop --image streamapp-runtime:0.1.0
+      streamapp operator --namespace shop --check-rights
     """
     chosen = _installation(installation, image, operator_class)
     options = Options(
@@ -75,6 +80,8 @@ def operator(
         port=port,
         workers=workers,
     )
+    if check_rights:
+        sys.exit(_checked(options))
     code = _run(options, chosen, logging.getLevelNamesMapping()[log_level.upper()])
     # Threads that still wait for an answer from some broker must not keep a process that leads no more.
     sys.stderr.flush()
@@ -86,6 +93,18 @@ def _installation(file: Path | None, image: str | None, operator_class: str | No
     if isinstance(read, Installation):
         return read
     raise click.UsageError("\n".join(f"{file}: {problem}" for problem in read))
+
+
+def _checked(options: Options) -> int:
+    from streamapp_operator.cli.checking import check_rights
+    from streamapp_operator.cluster.answers import ClusterError
+
+    try:
+        return asyncio.run(check_rights(options))
+    except NoAccessError as error:
+        raise click.UsageError(f"no way to an API server: {error}") from None
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _run(options: Options, installation: Installation, level: int) -> int:

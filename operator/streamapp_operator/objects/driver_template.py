@@ -6,7 +6,7 @@ from streamapp.protocol import places
 from streamapp.spec.app import StreamApp
 from streamapp_operator import naming
 from streamapp_operator.installation import Installation
-from streamapp_operator.objects import service
+from streamapp_operator.objects import pulling, service
 from streamapp_operator.objects.embedded import is_embedded, state_claim
 from streamapp_operator.objects.environment import code_volume, variables
 from streamapp_operator.objects.merging import merged
@@ -25,7 +25,7 @@ GRACE_SECONDS = 60
 def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
     """A pod template; the user's own is beneath it."""
     name = app.metadata.name
-    image = app.spec.image or installation.image
+    image = pulling.image(app, installation)
     state = _state(app, image)
     code_volumes, code_mounts = code_volume(app)
     secrets, secret_mounts = secret_volumes(app)
@@ -33,7 +33,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
     container = {
         "name": CONTAINER,
         "image": image,
-        "imagePullPolicy": app.spec.image_pull_policy or installation.image_pull_policy,
+        "imagePullPolicy": pulling.policy(app, installation),
         "args": ["streamapp", "drive"],
         "env": [*variables(app), *_facts(name, app.application_id)],
         "ports": [
@@ -62,8 +62,8 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
     }
     if state.init_containers:
         ours["spec"]["initContainers"] = list(state.init_containers)
-    if app.spec.image_pull_secrets:
-        ours["spec"]["imagePullSecrets"] = [{"name": one.name} for one in app.spec.image_pull_secrets]
+    if secrets_to_pull := pulling.secrets(app, installation):
+        ours["spec"]["imagePullSecrets"] = [{"name": one} for one in secrets_to_pull]
     return merged(app.spec.driver.template, ours)
 
 

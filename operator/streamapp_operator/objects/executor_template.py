@@ -5,6 +5,7 @@ from typing import Any
 from streamapp.spec.app import StreamApp
 from streamapp_operator import naming
 from streamapp_operator.installation import Installation
+from streamapp_operator.objects import pulling
 from streamapp_operator.objects.environment import code_volume, variables
 from streamapp_operator.objects.merging import merged
 from streamapp_operator.objects.owned import Role, labels
@@ -17,7 +18,7 @@ CONTAINER = "spark-kubernetes-executor"
 
 def executor_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
     """Everything about an executor pod but its name, image and size, which Spark sets."""
-    image = app.spec.image or installation.image
+    image = pulling.image(app, installation)
     state = state_volume(app, image)
     code_volumes, code_mounts = code_volume(app)
     secrets, secret_mounts = secret_volumes(app)

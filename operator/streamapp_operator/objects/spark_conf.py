@@ -3,7 +3,7 @@
 from streamapp.spec.app import StreamApp
 from streamapp_operator import naming
 from streamapp_operator.installation import Installation
-from streamapp_operator.objects import service
+from streamapp_operator.objects import pulling, service
 from streamapp_operator.objects.executor_template import CONTAINER
 from streamapp_operator.objects.memory import divide
 from streamapp_operator.objects.state_volume import state_volume
@@ -72,10 +72,8 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.executor.memory": f"{memory.heap}m",
         "spark.executor.memoryOverhead": f"{memory.beside}m",
         "spark.kubernetes.namespace": app.metadata.namespace,
-        "spark.kubernetes.container.image": app.spec.image or installation.image,
-        "spark.kubernetes.container.image.pullPolicy": (
-            app.spec.image_pull_policy or installation.image_pull_policy
-        ),
+        "spark.kubernetes.container.image": pulling.image(app, installation),
+        "spark.kubernetes.container.image.pullPolicy": pulling.policy(app, installation),
         "spark.kubernetes.executor.podNamePrefix": f"{name}-exec",
         "spark.kubernetes.executor.podTemplateFile": EXECUTOR_TEMPLATE,
         "spark.kubernetes.executor.podTemplateContainerName": CONTAINER,
@@ -84,11 +82,11 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.kubernetes.executor.useDriverPodIP": "false",
         "spark.kubernetes.authenticate.executor.serviceAccountName": naming.executor_account(name),
     }
-    if secrets := ",".join(secret.name for secret in app.spec.image_pull_secrets):
+    if secrets := ",".join(pulling.secrets(app, installation)):
         ours["spark.kubernetes.container.image.pullSecrets"] = secrets
     if "cpu" in limits:
         ours["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
-    state = state_volume(app, app.spec.image or installation.image)
+    state = state_volume(app, pulling.image(app, installation))
     asked = {**installation.spark_conf, **app.spec.driver.spark_conf, **app.spec.executor.spark_conf}
     return dict(sorted({**asked, **ours, **state.spark_conf}.items()))
 

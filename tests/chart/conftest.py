@@ -1,0 +1,39 @@
+"""The API server of the operator's tests, and Helm; what lacks either is left out in one line."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.chart.helm import Helm, found
+from tests.control_plane.api_server import ApiServer, assets, running
+from tests.control_plane.conftest import api_server, namespace, pytest_runtest_makereport
+
+__all__ = ["api_server", "namespace", "pytest_runtest_makereport"]
+
+LEFT_OUT = "tests of the chart were left out; `make kube-assets` gets what they need"
+
+
+@pytest.fixture(scope="session")
+def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
+    program = found()
+    if program is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(LEFT_OUT)
+        pytest.skip(LEFT_OUT)
+    return Helm(program, Path(tmp_path_factory.mktemp("helm")))
+
+
+@pytest.fixture(scope="module")
+def empty_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """An API server that knows no StreamApps yet, and may be made to forget them again."""
+    programs = assets()
+    if programs is None:
+        pytest.skip(LEFT_OUT)
+    with running(programs, Path(tmp_path_factory.mktemp("empty"))) as server:
+        server.ask(
+            "DELETE",
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/streamapps.streamapp.dev",
+        )
+        yield server

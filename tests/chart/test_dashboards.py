@@ -1,0 +1,71 @@
+"""The dashboards ask for metrics that there are, by labels that those have."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from streamapp_operator.telemetry import metrics as operator
+from streamapp_runtime.driver import metrics as driver
+from tests.chart.helm import CHART
+
+BOARDS: dict[str, dict[str, Any]] = {
+    file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (CHART / "dashboards").glob("*.json")
+}
+LABELS: dict[str, dict[str, set[str]]] = {
+    "operator": {one.name: {*one.labels, "pod", "namespace"} for one in operator.METRICS},
+    "apps": {one.name: {*one.labels, "app", "namespace"} for one in driver.METRICS},
+}
+"""What each metric is told apart by: its own labels, and those that a scrape gives."""
+
+
+def queries(board: str) -> list[str]:
+    return [target["expr"] for panel in BOARDS[board]["panels"] for target in panel["targets"]]
+
+
+def asked(query: str) -> set[str]:
+    names = re.findall(r"\bstreamapp_\w+", query)
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_metric_is_on_the_dashboard_and_none_that_there_is_not(board: str) -> None:
+    assert {name for query in queries(board) for name in asked(query)} == set(LABELS[board])
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_lines_are_told_apart_by_labels_that_their_metrics_have(board: str) -> None:
+    for query in queries(board):
+        (name,) = asked(query)
+        for by in re.findall(r"by \(([^)]*)\)", query):
+            assert {label.strip() for label in by.split(",")} - {"", "le"} <= LABELS[board][name], query
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_legends_name_labels_that_their_queries_keep(board: str) -> None:
+    for panel in BOARDS[board]["panels"]:
+        for target in panel["targets"]:
+            kept = {
+                label.strip()
+                for by in re.findall(r"by \(([^)]*)\)", target["expr"])
+                for label in by.split(",")
+            }
+            assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= kept, panel["title"]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_no_two_panels_are_at_one_place(board: str) -> None:
+    covered = [
+        (x, y)
+        for panel in BOARDS[board]["panels"]
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(covered) == len(set(covered))
+    assert max(x for x, _ in covered) < 24
+
+
+def test_the_dashboards_are_two() -> None:
+    assert set(BOARDS) == {"apps", "operator"}
+    assert len({board["uid"] for board in BOARDS.values()}) == 2
