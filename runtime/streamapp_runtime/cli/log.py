@@ -1,7 +1,6 @@
-"""`streamapp log`: look into an embedded log, and fill it by hand."""
+"""`streamapp log`: look into the streams of an embedded log or of a Kafka cluster, and fill them by hand."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,22 +9,32 @@ from streamapp.spec.durations import milliseconds
 from streamapp_runtime.cli.columns import aligned
 from streamapp_runtime.cli.log_read import read
 from streamapp_runtime.cli.log_write import write
-from streamapp_runtime.cli.opened_log import opened, partition_count, told
+from streamapp_runtime.cli.opened_log import partition_count, told
+from streamapp_runtime.cli.place_of_streams import Place, place_options
 
 if TYPE_CHECKING:
-    from streamapp_runtime.systems.embedded.log import Holding
+    from streamapp_runtime.systems.system import Holding
 
 
-@click.group(short_help="Read, write and list the streams of an embedded log.")
+@click.group(short_help="Read, write and list streams, embedded or of Kafka.")
 def log() -> None:
-    """Read, write and list the streams of an embedded log.
+    """Read, write and list streams, those of an embedded log and those of a Kafka cluster.
 
-    DATA is the folder that an embedded system's `path` names. Apps may run on it at the same time.
+    LOG says where they are:
 
     \b
-    Example:
+      ./data                   the folder that an embedded system's `path` names
+      app.yaml                 an app: its system, its streams by the names that they have in it
+      kafka://HOST:PORT        a cluster; several brokers are joined by commas
+
+    Apps may run on them at the same time. What is read is committed. Verbs exit with 1 when something is
+    refused, with 2 when they were used wrongly, with 3 when the system does not answer.
+
+    \b
+    Examples:
       streamapp log write ./data views --key user --partitions 4 views.jsonl
-      streamapp log read ./data enriched --follow
+      streamapp log read app.yaml enriched --follow
+      streamapp log list kafka://localhost:9092
     """
 
 
@@ -34,18 +43,22 @@ log.add_command(write)
 
 
 @log.command("list", short_help="List the streams.")
-@click.argument("data", type=click.Path(path_type=Path))
+@place_options
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def list_streams(data: Path, output: str) -> None:
-    """List the streams of DATA with their partitions, records and bytes."""
-    with told(), opened(data) as system:
-        holdings = system.holdings()
+def list_streams(place: Place, output: str) -> None:
+    """List the streams of LOG with their partitions, records and bytes.
+
+    Of an app those are listed that it names and that it makes. Of a topic RECORDS are the offsets that it
+    spans, which may have holes, and brokers do not tell BYTES.
+    """
+    with told(), place.streams() as there:
+        holdings = there.system.holdings(there.of_interest())
     if output == "json":
         click.echo(json.dumps({name: _facts(holding) for name, holding in holdings.items()}, indent=2))
         return
     rows = [("STREAM", "PARTITIONS", "RECORDS", "BYTES", "KEEPS")]
     rows += [
-        (name, str(held.partitions), str(held.records), str(held.size), _keeps(held))
+        (name, str(held.partitions), str(held.records), _size(held), _keeps(held))
         for name, held in holdings.items()
     ]
     for line in aligned(rows, numbers=(1, 2, 3)):
@@ -53,15 +66,17 @@ def list_streams(data: Path, output: str) -> None:
 
 
 @log.command(short_help="Make a stream.")
-@click.argument("data", type=click.Path(path_type=Path))
+@place_options
 @click.argument("stream")
 @click.option("--partitions", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--compacted", is_flag=True, help="Keep the newest record of each key.")
 @click.option(
-    "--retention", metavar="DURATION", help="How long records are kept, such as 7d; for ever if unset."
+    "--retention",
+    metavar="DURATION",
+    help="How long records are kept, such as 7d; if unset as long as the cluster says, or for ever.",
 )
-def create(data: Path, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
-    """Make STREAM in DATA. The same stream may be there already.
+def create(place: Place, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
+    """Make STREAM in LOG. The same stream may be there already.
 
     \b
     Example:
@@ -73,16 +88,16 @@ def create(data: Path, stream: str, partitions: int, compacted: bool, retention:
         kept = None if retention is None else milliseconds(retention)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--retention") from None
-    with told(), opened(data, make=True) as system:
-        system.create(stream, partitions, StreamOptions(compacted, kept))
+    with told(), place.streams(make=True) as there:
+        there.system.create(there.named(stream), partitions, StreamOptions(compacted, kept))
 
 
 @log.command(short_help="Add partitions to a stream.")
-@click.argument("data", type=click.Path(path_type=Path))
+@place_options
 @click.argument("stream")
 @click.argument("partitions", type=click.IntRange(1))
-def grow(data: Path, stream: str, partitions: int) -> None:
-    """Give STREAM in DATA so many PARTITIONS; it cannot get fewer.
+def grow(place: Place, stream: str, partitions: int) -> None:
+    """Give STREAM in LOG so many PARTITIONS; it cannot get fewer.
 
     An app with state that reads it takes any multiple of the count at which its state began, while it runs.
 
@@ -90,9 +105,10 @@ def grow(data: Path, stream: str, partitions: int) -> None:
     Example:
       streamapp log grow ./data views 8
     """
-    with told(), opened(data) as system:
-        partition_count(system, stream)
-        system.grow(stream, partitions)
+    with told(), place.streams() as there:
+        name = there.named(stream)
+        partition_count(there.system, name)
+        there.system.grow(name, partitions)
 
 
 def _facts(held: "Holding") -> dict[str, object]:
@@ -103,6 +119,10 @@ def _facts(held: "Holding") -> dict[str, object]:
         "compacted": held.options.compacted,
         "retentionMs": held.options.retention_ms,
     }
+
+
+def _size(held: "Holding") -> str:
+    return "-" if held.size is None else str(held.size)
 
 
 def _keeps(held: "Holding") -> str:

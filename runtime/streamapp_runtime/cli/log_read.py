@@ -5,24 +5,24 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from streamapp_runtime.cli.opened_log import opened, partition_count, told
+from streamapp_runtime.cli.opened_log import partition_count, told
+from streamapp_runtime.cli.place_of_streams import Place, place_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from streamapp.tasks.partition import Partition
-    from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+    from streamapp_runtime.systems.system import System
 
 _LOOK_AGAIN_S = 0.1
 
 
 @click.command(short_help="Print the records of a stream.")
-@click.argument("data", type=click.Path(path_type=Path))
+@place_options
 @click.argument("stream")
 @click.option("--partition", type=click.IntRange(0), help="Only this one.")
 @click.option(
@@ -38,7 +38,7 @@ _LOOK_AGAIN_S = 0.1
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
 @click.option("-o", "--output", type=click.Choice(["values", "json"]), default="values", show_default=True)
 def read(
-    data: Path,
+    place: Place,
     stream: str,
     partition: int | None,
     start: str,
@@ -47,23 +47,24 @@ def read(
     keys: bool,
     output: str,
 ) -> None:
-    """Print the records of STREAM, one partition after the other; with --follow as they come.
+    """Print the records of STREAM in LOG, one partition after the other; with --follow as they come.
 
-    A null, as key or value, is printed as `null`. With `-o json` each record is an object of partition,
-    offset, timestamp, key and value, both as text.
+    Only what is committed is read. A null, as key or value, is printed as `null`. With `-o json` each record
+    is an object of partition, offset, timestamp, key and value, both as text.
 
     \b
     Examples:
       streamapp log read ./data enriched --limit 10
-      streamapp log read ./data enriched --from latest --follow -o json
+      streamapp log read app.yaml enriched --secrets ./kafka-client --keys
+      streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
     """
     if keys and output == "json":
         raise click.UsageError("-o json always tells the key; leave --keys out")
-    with told(), opened(data) as system:
-        positions = _positions(system, stream, partition, start)
+    with told(), place.streams() as there:
+        positions = _positions(there.system, there.named(stream), partition, start)
         out = sys.stdout.buffer
         try:
-            for where, batch in _batches(system, positions, follow, limit):
+            for where, batch in _batches(there.system, positions, follow, limit):
                 if output == "json":
                     _print_json(out, where, batch)
                 else:
@@ -73,9 +74,7 @@ def read(
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _positions(
-    system: "EmbeddedSystem", stream: str, partition: int | None, start: str
-) -> "dict[Partition, int]":
+def _positions(system: "System", stream: str, partition: int | None, start: str) -> "dict[Partition, int]":
     from streamapp.tasks.partition import Partition
 
     count = partition_count(system, stream)
@@ -100,7 +99,7 @@ def _positions(
 
 
 def _batches(
-    system: "EmbeddedSystem", positions: "dict[Partition, int]", follow: bool, limit: int | None
+    system: "System", positions: "dict[Partition, int]", follow: bool, limit: int | None
 ) -> "Iterator[tuple[Partition, pa.RecordBatch]]":
     left = limit
     while left != 0:

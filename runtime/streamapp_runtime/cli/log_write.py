@@ -2,21 +2,23 @@
 
 from collections.abc import Iterator
 from io import BufferedIOBase
-from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import click
 
-from streamapp_runtime.cli.opened_log import opened, told
+from streamapp_runtime.cli.opened_log import told
+from streamapp_runtime.cli.place_of_streams import Place, place_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+    from streamapp_runtime.cli.place_of_streams import Streams
+    from streamapp_runtime.systems.system import System
 
 
 @click.command(short_help="Write the lines of a file into a stream.")
-@click.argument("data", type=click.Path(path_type=Path))
+@place_options
 @click.argument("stream")
 @click.argument("file", type=click.File("rb"), default="-")
 @click.option("--key", metavar="COLUMN", help="The column whose text is the record's key.")
@@ -24,12 +26,16 @@ if TYPE_CHECKING:
     "--format", "form", type=click.Choice(["json", "csv", "text"]), default="json", show_default=True
 )
 @click.option(
-    "--partitions", type=click.IntRange(1), help="How many the stream gets if it is not there; otherwise 1."
+    "--partitions",
+    type=click.IntRange(1),
+    help="How many the stream gets if it is not there; 1 on an embedded log if this is left out.",
 )
 def write(
-    data: Path, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
+    place: Place, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
 ) -> None:
-    """Write the lines of FILE, or of standard input, into STREAM; the log and the stream are made if need be.
+    """Write the lines of FILE, or of standard input, into STREAM of LOG.
+
+    An embedded log and its stream are made if need be, a topic where --partitions says how many it gets.
 
     json: each line that is not blank is a value, byte for byte as it is. csv: the first line names the
     columns, each row becomes a JSON object. text: each line is a value. A record goes to the partition that
@@ -39,26 +45,37 @@ def write(
     \b
     Examples:
       streamapp log write ./data views --key user --partitions 4 views.jsonl
-      tail -f access.log | streamapp log write ./data lines --format text
+      tail -f access.log | streamapp log write kafka://localhost:9092 lines --format text
     """
     if form == "text" and key is not None:
         raise click.UsageError("lines of text have no columns: --key goes with json and csv")
-    with told(), opened(data, make=True) as system:
-        count = system.partitions(stream)
-        if count is None:
-            count = partitions or 1
-            system.create(stream, count)
-        elif partitions not in (None, count):
-            raise click.UsageError(
-                f'"{stream}" has {count} partitions; --partitions is for a stream to be made'
-            )
-        written = 0
+    with told(), place.streams(make=True) as there:
+        name, count = there.named(stream), _count(there, stream, partitions)
+        # A name of its own, so that on Kafka two that write at once do not fence each other.
+        writer, written = f"streamapp-log-{uuid4().hex}", 0
         try:
             for keys, values in _blocks(file, form, key):
-                _append(system, stream, count, keys, values, written)
+                _append(there.system, writer, name, count, keys, values, written)
                 written += len(values)
         finally:
             click.echo(f"{written} records written to {stream}", err=True)
+
+
+def _count(there: "Streams", stream: str, partitions: int | None) -> int:
+    """The partitions of the stream, which is made if it is not there."""
+    from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+
+    name = there.named(stream)
+    count = there.system.partitions(name)
+    if count is None:
+        if partitions is None and not isinstance(there.system, EmbeddedSystem):
+            # Others use the cluster too: a name that was misspelt should not leave a topic behind.
+            raise click.UsageError(f'there is no topic "{name}"; --partitions makes it')
+        there.system.create(name, partitions or 1)
+        return partitions or 1
+    if partitions not in (None, count):
+        raise click.UsageError(f'"{stream}" has {count} partitions; --partitions is for a stream to be made')
+    return count
 
 
 def _blocks(
@@ -81,7 +98,8 @@ def _blocks(
 
 
 def _append(
-    system: "EmbeddedSystem",
+    system: "System",
+    writer: str,
     stream: str,
     count: int,
     keys: "pa.BinaryArray",
@@ -99,7 +117,7 @@ def _append(
     times = pa.array(np.full(len(values), now()), pa.int64())
     records = pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
     chosen = partition_of(keys, count, written)
-    transaction = system.begin("streamapp log write", 0)
+    transaction = system.begin(writer, 0)
     sorted_records = records.take(pa.array(np.argsort(chosen, kind="stable")))
     start = 0
     for index, length in enumerate(np.bincount(chosen, minlength=count).tolist()):

@@ -1,4 +1,4 @@
-"""Opening a log for a verb, and telling what is wrong in one line."""
+"""Opening a system of streams for a verb, and telling what is wrong in one line."""
 
 import signal
 import sys
@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamapp.protocol.ending import Code
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+    from streamapp_runtime.systems.system import System
+
+
+class AwayError(click.ClickException):
+    """A system does not answer, is busy, or lets nobody in: trying again may help."""
+
+    exit_code = Code.RETRY
 
 
 @contextmanager
@@ -33,9 +41,11 @@ def opened(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn what a log refuses into a message; end quietly where the user or the reader of the output left."""
+    """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
+    from streamapp_runtime.driver.refused import RefusedError
     from streamapp_runtime.intake.lines import UnusableLineError
     from streamapp_runtime.stores.store import StoreError
+    from streamapp_runtime.systems.connection import SettingsUnfitError
     from streamapp_runtime.systems.embedded.environment import LogUnreadableError
     from streamapp_runtime.systems.system import OutOfRangeError, UnavailableError, UnknownStreamError
 
@@ -43,19 +53,22 @@ def told() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+    except UnavailableError as error:
+        raise AwayError(str(error)) from None
     except (
         ValueError,
         LogUnreadableError,
         OutOfRangeError,
+        RefusedError,
+        SettingsUnfitError,
         StoreError,
-        UnavailableError,
         UnknownStreamError,
         UnusableLineError,
     ) as error:
         raise click.ClickException(str(error)) from None
 
 
-def partition_count(system: "EmbeddedSystem", stream: str) -> int:
+def partition_count(system: "System", stream: str) -> int:
     """How many partitions a stream has; it has to be there."""
     streams = system.streams()
     if stream not in streams:

@@ -41,6 +41,16 @@ USUAL = StreamOptions()
 """Every record stays as long as the system is set up to keep it: on an embedded log, for ever."""
 
 
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a stream holds, over all of its partitions."""
+
+    partitions: int
+    options: StreamOptions
+    records: int  # at most so many: where records have gone or transactions were voided there are fewer
+    size: int | None  # bytes, where they can be told
+
+
 class FencedError(Exception):
     """A newer incarnation has taken over, or a checkpoint is not what was expected: nothing was written."""
 
@@ -102,6 +112,9 @@ class System(Protocol):
 
     def identities(self, streams: Collection[str]) -> Mapping[str, str]:
         """What tells those of these streams that there are from others that may be made by their names."""
+
+    def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, Holding]:
+        """What streams hold: those of these that there are, or all."""
 
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""

@@ -64,6 +64,17 @@ class SystemContract:
         with pytest.raises(ValueError, match="3"):
             system.grow("views", 2)
 
+    def test_what_streams_hold_is_told_of_those_that_are_asked_for(self, system: System) -> None:
+        system.create("views", 2)
+        system.create("users", 1, COMPACTED)
+        write(system, VIEWS, values("a", "b"))
+        found = system.holdings(["views", "users", "absent"])
+        assert sorted(found) == ["users", "views"]
+        assert (found["views"].partitions, found["users"].partitions) == (2, 1)
+        assert (found["views"].options.compacted, found["users"].options.compacted) == (False, True)
+        assert (found["views"].records >= 2, found["users"].records) == (True, 0)
+        assert system.holdings().keys() >= {"views", "users"}
+
     def test_an_empty_partition_starts_and_ends_at_zero(self, system: System) -> None:
         system.create("views", 1)
         assert system.spans([VIEWS]) == {VIEWS: Span(0, 0)}

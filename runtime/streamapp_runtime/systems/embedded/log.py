@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,19 +15,9 @@ from streamapp_runtime.systems.embedded.environment import MAP_SIZE, shared
 from streamapp_runtime.systems.embedded.reading import check_range, read
 from streamapp_runtime.systems.embedded.transaction import Claim, EmbeddedTransaction, fence
 from streamapp_runtime.systems.embedded.upkeep import Upkeep, look_after
-from streamapp_runtime.systems.system import USUAL, Span, StreamOptions, UnavailableError
+from streamapp_runtime.systems.system import USUAL, Holding, Span, StreamOptions, UnavailableError
 
 _USUAL_UPKEEP = Upkeep()
-
-
-@dataclass(frozen=True, slots=True)
-class Holding:
-    """What a stream holds, over all of its partitions."""
-
-    partitions: int
-    options: StreamOptions
-    records: int
-    size: int
 
 
 def now() -> int:
@@ -155,11 +144,13 @@ class EmbeddedSystem:
             self._closed = True
             self._environment.leave()
 
-    def holdings(self) -> Mapping[str, Holding]:
-        """What every stream holds, all at the same moment."""
+    def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, Holding]:
+        """What streams hold, all at the same moment: those of these that there are, or all."""
         found = {}
         with self._environment.reading() as txn:
             for name, stream in log_streams.all_streams(txn).items():
+                if streams is not None and name not in streams:
+                    continue
                 held = [extent.load(txn, stream.id, index) for index in range(stream.partitions)]
                 records, size = sum(part.records for part in held), sum(part.size for part in held)
                 found[name] = Holding(stream.partitions, stream.options, records, size)

@@ -1,6 +1,7 @@
 """A Kafka cluster as a system of streams."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from streamapp_runtime.systems.kafka.writer import MakeProducing, Writer
 from streamapp_runtime.systems.system import (
     USUAL,
     FencedError,
+    Holding,
     Span,
     StreamOptions,
     UnavailableError,
@@ -70,6 +72,17 @@ class KafkaSystem:
     def identities(self, streams: Collection[str]) -> Mapping[str, str]:
         """The ids of those of these topics that there are."""
         return {name: topic.identity for name, topic in self._topics.find(streams).items()}
+
+    def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, Holding]:
+        """What topics hold: those of these that there are, or all. Brokers tell clients of no bytes."""
+        counts = self._topics.all()
+        chosen = sorted(counts if streams is None else counts.keys() & set(streams))
+        options = self._topics.options(chosen)
+        spans = self.spans(Partition(name, index) for name in chosen for index in range(counts[name]))
+        records: Counter[str] = Counter()
+        for partition, span in spans.items():
+            records[partition.stream] += span.end - span.oldest
+        return {name: Holding(counts[name], options[name], records[name], None) for name in chosen}
 
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a topic. One with the same count and options is left as it is; any other is a ValueError."""

@@ -109,6 +109,18 @@ class Topics:
             self.cluster.answer(more, f'adding partitions to topic "{name}"')
             self._await(name, partitions)
 
+    def options(self, names: Iterable[str]) -> Mapping[str, StreamOptions]:
+        """How these topics keep their records."""
+        resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+        asked = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
+        found = {}
+        for name, resource in resources.items():
+            said = self.cluster.answer(asked[resource], f'looking at topic "{name}"')
+            kept = int(said["retention.ms"].value)
+            compacted = said["cleanup.policy"].value == "compact"
+            found[name] = StreamOptions(compacted, None if compacted or kept < 0 else kept)
+        return found
+
     def _compare(self, name: str, partitions: int, options: StreamOptions) -> None:
         topic = self.find([name]).get(name)
         if topic is not None and topic.partitions != partitions:
