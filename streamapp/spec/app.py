@@ -87,10 +87,10 @@ class Spec(Part):
     rebalance_delay: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "30s"
     """How long a lost executor's tasks wait for a replacement on their location before they move."""
 
-    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.ENGINE), Effect.RESTART] = (
+    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.RUNNING), Effect.RESTART] = (
         "exactlyOnce"
     )
-    """Whether outputs, state and positions are committed as one."""
+    """Whether outputs, state and positions are committed as one, or outputs may go before and be repeated."""
     on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""
     on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"

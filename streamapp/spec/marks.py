@@ -38,7 +38,6 @@ class Capability(StrEnum):
     PLANNING = "planning"
     PLACEMENT = "placement"
     RUNNING = "running apps"
-    ENGINE = "all of the engine"
     KAFKA = "the Kafka system"
     EVENT_TIME = "event time"
     ADJUNCT = "adjunct tables"

@@ -44,6 +44,7 @@ from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.turns import Turn, take_turn
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
+from streamapp_runtime.lanes.delivery import delivery_of
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program.program import Program
@@ -174,6 +175,7 @@ def prepared(
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=work.avro,
+        delivery=delivery_of(app, kept.values()),
         remotes=remotes(app, work.program),
         time=keeping_time(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
         late_rows=make_late_rows(app, topics, system),

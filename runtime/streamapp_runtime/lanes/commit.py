@@ -1,7 +1,7 @@
 """The end of a batch: outputs, changelog and checkpoints of a lane as one transaction, or nothing of it."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.delivery import Delivery
 from streamapp_runtime.lanes.lane_time import LaneTime
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.outbox import Outbox
@@ -45,15 +46,19 @@ class Ledger:
     owner: str
     contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
     time: LaneTime | None = None
+    delivery: Delivery = Delivery.AS_ONE
 
     def commit(self, system: System) -> Committed:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
+        loose = self.delivery is Delivery.LOOSE
         going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]
         expected = {task.name.encode(): task.committed for _, task in going}
-        transaction = system.begin(self.owner, self.orders.incarnation, expected, self.lane.processor)
+        incarnation, writer = self.orders.incarnation, self.lane.processor
+        transaction = system.begin(self.owner, incarnation, expected, writer, loose=loose)
+        send = transaction.append if self.delivery is Delivery.AS_ONE else transaction.hand_out
         rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
         for partition, records, tasks in self.outbox.records(self.failed):
-            transaction.append(partition, records)
+            send(partition, records)
             for counted in pc.value_counts(tasks).to_pylist():
                 rows_out[counted["values"]] += counted["counts"]
         written: defaultdict[int, list[Change]] = defaultdict(list)
@@ -61,7 +66,7 @@ class Ledger:
             written[change.task].append(change)
         for index, task in going:
             self._log(task, written[index], transaction)
-        reached, due = self._spoken(going, transaction)
+        reached, due = self._spoken(going, send)
         checkpoints = {}
         for index, task in going:
             # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
@@ -79,7 +84,7 @@ class Ledger:
         return Committed(checkpoints, rows_out, due, reached)
 
     def _spoken(
-        self, going: Sequence[tuple[int, TaskOrder]], transaction: Transaction
+        self, going: Sequence[tuple[int, TaskOrder]], send: Callable[[Partition, pa.RecordBatch], None]
     ) -> tuple[dict[int, Reached], dict[int, int | None]]:
         """Write control messages behind all rows; what the tasks have reached then, and when more are due."""
         if self.time is None:
@@ -91,7 +96,7 @@ class Ledger:
             before, news = self.time.before[index], self.time.news.get(index)
             reached[index], due[index] = speaking.after(task.name, before, news)
         for partition, records in speaking.records():
-            transaction.append(partition, records)
+            send(partition, records)
         return reached, due
 
     def _moved(self, index: int, reached: Mapping[int, Reached]) -> bool:

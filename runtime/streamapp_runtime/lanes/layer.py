@@ -161,6 +161,7 @@ class LayerBatch:
             setup.checkpoints,
             {self.lane.tasks[index].name: found for index, found in self.sides.contained.items()},
             self.time,
+            setup.delivery,
         )
         with self.times.of(COMMIT):
             return ledger.commit(self.stage.system)

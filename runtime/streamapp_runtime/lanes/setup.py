@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.lanes.delivery import Delivery
 from streamapp_runtime.lanes.timekeeping import Timekeeping
 from streamapp_runtime.remote.settings import RemoteSettings
 from streamapp_runtime.stores.owned import Owned
@@ -30,4 +31,5 @@ class Setup:
     owned: Owned | None = None  # what the app owns of the stores on disk; None to look after none of them
     time: Timekeeping | None = None  # None where the app has nothing to do with event time
     late_rows: DeadLetters | None = None  # what takes late rows
+    delivery: Delivery = Delivery.AS_ONE
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

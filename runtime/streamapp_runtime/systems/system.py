@@ -85,6 +85,12 @@ class Transaction(Protocol):
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
         """Add records (schema RECORDS) to the end of a partition."""
 
+    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records that are there before anything is committed, and may be seen then, or without a commit.
+
+        For what may be written twice, but not be missing. A system may as well make them part of the rest.
+        """
+
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
 
@@ -147,6 +153,8 @@ class System(Protocol):
         incarnation: int,
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
+        *,
+        loose: bool = False,
     ) -> Transaction:
         """Open a transaction for a lane.
 
@@ -154,6 +162,9 @@ class System(Protocol):
         no higher incarnation was fenced for that owner and, where `expected` is given, that the newest values
         of those keys in the checkpoint stream are the ones named. `writer` is the name of who writes, one of
         those that a later fence will name; a writer has one transaction at a time.
+
+        A `loose` one hands everything out, and what is put when all else is there. What it compares it may
+        compare at its beginning. A system may as well do what it always does.
         """
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:

@@ -17,13 +17,18 @@ from tests.engine.crash.victims import victims
 from tests.engine.kafka.topics import committed, create, produce
 
 COMMAND = Path(sys.executable).with_name("streamapp")
-LIMIT_SECONDS = 240.0
+LIMIT_SECONDS = 420.0
 USERS = 40
 PARTITIONS = 4
 
 
-def app(address: str, name: str, **kafka: Any) -> dict[str, Any]:
-    """Views by session, joined by user with a table; topics have the app's name before theirs."""
+def app(
+    address: str, name: str, *, delivery: str = "exactlyOnce", counted: bool = False, **kafka: Any
+) -> dict[str, Any]:
+    """Views by session, joined by user with a table; topics have the app's name before theirs.
+
+    They may be `counted` by session as well, which is state with a changelog.
+    """
     views = "session STRING, user STRING, page STRING, n INT"
     streams = [
         {"name": "views", "topic": f"{name}.views", "key": "session", "columns": views},
@@ -33,6 +38,7 @@ def app(address: str, name: str, **kafka: Any) -> dict[str, Any]:
     joined = {"from": "by-user", "table": "users", "select": "user, n, country"}
     spec = {
         "applicationId": f"{name}.app",
+        "delivery": delivery,
         "systems": [{"name": "main", "kafka": {"bootstrapServers": address, **kafka}}],
         "streams": [{"system": "main", **stream} for stream in streams],
         "tables": [{"name": "users", "sideInputs": [{"stream": "users", "bootstrap": True}]}],
@@ -43,6 +49,15 @@ def app(address: str, name: str, **kafka: Any) -> dict[str, Any]:
             {"name": "out", "sendTo": {"from": "joined", "stream": "enriched"}},
         ],
     }
+    if counted:
+        totals = {"from": "real", "key": "session", "aggregates": "count(*) AS views, sum(n) AS total"}
+        spec["streams"].append(
+            {"name": "totals", "system": "main", "topic": f"{name}.totals", "key": "session"}
+        )
+        spec["operators"] += [
+            {"name": "counted", "aggregate": totals},
+            {"name": "sums", "sendTo": {"from": "counted", "stream": "totals"}},
+        ]
     return {
         "apiVersion": "streamapp.dev/v1alpha1",
         "kind": "StreamApp",
@@ -58,16 +73,23 @@ class PageViews:
     address: str
     name: str
     folder: Path
+    delivery: str = "exactlyOnce"
+    counted: bool = False
     written: int = 0
     process: subprocess.Popen[str] | None = None
 
     def prepare(self) -> None:
         self.folder.mkdir(exist_ok=True)
-        (self.folder / "app.yaml").write_text(yaml.safe_dump(app(self.address, self.name)))
+        self.say()
         (self.folder / "points").mkdir(exist_ok=True)
         create(self.address, {f"{self.name}.views": PARTITIONS, f"{self.name}.users": PARTITIONS})
         users = ({"user": f"user-{number}", "country": f"c{number % 7}"} for number in range(USERS))
         produce(self.address, f"{self.name}.users", users, "user")
+
+    def say(self) -> None:
+        """Write down what the app is."""
+        said = app(self.address, self.name, delivery=self.delivery, counted=self.counted)
+        (self.folder / "app.yaml").write_text(yaml.safe_dump(said))
 
     def view(self, count: int) -> None:
         """So many views more."""

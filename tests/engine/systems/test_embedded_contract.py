@@ -8,6 +8,7 @@ import pytest
 from streamapp_runtime.systems.embedded.block import Compression
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.systems.contract import SystemContract, SystemFactory
+from tests.engine.systems.delivery_contract import DeliveryContract
 
 
 @pytest.fixture(params=[None, "lz4_raw", "zstd"])
@@ -24,5 +25,5 @@ def system_factory(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[S
         system.close()
 
 
-class TestEmbedded(SystemContract):
+class TestEmbedded(SystemContract, DeliveryContract):
     pass

@@ -6,6 +6,7 @@ import pytest
 
 from streamapp_runtime.systems.kafka.log import KafkaSystem
 from tests.engine.systems.contract import SystemContract, SystemFactory
+from tests.engine.systems.delivery_contract import DeliveryContract
 from tests.engine.systems.topics import remove
 
 NAMES = ["views", "users", "checkpoint", "one.checkpoint"]
@@ -28,5 +29,5 @@ def system_factory(request: pytest.FixtureRequest, kafka: str) -> Iterator[Syste
         system.close()
 
 
-class TestKafka(SystemContract):
+class TestKafka(SystemContract, DeliveryContract):
     pass

@@ -114,8 +114,13 @@ class EmbeddedSystem:
         incarnation: int,
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
+        *,
+        loose: bool = False,
     ) -> EmbeddedTransaction:
-        """Open a transaction for a lane; see `System.begin`. Who writes is of no account here."""
+        """Open a transaction for a lane; see `System.begin`. Who writes is of no account here.
+
+        Nor is whether it may be loose: one commit is the cheapest way to write everything.
+        """
         return EmbeddedTransaction(
             self._environment,
             Claim(owner, incarnation, expected),

@@ -71,6 +71,10 @@ class EmbeddedTransaction:
                 self._appended[partition] = Outgoing(self._now_ms, self._compression)
             self._appended[partition].add(records)
 
+    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """The same: one commit for everything costs less here than two."""
+        self.append(partition, records)
+
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream."""
         if not self._stream(Partition(stream, 0)).options.compacted:

@@ -78,9 +78,13 @@ class Cluster:
         """A new reader of committed records."""
         return Consumer(_READING | self._setup(_ONLY_WRITING))
 
-    def producer(self, transactional_id: str) -> Producer:
-        """A new writer of transactions under this name."""
-        return Producer(_WRITING | self._setup(_ONLY_READING) | {"transactional.id": transactional_id})
+    def producer(self, transactional_id: str | None) -> Producer:
+        """A new writer of transactions under this name, or of records that are in none."""
+        if transactional_id is None:
+            named: dict[str, Any] = {"enable.idempotence": True}
+        else:
+            named = {"transactional.id": transactional_id}
+        return Producer(_WRITING | self._setup(_ONLY_READING) | named)
 
     def answer(self, future: "Future[T]", doing: str) -> T:
         """What a question to the cluster is answered with; any failure in the engine's terms."""

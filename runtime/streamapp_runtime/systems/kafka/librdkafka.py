@@ -1,4 +1,4 @@
-"""Transactions of one writer by librdkafka's producer: for what the wire does not speak, such as SASL."""
+"""What one writer brings to the brokers by librdkafka: for what the wire does not speak, such as SASL."""
 
 import time
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
 from streamapp_runtime.systems.kafka.faults import RAISED, cause, translated
+from streamapp_runtime.systems.kafka.wire.transactions import said
 from streamapp_runtime.systems.system import UnavailableError
 
 COMMIT_SECONDS = 30.0
@@ -21,10 +22,10 @@ _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 
 @dataclass(slots=True)
 class RdkafkaProducer:
-    """One producer. Nothing is begun before the first record of a transaction."""
+    """One producer. A transaction begins with its first record; without a name there are none."""
 
     cluster: Cluster
-    transactional_id: str
+    transactional_id: str | None
     producer: Producer
     _begun: bool = False
     _ends: dict[Partition, int] = field(default_factory=dict)
@@ -32,10 +33,12 @@ class RdkafkaProducer:
 
     def initialise(self) -> None:
         """Take over the name."""
+        if self.transactional_id is None:
+            return
         try:
             self.producer.init_transactions(ANSWER_SECONDS)
         except KafkaException as error:
-            raise self.cluster.failure(error, f'beginning to write as "{self.transactional_id}"') from None
+            raise self.cluster.failure(error, said("beginning to write", self.transactional_id)) from None
 
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
         """Add records to the end of a partition."""
@@ -59,6 +62,9 @@ class RdkafkaProducer:
 
     def commit(self) -> Mapping[Partition, int]:
         """Make everything visible."""
+        if self.transactional_id is None:
+            ended, self._ends = self.flush(), {}
+            return ended
         if not self._begun:
             return {}
         ended = self.flush()
@@ -75,6 +81,9 @@ class RdkafkaProducer:
 
     def abort(self) -> None:
         """Drop everything."""
+        if self.transactional_id is None:
+            self.producer.purge()
+            return
         if not self._begun:
             return
         try:
@@ -96,7 +105,7 @@ class RdkafkaProducer:
         ends = time.monotonic() + COMMIT_SECONDS
         while True:
             try:
-                if not self._begun:
+                if self.transactional_id is not None and not self._begun:
                     self.producer.begin_transaction()
                     self._begun = True
                 produce(partition.stream, value, key, partition.index, on_delivery=heard, timestamp=time_ms)
@@ -128,9 +137,11 @@ class RdkafkaProducer:
             ends[partition] = offset + 1
 
     def _failed(self, error: KafkaError, doing: str) -> Exception:
-        if error.code() == KafkaError._FATAL:  # only that it is; what it is says the end of a transaction
+        if (
+            error.code() == KafkaError._FATAL and self.transactional_id is not None
+        ):  # only that it is; what it is says the end of a transaction
             try:
                 self.producer.commit_transaction(0)
             except RAISED as told:
                 error = cause(told)
-        return translated(error, f'{doing} as "{self.transactional_id}"', self.cluster.denied)
+        return translated(error, said(doing, self.transactional_id), self.cluster.denied)

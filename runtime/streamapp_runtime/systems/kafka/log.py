@@ -11,7 +11,9 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka import offsets, writer
 from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
 from streamapp_runtime.systems.kafka.librdkafka import RdkafkaProducer
+from streamapp_runtime.systems.kafka.loose import LooseTransaction, Noted
 from streamapp_runtime.systems.kafka.newest import Newest
+from streamapp_runtime.systems.kafka.outright import Outright
 from streamapp_runtime.systems.kafka.reading import Ranges, Reading
 from streamapp_runtime.systems.kafka.topics import Topics
 from streamapp_runtime.systems.kafka.transaction import KafkaTransaction
@@ -55,8 +57,10 @@ class KafkaSystem:
         wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS)
         self._reading: Ranges = wire.reader() if wire else Reading(self._cluster, self._stable_end)
         self._make: MakeProducing = wire.producer if wire else self._librdkafka
+        self._outright = Outright(self._make)
         self._newest = Newest(self._cluster, self._topics, self._reading)
         self._writers: dict[tuple[str, str], Writer] = {}
+        self._noted: dict[tuple[str, str], Noted] = {}
         self._clock = clock
         self._deleted = float("-inf")
 
@@ -125,13 +129,19 @@ class KafkaSystem:
         incarnation: int,
         expected: Mapping[bytes, bytes | None] | None = None,
         writer: str = "",
-    ) -> KafkaTransaction:
+        *,
+        loose: bool = False,
+    ) -> KafkaTransaction | LooseTransaction:
         """Open a transaction for a lane; see `System.begin`.
 
         A producer that is new takes over its name, then reads, then compares. One that goes on after its own
         commit knows that nobody else wrote meanwhile: they would have had to take over its name.
         """
         wanted = expected or {}
+        self._outright.drop()  # what one before may have left when it failed
+        if loose:
+            noted = self._compared(owner, incarnation, wanted, writer)
+            return LooseTransaction(self._outright, noted, self._topics.check, self._clock())
         found = self._writers.get((owner, writer))
         fit = found and not found.spent and not found.busy and found.incarnation == incarnation
         if not (found and fit and found.agrees(wanted.items())):
@@ -140,11 +150,12 @@ class KafkaSystem:
         if missing:
             newest = self._newest.values(owner, settled=True)
             found.known.update({key: newest.get(key) for key in missing})
-        for key, value in wanted.items():
-            if found.known[key] != value:
-                raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
+        _compare(owner, wanted, found.known)
         found.busy = True
-        return KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
+        return self._transaction(found)
+
+    def _transaction(self, of: Writer) -> KafkaTransaction:
+        return KafkaTransaction(of, self._outright, self._topics.check, self._stable_end, self._clock())
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
         """Void what these writers have open, so that it holds up no reader. They may begin anew."""
@@ -156,7 +167,7 @@ class KafkaSystem:
         try:
             # What lanes still have open cannot be waited for: they are voided only when this is written.
             if incarnation > self._fenced_with(owner, settled=False):
-                transaction = KafkaTransaction(found, self._topics.check, self._stable_end, self._clock())
+                transaction = self._transaction(found)
                 transaction.put(owner, FENCE, str(incarnation).encode())
                 transaction.commit()
         finally:
@@ -180,9 +191,22 @@ class KafkaSystem:
     def close(self) -> None:
         """Let go of everything."""
         self._reading.close()
+        self._outright.close()
         for each in self._writers.values():
             each.close()
         self._writers.clear()
+
+    def _compared(
+        self, owner: str, incarnation: int, wanted: Mapping[bytes, bytes | None], writer: str
+    ) -> Noted:
+        """What a writer that owns no name may take for true: read once, and again when it is in doubt."""
+        noted = self._noted.get((owner, writer))
+        if noted is None or not noted.agrees(incarnation, wanted):
+            newest = self._newest.values(owner, settled=True)
+            _check_fence(owner, incarnation, int(newest.get(FENCE, b"0")))
+            _compare(owner, wanted, newest)
+            noted = self._noted[owner, writer] = Noted(incarnation, dict(wanted))
+        return noted
 
     def _begun(self, owner: str, incarnation: int, name: str) -> Writer:
         """A writer of that name that has taken over, unless a newer incarnation has."""
@@ -191,10 +215,11 @@ class KafkaSystem:
             former.close()
         found = writer.begun(self._make, _id(owner, name), incarnation)
         self._writers[owner, name] = found
-        fenced = self._fenced_with(owner)
-        if fenced > incarnation:
+        try:
+            _check_fence(owner, incarnation, self._fenced_with(owner))
+        except FencedError:
             found.spent = True
-            raise FencedError(f'"{owner}" is fenced for incarnation {fenced}; this is {incarnation}')
+            raise
         return found
 
     def _fenced_with(self, owner: str, *, settled: bool = True) -> int:
@@ -203,12 +228,27 @@ class KafkaSystem:
         except UnknownStreamError:
             return 0
 
-    def _librdkafka(self, transactional_id: str) -> RdkafkaProducer:
+    def _librdkafka(self, transactional_id: str | None) -> RdkafkaProducer:
         producer = self._cluster.producer(transactional_id)
         return RdkafkaProducer(self._cluster, transactional_id, producer)
 
     def _stable_end(self, partition: Partition) -> int:
         return offsets.stable_ends(self._cluster, [partition])[partition]
+
+
+def _check_fence(owner: str, incarnation: int, fenced: int) -> None:
+    if fenced > incarnation:
+        raise FencedError(f'"{owner}" is fenced for incarnation {fenced}; this is {incarnation}')
+
+
+def _compare(
+    owner: str,
+    wanted: Mapping[bytes, bytes | None],
+    known: Mapping[bytes, bytes | None],
+) -> None:
+    for key, value in wanted.items():
+        if known.get(key) != value:
+            raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
 
 
 def _id(owner: str, name: str) -> str:

@@ -9,7 +9,9 @@ from streamapp.tasks.partition import Partition
 
 
 class Producing(Protocol):
-    """Writes transactions under one name. What it raises are errors of `systems.system`.
+    """Writes transactions under one name, or without one. What it raises are errors of `systems.system`.
+
+    Without a name nothing is held back: to commit is to wait until brokers have everything.
 
     After an error it is of no more use, but to be closed; what is open then is voided by whoever takes over
     its name.

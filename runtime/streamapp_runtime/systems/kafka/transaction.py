@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.systems.kafka.outright import Outright
+from streamapp_runtime.systems.kafka.records import as_records, checked, timed
 from streamapp_runtime.systems.kafka.writer import Writer
-from streamapp_runtime.systems.system import RECORDS
 
 SIGHT_SECONDS = 0.25
 SIGHTED = 4
@@ -20,11 +22,13 @@ class KafkaTransaction:
     """Appends and puts of one writer."""
 
     writer: Writer
+    outright: Outright  # for what is handed out
     check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
     end: Callable[[Partition], int]  # of a partition to which nothing was appended
     now_ms: int
     _open: bool = True
     _written: set[Partition] = field(default_factory=set)
+    _handed_out: bool = False
     _put: dict[bytes, bytes | None] = field(default_factory=dict)
     _waiting: dict[Partition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
 
@@ -32,12 +36,17 @@ class KafkaTransaction:
         """Add records (schema RECORDS) to the end of a partition."""
         self._check_open()
         self.check(partition)
-        if not records.schema.equals(RECORDS):
-            raise ValueError(f"records for {partition} have the schema {records.schema}, wanted is {RECORDS}")
-        if not len(records):
-            return
-        self._settle(partition)
-        self._produce(partition, records)
+        if len(checked(partition, records)):
+            self._settle(partition)
+            self._produce(partition, records)
+
+    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records that are in no transaction; they are there before this one commits."""
+        self._check_open()
+        self.check(partition)
+        if len(checked(partition, records)):
+            self._handed_out = True
+            self.outright.append(partition, timed(records, self.now_ms))
 
     def put(self, stream: str, key: bytes, value: bytes | None) -> None:
         """Add one record to partition 0 of a compacted stream."""
@@ -63,6 +72,9 @@ class KafkaTransaction:
             self._settle(partition)
         self._open = False
         with self._whole():
+            if self._handed_out:
+                self.outright.delivered()
+                crash_point("transaction.handed-out")
             ends = self.writer.producing.commit() if self._written else {}
         self.writer.known.update(self._put)
         self.writer.busy = False
@@ -71,6 +83,8 @@ class KafkaTransaction:
 
     def abort(self) -> None:
         """Drop everything."""
+        if self._open and self._handed_out:
+            self.outright.drop()
         if self._open and self._written:
             self.writer.abort()
         self._open = False
@@ -80,17 +94,12 @@ class KafkaTransaction:
         """Produce what was put there."""
         put = self._waiting.pop(partition, ())
         if put:
-            keys, values = zip(*put, strict=True)
-            times = [self.now_ms] * len(put)
-            self._produce(partition, pa.record_batch([keys, values, times], schema=RECORDS))
+            self._produce(partition, as_records(put, self.now_ms))
 
     def _produce(self, partition: Partition, records: pa.RecordBatch) -> None:
-        if records.column("timestamp").null_count:
-            times = records.column("timestamp").fill_null(self.now_ms)
-            records = pa.record_batch([*records.columns[:2], times], schema=RECORDS)
         self._written.add(partition)
         with self._whole():
-            self.writer.producing.append(partition, records)
+            self.writer.producing.append(partition, timed(records, self.now_ms))
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -10,8 +10,8 @@ from streamapp_runtime.systems.system import FencedError, UnavailableError
 
 _AT_ONCE = 16
 
-MakeProducing = Callable[[str], Producing]
-"""Gives what writes under a transactional id, not yet initialised."""
+MakeProducing = Callable[[str | None], Producing]
+"""Gives what writes under a transactional id, or without one, not yet initialised."""
 
 
 @dataclass(slots=True)

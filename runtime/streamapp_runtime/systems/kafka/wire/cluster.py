@@ -65,6 +65,14 @@ class Cluster:
             else:
                 attempts.refused(error)
 
+    def any(self, attempts: Attempts) -> Connection:
+        """A connection to any broker."""
+        while True:
+            try:
+                return self._any()
+            except FAILURES as failure:
+                attempts.failed(failure)
+
     def lost(self, connection: Connection) -> None:
         """Give up a connection that failed."""
         connection.close()

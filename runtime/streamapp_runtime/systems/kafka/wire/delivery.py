@@ -69,7 +69,7 @@ class Delivery:
     """One producer's way to the leaders."""
 
     cluster: Cluster
-    transactional_id: str
+    transactional_id: str | None
     identity: Identity
     timeout_ms: int
 

@@ -21,10 +21,11 @@ _SEQUENCES = 1 << 31  # after the last comes the first
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose transaction it is."""
+    """Who writes, and whether in transactions."""
 
     producer: int
     epoch: int
+    transactional: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,9 @@ class Encoded:
     def stamped(self, identity: Identity, sequence: int) -> list[memoryview]:
         """The batch in parts."""
         head = np.zeros(HEAD.size, np.uint8)
+        attributes = self.codec | (_TRANSACTIONAL if identity.transactional else 0)
         fields = (
-            self.codec | _TRANSACTIONAL, self.count - 1, self.base_time, self.last_time,
+            attributes, self.count - 1, self.base_time, self.last_time,
             identity.producer, identity.epoch, sequence % _SEQUENCES, self.count,
         )  # fmt: skip
         length = HEAD.size - COUNTED_FROM + len(self.records)

@@ -20,7 +20,7 @@ class Taken:
     base: int
 
 
-def request(transactional_id: str, batches: Mapping[Partition, Parts], timeout_ms: int) -> Body:
+def request(transactional_id: str | None, batches: Mapping[Partition, Parts], timeout_ms: int) -> Body:
     """One batch to each partition; the leader answers when all replicas that are in sync have it."""
 
     def one(body: Body, item: tuple[Partition, Parts]) -> None:

@@ -1,4 +1,4 @@
-"""Transactions of one writer, by the protocol itself."""
+"""What one writer brings to the brokers, by the protocol itself: transactions, or records as they are."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from streamapp_runtime.systems.kafka.wire.compression import Codec
 from streamapp_runtime.systems.kafka.wire.connection import PLAIN, Security
 from streamapp_runtime.systems.kafka.wire.delivery import Delivery, Outbox
 from streamapp_runtime.systems.kafka.wire.encode import Encoded, Identity, encoded
-from streamapp_runtime.systems.kafka.wire.transactions import Coordinator
+from streamapp_runtime.systems.kafka.wire.transactions import Coordinator, said
 
 _HELD = 16 << 20  # bytes that wait before they are sent
 _LARGEST = 1_000_000  # bytes of a batch; a broker takes 1,048,588 unless it was told otherwise
@@ -21,12 +21,15 @@ _TIMEOUT_MS = 60_000
 
 
 class WireProducer:
-    """Writes transactions under one name. After any error it has to be initialised anew."""
+    """Writes transactions under one name. After any error it has to be initialised anew.
+
+    Without a name records can be read as soon as brokers have them; to commit is to wait until they do.
+    """
 
     def __init__(
         self,
         bootstrap: str,
-        transactional_id: str,
+        transactional_id: str | None,
         security: Security = PLAIN,
         *,
         timeout_ms: int = _TIMEOUT_MS,
@@ -102,7 +105,7 @@ class WireProducer:
         if not held:
             return
         with self._whole() as identity:
-            if new := held.keys() - self._added:
+            if identity.transactional and (new := held.keys() - self._added):
                 self._coordinator.add(identity, new)
                 self._added |= new
             outboxes = {
@@ -110,7 +113,8 @@ class WireProducer:
                 for partition, batches in held.items()
             }
             delivery = Delivery(self._cluster, self._transactional_id, identity, int(self._patience * 1000))
-            delivery.deliver(outboxes, Attempts(f'writing as "{self._transactional_id}"', self._patience))
+            doing = said("writing", self._transactional_id)
+            delivery.deliver(outboxes, Attempts(doing, self._patience))
             for partition, outbox in outboxes.items():
                 if outbox.end is None:
                     raise BrokenError(
@@ -127,7 +131,7 @@ class WireProducer:
     def _whole(self) -> Iterator[Identity]:
         """Something that is done whole, or else leaves this producer unusable."""
         if self._broken or self._identity is None:
-            raise BrokenError(f'"{self._transactional_id}" has to begin anew')
+            raise BrokenError(said("what writes", self._transactional_id) + " has to begin anew")
         self._broken = True
         yield self._identity
         self._broken = False

@@ -36,8 +36,8 @@ class WireSetup:
         """A reader of committed records."""
         return WireReader(self.bootstrap, self.security)
 
-    def producer(self, transactional_id: str) -> WireProducer:
-        """A writer of transactions under this name, which it has still to take over."""
+    def producer(self, transactional_id: str | None) -> WireProducer:
+        """A writer of transactions under this name, which it has still to take over; or of none."""
         return WireProducer(
             self.bootstrap,
             transactional_id,

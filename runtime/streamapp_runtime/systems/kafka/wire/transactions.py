@@ -23,10 +23,13 @@ _NOT_ATTEMPTED = 55  # another partition of the same request was refused
 
 @dataclass(slots=True)
 class Coordinator:
-    """The broker that keeps the transactions of one name, found anew when it moves."""
+    """The broker that keeps the transactions of one name, found anew when it moves.
+
+    Who has no name asks any broker, and begins no transaction.
+    """
 
     cluster: Cluster
-    transactional_id: str
+    transactional_id: str | None
     patience: float
     _connection: Connection | None = field(default=None, repr=False)
 
@@ -35,7 +38,8 @@ class Coordinator:
         body = Body().text(self.transactional_id).int32(timeout_ms)
 
         def read(answer: Answer) -> tuple[int, Identity]:
-            return answer.int16(), Identity(answer.int64(), answer.int16())
+            error, producer, epoch = answer.int16(), answer.int64(), answer.int16()
+            return error, Identity(producer, epoch, transactional=self.transactional_id is not None)
 
         return self._asked("beginning to write", _INIT, body, read)
 
@@ -55,16 +59,21 @@ class Coordinator:
         doing = "committing" if commit else "aborting"
         self._asked(doing, _END, body, lambda answer: (answer.int16(), None))
 
+    def _found(self, attempts: Attempts) -> Connection:
+        if self.transactional_id is None:
+            return self.cluster.any(attempts)
+        return self.cluster.coordinator(self.transactional_id, attempts)
+
     def _named(self, identity: Identity) -> Body:
         return Body().text(self.transactional_id).int64(identity.producer).int16(identity.epoch)
 
     def _asked(
         self, doing: str, api: tuple[int, int], body: Body, read: Callable[[Answer], tuple[int, T]]
     ) -> T:
-        attempts = Attempts(f'{doing} as "{self.transactional_id}"', self.patience)
+        attempts = Attempts(said(doing, self.transactional_id), self.patience)
         while True:
             if self._connection is None:
-                self._connection = self.cluster.coordinator(self.transactional_id, attempts)
+                self._connection = self._found(attempts)
             try:
                 answer = self._connection.ask(*api, body)
                 answer.int32()  # how long it was throttled
@@ -80,6 +89,11 @@ class Coordinator:
                 attempts.missing("such partition")
             elif attempts.refused(error) is Reaction.LOOK:
                 self._connection = None
+
+
+def said(doing: str, transactional_id: str | None) -> str:
+    """What is being done, and by whom."""
+    return doing if transactional_id is None else f'{doing} as "{transactional_id}"'
 
 
 def _by_stream(partitions: Collection[Partition]) -> list[tuple[str, list[int]]]:

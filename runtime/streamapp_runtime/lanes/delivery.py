@@ -1,0 +1,27 @@
+"""Which parts of a batch are one with its checkpoints."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from streamapp.spec.app import StreamApp
+from streamapp_runtime.lanes.custody import Shelf
+
+
+class Delivery(StrEnum):
+    """What a lane writes as one."""
+
+    AS_ONE = "asOne"  # everything
+    STATE = "state"  # changelogs and checkpoints; outputs are there before
+    LOOSE = "loose"  # nothing: checkpoints come last
+
+
+def delivery_of(app: StreamApp, shelves: Iterable[Shelf]) -> Delivery:
+    """What an app's lanes write as one.
+
+    State is never apart from the positions that it rests on, whatever the app asks for: a changelog that is
+    ahead could only be taken back by what compaction may have removed.
+    """
+    if app.spec.delivery == "exactlyOnce":
+        return Delivery.AS_ONE
+    kept = any(shelf.changelog is not None for shelf in shelves)
+    return Delivery.STATE if kept else Delivery.LOOSE
