@@ -19,7 +19,6 @@ class Batch:
     seconds: float
     rows_in: int
     rows_out: int
-    bytes_in: int
     bad: int
     restoring: int  # tasks that are still bringing back their stores
     restored: int  # changelog entries that were replayed into stores
@@ -51,7 +50,6 @@ def batch_of(
         seconds=seconds,
         rows_in=sum(report.rows_in for report in reports),
         rows_out=sum(report.rows_out for report in reports),
-        bytes_in=sum(report.bytes_in for report in reports),
         bad=sum(report.bad for report in reports),
         restoring=restoring,
         restored=sum(report.restored for report in reports),

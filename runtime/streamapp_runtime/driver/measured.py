@@ -18,8 +18,8 @@ from streamapp_runtime.driver.metrics import (
     BATCH,
     BATCHES,
     BOUNDS,
+    BY_TOPIC,
     BYTES,
-    BYTES_IN,
     COUNTED,
     ENTRIES,
     FAILED,
@@ -33,7 +33,6 @@ from streamapp_runtime.driver.metrics import (
     RESTORED,
     RESTORING,
     ROWS_IN,
-    ROWS_OUT,
     TASKS,
     WATERMARK,
 )
@@ -46,6 +45,7 @@ class Measured:
 
     clock: Callable[[], float]  # seconds
     _state: HeldState | None = None
+    _streams: dict[str, str] = field(default_factory=dict)  # by topic
     _values: dict[Metric, dict[str, float]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(float))
     )
@@ -65,14 +65,14 @@ class Measured:
             streams = {
                 declared(partition.stream) for parts in launch.partitions.values() for partition in parts
             }
+            self._streams = {topic: declared(stream) for stream, topic in launch.topics.items()}
             self._values[ROWS_IN] = dict.fromkeys(streams, 0.0)
             self._values[LAG] = dict.fromkeys(streams, 0.0)
 
     def batch(self, batch: Batch) -> None:
         """Count a batch."""
-        counted = {BATCHES: 1, BYTES_IN: batch.bytes_in, ROWS_OUT: batch.rows_out, BAD: batch.bad}
         with self._lock:
-            for metric, number in (counted | {RESTORED: batch.restored}).items():
+            for metric, number in ((BATCHES, 1), (BAD, batch.bad), (RESTORED, batch.restored)):
                 self._values[metric][""] += number
             self._values[RESTORING][""] = batch.restoring
             self._values[FILLING][""] = batch.filling
@@ -84,7 +84,9 @@ class Measured:
                     self._values[ROWS_IN][stream] += rows
             for report in batch.reports:
                 for counter, name, number in report.counted if report.status in WELL else ():
-                    self._values[COUNTED[counter]][name] += number
+                    metric = COUNTED[counter]
+                    called = self._streams.get(name, name) if metric in BY_TOPIC else name
+                    self._values[metric][called] += number
             self._values[WATERMARK] = {stream: at / 1000 for stream, at in batch.watermarks.items()}
             self._seconds[BATCH].see(batch.seconds)
             for report in batch.reports:

@@ -2,6 +2,7 @@
 
 from streamapp.exposition.metric import Kind, Metric
 from streamapp.exposition.page import page as page_of
+from streamapp_runtime.lanes import traffic
 from streamapp_runtime.operations.state import LATE
 
 BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -10,8 +11,16 @@ BATCH = "batch"
 """The step that is a whole batch, as the driver sees it."""
 
 ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were read.", ("stream",))
-BYTES_IN = Metric("streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.")
-ROWS_OUT = Metric("streamapp_rows_out_total", Kind.COUNTER, "Records that were written, changelogs left out.")
+BYTES_IN = Metric(
+    "streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.", ("stream",)
+)
+ROWS_OUT = Metric(
+    "streamapp_rows_out_total",
+    Kind.COUNTER,
+    "Records that were written, changelogs and control messages left out.",
+    ("stream",),
+)
+BYTES_OUT = Metric("streamapp_bytes_out_total", Kind.COUNTER, "Bytes of the values of these.", ("stream",))
 BAD = Metric("streamapp_bad_records_total", Kind.COUNTER, "Records that could not be processed.")
 LATE_ROWS = Metric(
     "streamapp_late_rows_total", Kind.COUNTER, "Rows behind the watermark that were left out.", ("operator",)
@@ -66,7 +75,7 @@ REFUSED = Metric(
 INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
 
 METRICS = (
-    ROWS_IN, BYTES_IN, ROWS_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
+    ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
     ENTRIES, BYTES, FREED, RESTORED, RESTORING, FILLING, TASKS, MODEL, MOVED, REFUSED,
     INCARNATION,
@@ -80,8 +89,13 @@ COUNTED = {
     "remoteUnanswered": REMOTE_UNANSWERED,
     "freedBytes": FREED,
     LATE: LATE_ROWS,
+    traffic.BYTES_IN: BYTES_IN,
+    traffic.ROWS_OUT: ROWS_OUT,
+    traffic.BYTES_OUT: BYTES_OUT,
 }
 """What lanes count, by the names that they count it under."""
+BY_TOPIC = frozenset({BYTES_IN, ROWS_OUT, BYTES_OUT})
+"""What they count by the names that streams have in the system."""
 
 
 def page() -> str:

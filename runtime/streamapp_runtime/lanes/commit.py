@@ -17,6 +17,7 @@ from streamapp_runtime.lanes.lane_time import LaneTime
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.speaking import Speaking
+from streamapp_runtime.lanes.traffic import Traffic
 from streamapp_runtime.operations.changes import Change, Changes
 from streamapp_runtime.systems.system import RECORDS, System, Transaction
 
@@ -29,6 +30,7 @@ class Committed:
     rows_out: Mapping[int, int]
     due: Mapping[int, int | None] = field(default_factory=dict)  # when a task has something to say
     reached: Mapping[int, Reached] = field(default_factory=dict)  # what each task has in event time
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,9 @@ class Ledger:
         transaction = system.begin(self.owner, incarnation, expected, writer, loose=loose)
         send = transaction.append if self.delivery is Delivery.AS_ONE else transaction.hand_out
         rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
+        traffic = Traffic()
         for partition, records, tasks in self.outbox.records(self.failed):
+            traffic.note(partition.stream, records)
             send(partition, records)
             for counted in pc.value_counts(tasks).to_pylist():
                 rows_out[counted["values"]] += counted["counts"]
@@ -81,7 +85,7 @@ class Ledger:
             crash_point(f"commit.after.{self.lane.processor}")
         else:
             transaction.abort()
-        return Committed(checkpoints, rows_out, due, reached)
+        return Committed(checkpoints, rows_out, due, reached, traffic)
 
     def _spoken(
         self, going: Sequence[tuple[int, TaskOrder]], send: Callable[[Partition, pa.RecordBatch], None]

@@ -9,6 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.ends import End
 from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.layer import LayerBatch
+from streamapp_runtime.lanes.traffic import BYTES_IN
 
 READ = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -49,6 +50,7 @@ class FirstLayerBatch(LayerBatch):
             count = len(taken.rows) if taken.rows else 0
             self.rows_in[index] += count + len(taken.bad)
             self.bytes_in[index] += taken.size
+            self.state.count(BYTES_IN, read.topic, taken.size)
             yield from self.set_aside(index, taken.bad)
             if index in self.failed:
                 break

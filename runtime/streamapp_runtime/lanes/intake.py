@@ -18,6 +18,7 @@ from streamapp_runtime.lanes.dead_letters import BadRecord
 from streamapp_runtime.lanes.ends import End, first_end
 from streamapp_runtime.lanes.orders import ReadRange
 from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.lanes.traffic import size_of
 from streamapp_runtime.program.operations import Read
 from streamapp_runtime.systems.system import System
 
@@ -64,13 +65,13 @@ def _set_aside(read: Read, records: pa.RecordBatch, asked: Asked) -> Taken:
     reasons = {
         place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
     }
-    return Taken(None, records.column("value").nbytes, _bad(records, read.stream, asked.range, reasons))
+    return Taken(None, size_of(records.column("value")), _bad(records, read.stream, asked.range, reasons))
 
 
 def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) -> Taken:
     if not read.enveloped:
-        return _rows(read, form, records, asked, records.column("value").nbytes)
-    size = records.column("value").nbytes
+        return _rows(read, form, records, asked, size_of(records.column("value")))
+    size = size_of(records.column("value"))
     opened = open_all(records.column("value"))
     user = opened.types == Kind.USER
     control: list[Control] = []

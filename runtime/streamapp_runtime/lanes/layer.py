@@ -164,7 +164,10 @@ class LayerBatch:
             setup.delivery,
         )
         with self.times.of(COMMIT):
-            return ledger.commit(self.stage.system)
+            done = ledger.commit(self.stage.system)
+        for counter, topic, number in done.traffic.counted():
+            self.state.count(counter, topic, number)
+        return done
 
     def run(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
         """Every operation of the layer that has rows on its edges, in their order."""

@@ -25,7 +25,6 @@ def batch(
         seconds=seconds,
         rows_in=rows_in,
         rows_out=rows_out,
-        bytes_in=10 * rows_in,
         bad=bad,
         restoring=0,
         restored=restored,

@@ -59,6 +59,15 @@ def test_its_metrics_tell_what_was_read_by_stream(idle: Running, made: Sample) -
     assert found["streamapp_batches_failed_total"] == 0
 
 
+def test_its_metrics_tell_what_was_written_by_stream(idle: Running) -> None:
+    found, between = scraped(idle), 'stream="shop.country-views.by-user"'
+    lines = CliRunner().invoke(log, ["read", str(idle.data), "totals"]).stdout.splitlines()
+    assert found['streamapp_rows_out_total stream="totals"'] == len(lines)
+    assert found['streamapp_bytes_out_total stream="totals"'] > len(lines)
+    for what in ("rows", "bytes"):  # all that is written between the stages is read there
+        assert found[f"streamapp_{what}_out_total {between}"] == found[f"streamapp_{what}_in_total {between}"]
+
+
 def test_its_metrics_tell_what_its_stores_hold(idle: Running, made: Sample) -> None:
     found = scraped(idle)
     assert found['streamapp_state_entries table="users"'] == len(made.users)

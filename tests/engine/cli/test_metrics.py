@@ -53,6 +53,16 @@ def test_what_lanes_count_is_told_by_name_and_not_of_what_is_done_again() -> Non
     assert value(values.text(), 'streamapp_remote_keys_asked_total{table="prices"}') == 10
 
 
+def test_what_was_written_is_told_by_stream_and_not_of_what_is_done_again() -> None:
+    values = measured()
+    for status in ("committed", "unavailable", "committed"):
+        counted = [("rowsOut", "enriched", 3), ("bytesOut", "enriched", 40), ("bytesIn", "views", 90)]
+        values.batch(batch(status=status, counted=counted))
+    assert value(values.text(), 'streamapp_rows_out_total{stream="enriched"}') == 6
+    assert value(values.text(), 'streamapp_bytes_out_total{stream="enriched"}') == 80
+    assert value(values.text(), 'streamapp_bytes_in_total{stream="views"}') == 180
+
+
 def test_a_failed_batch_is_counted() -> None:
     values = measured()
     values.trouble("why")

@@ -1,0 +1,35 @@
+"""How much passes through a lane: records and bytes, under the names that they are counted by."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from streamapp_runtime.formats.buffers import spans
+
+BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
+
+
+def size_of(values: pa.Array) -> int:
+    """The bytes of some values."""
+    return len(spans(values).data)
+
+
+@dataclass(slots=True)
+class Traffic:
+    """What was written, by topic."""
+
+    _rows: Counter[str] = field(default_factory=Counter)
+    _bytes: Counter[str] = field(default_factory=Counter)
+
+    def note(self, topic: str, records: pa.RecordBatch) -> None:
+        """Count records (schema RECORDS) and the bytes of their values."""
+        self._rows[topic] += len(records)
+        self._bytes[topic] += size_of(records.column("value"))
+
+    def counted(self) -> Iterator[tuple[str, str, int]]:
+        """By counter and topic."""
+        for counter, numbers in ((ROWS_OUT, self._rows), (BYTES_OUT, self._bytes)):
+            for topic, number in numbers.items():
+                yield counter, topic, number
