@@ -59,8 +59,16 @@ OPERATOR = (
 
 APPS = (
     Panel("Read", "Records a second.", [rate(driver.ROWS_IN, "app", "stream", within=_APP)], "rowsps"),
-    Panel("Read", "Bytes a second.", [rate(driver.BYTES_IN, "app", within=_APP)], "Bps"),
-    Panel("Written", "Records a second.", [rate(driver.ROWS_OUT, "app", within=_APP)], "rowsps"),
+    Panel("Written", "Records a second.", [rate(driver.ROWS_OUT, "app", "stream", within=_APP)], "rowsps"),
+    Panel(
+        "Bytes",
+        "Of values, a second.",
+        [
+            Query(rate(driver.BYTES_IN, "app", "stream", within=_APP).text, "{{app}} {{stream}} read"),
+            Query(rate(driver.BYTES_OUT, "app", "stream", within=_APP).text, "{{app}} {{stream}} written"),
+        ],
+        "Bps",
+    ),
     Panel("Lag", "Records that are not yet read.", [whole(driver.LAG, "app", "stream", within=_APP)]),
     Panel(
         "Event time behind now",
