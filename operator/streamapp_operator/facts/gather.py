@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from streamapp.placement.providers import PodFacts, provider
+from streamapp.placement.pods import EXECUTOR_ID, pod_facts
+from streamapp.placement.providers import provider
 from streamapp.protocol.report import Report
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
@@ -21,10 +22,9 @@ from streamapp_operator.key import Key
 from streamapp_operator.objects import driver_template, executor_template
 from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.owned import Role, is_owned
-from streamapp_operator.objects.state_volume import VOLUME, location_provider
+from streamapp_operator.objects.state_volume import location_provider
 from streamapp_operator.world import World
 
-EXECUTOR_ID = "spark-exec-id"
 FORBIDDEN = 403
 
 
@@ -131,21 +131,11 @@ async def _locations(
             continue
         if "label:" in wanted and one.node and one.node not in known:
             known[one.node] = await _node(world, one.node)
-        place = of(_pod_facts(one, known.get(one.node)))
+        on = known.get(one.node)
+        place = of(pod_facts(one.manifest, on.labels if on else None))
         if place:
             found[one.labels[EXECUTOR_ID]] = str(place)
     return found
-
-
-def _pod_facts(one: Pod, on: Node | None) -> PodFacts:
-    volumes = (one.manifest.get("spec") or {}).get("volumes") or ()
-    claims = {
-        volume["name"]: volume["persistentVolumeClaim"]["claimName"]
-        for volume in volumes
-        if "persistentVolumeClaim" in volume
-    }
-    state = next((name for name in claims if name.startswith(VOLUME)), VOLUME)
-    return PodFacts(one.name, one.uid, one.node, one.labels, on.labels if on else {}, claims, state)
 
 
 async def _counts(

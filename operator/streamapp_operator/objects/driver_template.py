@@ -1,5 +1,6 @@
 """The template of driver pods: all about them but what differs from one incarnation to the next."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamapp.protocol import places
@@ -10,10 +11,10 @@ from streamapp_operator.objects import pulling, service
 from streamapp_operator.objects.embedded import is_embedded, state_claim
 from streamapp_operator.objects.environment import code_volume, variables
 from streamapp_operator.objects.merging import merged
-from streamapp_operator.objects.owned import Role, labels
+from streamapp_operator.objects.owned import Role, labels, selector
 from streamapp_operator.objects.secrets import secret_volumes
 from streamapp_operator.objects.security import container_security, pod_security
-from streamapp_operator.objects.state_volume import MOUNT, StateVolume, state_volume
+from streamapp_operator.objects.state_volume import MOUNT, StateVolume, location_provider, state_volume
 
 CONTAINER = "driver"
 ACCEPTED = "streamapp-accepted"
@@ -35,7 +36,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         "image": image,
         "imagePullPolicy": pulling.policy(app, installation),
         "args": ["streamapp", "drive"],
-        "env": [*variables(app), *_facts(name, app.application_id)],
+        "env": [*variables(app), *_facts(app)],
         "ports": [
             {"name": port, "containerPort": number, "protocol": "TCP"}
             for port, number in service.PORTS.items()
@@ -82,8 +83,9 @@ def _resources(app: StreamApp, installation: Installation) -> dict[str, Any]:
     return found
 
 
-def _facts(name: str, application_id: str) -> list[dict[str, Any]]:
+def _facts(app: StreamApp) -> list[dict[str, Any]]:
     """What the driver has to know of where it runs."""
+    name = app.metadata.name
     fields = {
         "STREAMAPP_POD": "metadata.name",
         "STREAMAPP_POD_UID": "metadata.uid",
@@ -91,13 +93,21 @@ def _facts(name: str, application_id: str) -> list[dict[str, Any]]:
         "STREAMAPP_NODE": "spec.nodeName",
     }
     fixed = {
-        "STREAMAPP_APPLICATION_ID": application_id,
+        "STREAMAPP_APPLICATION_ID": app.application_id,
         "STREAMAPP_ACCEPTED": ACCEPTED_MOUNT,
         "STREAMAPP_WANTED": naming.job_model(name),
         "STREAMAPP_REPORT": naming.report(name),
         "STREAMAPP_STATE": MOUNT,
+        "STREAMAPP_EXECUTORS": ",".join(
+            f"{key}={value}" for key, value in selector(name, Role.EXECUTOR).items()
+        ),
+        "STREAMAPP_LOCATION": location_provider(app),
     }
     return [
         *({"name": key, "value": value} for key, value in fixed.items()),
         *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
     ]
+
+
+def _text(labels: Mapping[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in labels.items())

@@ -8,7 +8,7 @@ from streamapp_operator.installation import Installation
 from streamapp_operator.objects import pulling
 from streamapp_operator.objects.environment import code_volume, variables
 from streamapp_operator.objects.merging import merged
-from streamapp_operator.objects.owned import Role, labels
+from streamapp_operator.objects.owned import Role, labels, selector
 from streamapp_operator.objects.secrets import secret_volumes
 from streamapp_operator.objects.security import container_security, pod_security
 from streamapp_operator.objects.state_volume import state_volume
@@ -44,7 +44,20 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },
     }
-    return _without_empty(merged(app.spec.executor.template, ours))
+    theirs = app.spec.executor.template
+    if "topologySpreadConstraints" not in (theirs.get("spec") or {}):
+        ours["spec"]["topologySpreadConstraints"] = [_spread(app.metadata.name)]
+    return _without_empty(merged(theirs, ours))
+
+
+def _spread(name: str) -> dict[str, Any]:
+    """One node's loss shall cost few processors, and who replaces one shall come where it was."""
+    return {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": selector(name, Role.EXECUTOR)},
+    }
 
 
 def _without_empty(template: dict[str, Any]) -> dict[str, Any]:

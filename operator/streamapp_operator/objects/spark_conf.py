@@ -10,6 +10,15 @@ from streamapp_operator.objects.state_volume import state_volume
 
 EXECUTOR_TEMPLATE = "/etc/streamapp/accepted/executor.json"
 
+SHOWN = {
+    "spark.ui.enabled": "true",
+    "spark.ui.retainedJobs": "200",
+    "spark.ui.retainedStages": "200",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "200",
+}
+"""Spark's own pages, with fewer jobs than Spark would keep: each batch is one. An app may say otherwise."""
+
 RESERVED = (
     "spark.app.",
     "spark.master",
@@ -87,7 +96,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
     if "cpu" in limits:
         ours["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
     state = state_volume(app, pulling.image(app, installation))
-    asked = {**installation.spark_conf, **app.spec.driver.spark_conf, **app.spec.executor.spark_conf}
+    asked = {**SHOWN, **installation.spark_conf, **app.spec.driver.spark_conf, **app.spec.executor.spark_conf}
     return dict(sorted({**asked, **ours, **state.spark_conf}.items()))
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from streamapp.placement.pods import STATE_VOLUME as VOLUME
 from streamapp.spec.app import StreamApp
 from streamapp.spec.state import State
 from streamapp_operator.cluster.labels import APP
 
-VOLUME = "streamapp-state"
 MOUNT = "/var/lib/streamapp/state"
 USER = 185
 """The runtime image's user; it has no name to look up in a pod of another image."""

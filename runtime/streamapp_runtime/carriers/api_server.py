@@ -1,4 +1,4 @@
-"""The Kubernetes API as a pod may use it: two ConfigMaps, by the account that is mounted into it.
+"""The Kubernetes API as a pod may use it: two ConfigMaps and its executors, by the account mounted into it.
 
 Plain HTTP of the standard library, so that the image of drivers needs no client.
 """
@@ -60,6 +60,13 @@ class ApiServer:
                 if event["type"] not in {"ADDED", "MODIFIED"}:
                     return  # it is gone, or the version is too old: ask for it anew
                 yield event["object"]
+
+    def pods(self, labels: str) -> list[dict[str, Any]]:
+        """The pods with these labels, as they are now."""
+        path = f"/api/v1/namespaces/{quote(self.namespace)}/pods?labelSelector={quote(labels)}"
+        with self._asked("GET", path, SECONDS) as answer:
+            found: list[dict[str, Any]] = json.load(answer)["items"]
+        return found
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{quote(self.namespace)}/configmaps" + f"/{quote(name)}" * bool(name)

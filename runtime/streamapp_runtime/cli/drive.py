@@ -50,6 +50,7 @@ def _driven(metrics_port: int) -> Ended:
     from streamapp_runtime.cli.voice import voice
     from streamapp_runtime.driver.driving import drive as drive_app
     from streamapp_runtime.driver.measured import Measured
+    from streamapp_runtime.driver.neighbourhood import neighbours
     from streamapp_runtime.driver.post import this_post
     from streamapp_runtime.driver.progress import Progress
     from streamapp_runtime.driver.scrape import EVERYWHERE, listening, serving
@@ -65,9 +66,12 @@ def _driven(metrics_port: int) -> Ended:
     progress, measured = Progress(say, time.monotonic, *periods), Measured(time.monotonic)
     carrier = ConfigMaps(server, post.wanted, post.report, progress.trouble)
     carrier.begin()
+    places = neighbours(lambda: server.pods(post.executors), post.location)
     with serving(listening(measured.text, metrics_port, EVERYWHERE)):
         ended = attempt(
-            lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers), progress, measured
+            lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
+            progress,
+            measured,
         )
     carrier.close()
     return ended

@@ -1,11 +1,12 @@
 """The executors at their lanes, called by roll, and the frame that runs a batch on them."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from streamapp_runtime.driver.neighbourhood import Places, nowhere
 from streamapp_runtime.driver.seating import seated
 from streamapp_runtime.driver.seats import seats
 from streamapp_runtime.driver.session import ExecutorsMissingError, executors, in_one_process
@@ -30,13 +31,15 @@ class Crew:
     pause: Callable[[float], None] = time.sleep
     seats: tuple[str, ...] = ()  # by lane, as the lane itself calls it; empty where there is one process
     bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
+    wanted: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where its stores are
+    places: Places = nowhere
     _lanes: DataFrame | None = None
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
         if in_one_process(self.session):
             return tuple(processors)
-        return tuple(seated(self.bound, executors(self.session), processors))
+        return tuple(self._bound(executors(self.session), processors))
 
     def muster(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
         """The processors that have an executor: all, or those that came in time. None is an error."""
@@ -65,7 +68,7 @@ class Crew:
         told: dict[int, str] = {}
         for _ in range(ROLL_CALLS):
             found = executors(self.session)
-            bound = seated(self.bound, found, processors)
+            bound = self._bound(found, processors)
             if len(bound) == len(processors):
                 self.bound |= bound
                 places = [(found[executor], executor) for executor in bound.values()]
@@ -74,9 +77,18 @@ class Crew:
                 told = {row.lane: row.seat for row in lanes.mapInArrow(answer, SCHEMA).collect()}
                 if len(set(told.values())) == len(processors):
                     self.seats = tuple(told[lane] for lane in range(len(processors)))
+                    self._note(found)
                     return lanes
             self.pause(_PAUSE_SECONDS)  # one of them is gone, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(told.values()))} executors")
+
+    def _bound(self, living: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:
+        return seated(self.bound, living, processors, self.wanted, self.places(living))
+
+    def _note(self, living: Mapping[str, str]) -> None:
+        """From now on a processor's stores are where it works."""
+        at = self.places(living)
+        self.wanted = {**self.wanted, **{name: at[one] for name, one in self.bound.items() if one in at}}
 
     def _frame(self, lanes: DataFrame, incarnation: int, *, careful: bool = False) -> DataFrame:
         frame, layers, steps = lanes, self.program.layers, 0

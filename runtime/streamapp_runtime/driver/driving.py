@@ -24,6 +24,7 @@ from streamapp_runtime.driver.jvm import hush
 from streamapp_runtime.driver.launch import Launch, begun
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.neighbourhood import Places, nowhere
 from streamapp_runtime.driver.own import own_of
 from streamapp_runtime.driver.post import Post
 from streamapp_runtime.driver.refused import RefusedError
@@ -44,7 +45,14 @@ class StoppedError(Exception):
     """The driver was told to end before it had begun."""
 
 
-def drive(accepted: Accepted, post: Post, carrier: Carrier, stop: Stopping, hearers: Hearers) -> None:
+def drive(
+    accepted: Accepted,
+    post: Post,
+    carrier: Carrier,
+    stop: Stopping,
+    hearers: Hearers,
+    places: Places = nowhere,
+) -> None:
     """Run an accepted app by the models that are wanted, until it ends or is told to.
 
     RefusedError when it cannot run as it is, FailedError when it may be tried again.
@@ -72,7 +80,7 @@ def drive(accepted: Accepted, post: Post, carrier: Carrier, stop: Stopping, hear
             raise FailedError(f"the start failed: {error}") from error
         hearers.launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
-        loop = _loop(session, ready, hearers)
+        loop = _loop(session, ready, hearers, places)
         beside = Driven(loop, accepted, carrier, force, post.pod, hearers.changed, wanted)
         carrier.report(replace(beginning(accepted, post.pod, State.WAITING), run_id=ledger.run_id))
         force.call(len(ready.lanes))
@@ -89,7 +97,7 @@ def drive(accepted: Accepted, post: Post, carrier: Carrier, stop: Stopping, hear
         system.close()
 
 
-def _loop(session: SparkSession, ready: Launch, hearers: Hearers) -> Loop:
+def _loop(session: SparkSession, ready: Launch, hearers: Hearers, places: Places) -> Loop:
     spec, site = ready.app.spec, ready.site
     return Loop(
         session,
@@ -100,6 +108,7 @@ def _loop(session: SparkSession, ready: Launch, hearers: Hearers) -> Loop:
         interval=milliseconds(spec.batch.interval) / 1000,
         delay=milliseconds(spec.rebalance_delay) / 1000,
         first=milliseconds(spec.executor.start_timeout) / 1000,
+        places=places,
         trouble=hearers.trouble,
         changed=hearers.changed,
     )

@@ -22,6 +22,7 @@ from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.losses import lost, reason
 from streamapp_runtime.driver.manning import Manning
 from streamapp_runtime.driver.naming import Place, search
+from streamapp_runtime.driver.neighbourhood import Places, nowhere
 from streamapp_runtime.driver.ordering import lane_orders
 from streamapp_runtime.driver.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.patience import Patience
@@ -51,6 +52,7 @@ class Loop:
     interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
     first: float = pace.FIRST_SECONDS  # how long executors are waited for at the start
     delay: float = 30.0  # seconds that tasks wait for a processor that is lost
+    places: Places = nowhere
     number: int = 0
     failures: int = 0  # in a row
     manning: Manning = field(init=False)
@@ -74,7 +76,13 @@ class Loop:
 
     def _engage(self, bound: dict[str, str]) -> None:
         """Begin with all processors of the model."""
-        crew = Crew(self.session, self.launch.program, self.launch.setup, self.pause, bound=bound)
+        launch = self.launch
+        crew = Crew(
+            *(self.session, launch.program, launch.setup, self.pause),
+            bound=bound,
+            wanted=launch.locations,
+            places=self.places,
+        )
         self.manning = Manning(crew, self.launch, self.first, self.delay, self.changed)
         self.timers = Timers()
 

@@ -24,6 +24,8 @@ class Post:
     pod: str = ""
     host: str = ""  # by which executors call the driver
     secrets: Path | None = None
+    executors: str = ""  # the labels of their pods; empty where they are in none
+    location: str = ""  # what of a pod tells where it is, as `placement.location` says it
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "Post":
@@ -37,6 +39,8 @@ class Post:
             environment.get("STREAMAPP_POD", ""),
             environment.get("STREAMAPP_DRIVER_HOST", ""),
             secrets if secrets.is_dir() else None,
+            environment.get("STREAMAPP_EXECUTORS", ""),
+            environment.get("STREAMAPP_LOCATION", ""),
         )
 
     @property

@@ -1,13 +1,35 @@
 """Which executor takes which lane: one that lives keeps its own, so that open stores stay where they are."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from streamapp.placement.location import same_location
 
 
-def seated(before: Mapping[str, str], living: Collection[str], processors: Sequence[str]) -> dict[str, str]:
-    """The executor of each processor, as far as there are enough; `before` are those of the last time."""
+def seated(
+    before: Mapping[str, str],
+    living: Collection[str],
+    processors: Sequence[str],
+    wanted: Mapping[str, str | None] | None = None,
+    places: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """The executor of each processor, as far as there are enough; `before` are those of the last time.
+
+    A new one takes a lane whose stores are where it is: `wanted` says where those of each processor are, and
+    `places` where each executor is.
+    """
     kept = {name: before[name] for name in processors if before.get(name) in living}
-    free = iter(sorted(set(living) - set(kept.values()), key=lambda name: (len(name), name)))
+    free = _in_order(set(living) - set(kept.values()))
     for name in processors:
-        if name not in kept and (executor := next(free, None)) is not None:
+        near = (one for one in free if same_location((places or {}).get(one), (wanted or {}).get(name)))
+        if name not in kept and (executor := next(near, None)) is not None:
             kept[name] = executor
+            free.remove(executor)
+    for name in processors:
+        if name not in kept and free:
+            kept[name] = free.pop(0)
     return {name: kept[name] for name in processors if name in kept}
+
+
+def _in_order(executors: Iterable[str]) -> list[str]:
+    """As Spark has numbered them."""
+    return sorted(executors, key=lambda name: (len(name), name))

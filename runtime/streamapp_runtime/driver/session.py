@@ -50,8 +50,8 @@ SETTINGS: Final[Mapping[str, str]] = {
 """What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
 
 
-PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress"})
-"""Where the driver is, which a cluster says better."""
+PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress", "spark.ui.enabled"})
+"""Where the driver is, and whether somebody can look at its pages there: a cluster says that better."""
 
 
 CONTEXT_ONLY: Final = frozenset({"spark.executor.instances"})

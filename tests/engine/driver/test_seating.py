@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamapp.placement.location import same_location
 from streamapp_runtime.driver.seating import seated
 
 executors = st.integers(0, 30).map(str)
@@ -47,3 +48,35 @@ def test_the_processor_whose_executor_died_is_the_one_that_has_none() -> None:
 
 def test_at_first_executors_take_lanes_in_the_order_in_which_they_were_numbered() -> None:
     assert seated({}, {"10", "9", "2"}, ["a", "b", "c"]) == {"a": "2", "b": "9", "c": "10"}
+
+
+@given(changes(), st.data())
+def test_places_change_who_sits_where_but_not_how_many_nor_who_stays(
+    change: tuple[dict[str, str], set[str], list[str]], data: st.DataObject
+) -> None:
+    before, living, names = change
+    at = st.sampled_from(["node-a", "node-b", "node-c"])
+    places = data.draw(st.dictionaries(executors, at))
+    wanted = data.draw(st.dictionaries(st.sampled_from(names), st.none() | at))
+    now, blind = seated(before, living, names, wanted, places), seated(before, living, names)
+    assert len(now) == len(set(now.values())) == len(blind)
+    assert {name for name in names if before.get(name) in living} <= now.keys()
+
+    def near(seats: dict[str, str]) -> int:
+        return sum(same_location(places.get(one), wanted.get(name)) for name, one in seats.items())
+
+    assert near(now) >= near(blind)
+
+
+def test_new_executors_take_the_lanes_whose_stores_are_on_their_nodes() -> None:
+    wanted = {"a": "node-1", "b": "node-2"}
+    assert seated({}, {"3", "4"}, ["a", "b"], wanted, {"3": "node-2", "4": "node-1"}) == {"a": "4", "b": "3"}
+
+
+def test_an_executor_on_another_node_takes_a_lane_that_nobody_nearer_takes() -> None:
+    wanted = {"a": "node-1", "b": "node-2"}
+    assert seated({}, {"3", "4"}, ["a", "b"], wanted, {"3": "node-2", "4": "node-3"}) == {"a": "4", "b": "3"}
+
+
+def test_an_unknown_place_is_no_place() -> None:
+    assert seated({}, {"3", "4"}, ["a", "b"], {"a": None, "b": ""}, {"4": ""}) == {"a": "3", "b": "4"}
