@@ -52,6 +52,7 @@ BUILT = frozenset(
         Capability.KAFKA,
         Capability.PLACEMENT,
         Capability.PLANNING,
+        Capability.RESET,
         Capability.RUNNING,
     }
 )

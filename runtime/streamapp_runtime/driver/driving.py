@@ -28,6 +28,7 @@ from streamapp_runtime.driver.neighbourhood import Places, nowhere
 from streamapp_runtime.driver.own import own_of
 from streamapp_runtime.driver.post import Post
 from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.reset import Reset
 from streamapp_runtime.driver.session import close_session, open_shaped_session
 from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.stop import Stopping
@@ -73,7 +74,7 @@ def drive(
         wanted = _awaited(carrier, accepted, stop, None)
         try:
             run = wanted.model.run_id if wanted.model else uuid4().hex
-            ledger.open(run, Claim.of_cluster(accepted))
+            ledger.open(run, Claim.of_cluster(accepted), Reset.of_cluster(accepted))
             site = Site(app, home, system, ledger, own_of(app))
             ready, wanted = _first(site, session, accepted, post, carrier, stop, wanted)
         except (FencedError, *TROUBLE) as error:

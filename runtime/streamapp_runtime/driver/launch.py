@@ -39,11 +39,13 @@ from streamapp_runtime.driver.reading import (
 )
 from streamapp_runtime.driver.recognising import recognise
 from streamapp_runtime.driver.refused import RefusedError, problem
+from streamapp_runtime.driver.reset import Reset
 from streamapp_runtime.driver.sharing import SharedTable
 from streamapp_runtime.driver.site import Site
 from streamapp_runtime.driver.turns import Turn, take_turn
 from streamapp_runtime.driver.unready import unready
 from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
+from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.delivery import delivery_of
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
@@ -110,7 +112,7 @@ def launch(
     if problems := unready(app):
         raise RefusedError(problems)
     site = Site(app, home, system, ledger, own_of(app))
-    ledger.open(uuid4().hex, Claim.of_run(app))
+    ledger.open(uuid4().hex, Claim.of_run(app), Reset.of_run(app))
     return begun(site, session, processors, places)
 
 
@@ -176,6 +178,7 @@ def prepared(
         dead_letters=dead_letters,
         avro=work.avro,
         delivery=delivery_of(app, kept.values()),
+        begins=_begins(kept.values(), ledger.starts),
         remotes=remotes(app, work.program),
         time=keeping_time(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
         late_rows=make_late_rows(app, topics, system),
@@ -198,6 +201,12 @@ def prepared(
         settle=settle_seconds(app),
         turn=turn,
     )
+
+
+def _begins(shelves: Iterable[Shelf], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+    """Where changelogs begin that hold entries of a run that was given up."""
+    names = {shelf.changelog for shelf in shelves}
+    return {partition: at for partition, at in starts.items() if partition.stream in names}
 
 
 def settle_seconds(app: StreamApp) -> float:

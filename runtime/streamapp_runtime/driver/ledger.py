@@ -1,6 +1,7 @@
 """The driver's side of the checkpoint stream: incarnations, the layout, the checkpoints of all tasks."""
 
 import json
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,9 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import DRIVER, Checkpoint
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.driver.claim import NOBODY, Claim
+from streamapp_runtime.driver.claim import NOBODY, OWNER, Claim
+from streamapp_runtime.driver.reset import NEVER, RESET, Reset, ends_of
+from streamapp_runtime.driver.unready import CHECKPOINTS
 from streamapp_runtime.incarnation import Incarnation, check_newest, recorded
 from streamapp_runtime.systems.system import FencedError, StreamOptions, System
 
@@ -25,6 +28,8 @@ STARTS = b"\x00starts"
 WRITERS = b"\x00writers"
 """The key of the names of all that ever wrote: a lane that nobody knows of any more may still be at it."""
 DRIVER_WRITER = "driver"
+KEPT = frozenset({DRIVER, OWNER, RESET, WRITERS})
+"""The keys of what stays when state is given up: who runs the app, and who may still be at it."""
 NOTHING: Mapping[bytes, bytes] = {}
 IDENTITIES = b"\x00identities"
 """The key of what tells the streams that the app reads from others that may be made under their names."""
@@ -47,11 +52,13 @@ class Ledger:
     starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
     records: dict[bytes, bytes] = field(default_factory=dict)  # what drivers wrote beside the checkpoints
     identities: dict[str, str] = field(default_factory=dict)  # by topic
+    was_reset: bool = False  # whether this start gave state up
     _record: bytes | None = None  # what this driver wrote of itself
 
-    def open(self, new_run: str, claim: Claim = NOBODY) -> None:
+    def open(self, new_run: str, claim: Claim = NOBODY, reset: Reset = NEVER) -> None:
         """Take over: from here on nothing of an earlier driver commits. What it had committed is read.
 
+        Unless the state was to be given up since then: then there is a new run, of which nothing is known.
         RefusedError where all of it belongs to another app, whose driver is then left in peace.
         """
         self.system.create(self.stream, 1, StreamOptions(compacted=True))
@@ -65,6 +72,8 @@ class Ledger:
                 self._begin(Incarnation(last.run_id or new_run, last.number + 1), claim.entry(found))
             except FencedError:
                 continue  # another driver started at the same moment, and was first: follow it
+            self._begin_anew(new_run, reset)
+            self._read()
             return
         raise FencedError(f"{MOST_RIVALS} other drivers started meanwhile")
 
@@ -72,13 +81,14 @@ class Ledger:
         """Fence everything before, and read what it committed. FencedError when another driver took over."""
         self._interrupt()
         self._begin(Incarnation(self.run_id, self.incarnation + 1))
+        self._read()
 
     def check(self) -> None:
         """FencedError when another driver took over."""
         check_newest(self.system, self.stream, self.incarnation)
 
     def _begin(self, incarnation: Incarnation, beside: Mapping[bytes, bytes] = NOTHING) -> None:
-        """Record, then fence, then read. Two that record the same number are told apart by what was there."""
+        """Record, then fence. Two that record the same number are told apart by what was there."""
         record = incarnation.encode()
         expected = {DRIVER: self._record}
         transaction = self.system.begin(self.stream, incarnation.number, expected, DRIVER_WRITER)
@@ -89,7 +99,25 @@ class Ledger:
         self._record, self.run_id, self.incarnation = record, incarnation.run_id, incarnation.number
         self.system.fence(self.stream, self.incarnation, _writers(self.system.latest(self.stream)))
         crash_point("driver.fenced")
-        self._read()
+
+    def _begin_anew(self, new_run: str, reset: Reset) -> None:
+        """Give up what there is, if it was to be, in one transaction: a kill leaves all of it or nothing."""
+        found = self.system.latest(self.stream)
+        entries: dict[bytes, bytes | None] = dict(reset.entry(found))
+        self.was_reset = reset.due(found) and (self.run_id != new_run or not KEPT.issuperset(found))
+        if self.was_reset:
+            # A run that goes by the old name would take stores on disk for its own.
+            self.run_id = new_run if new_run != self.run_id else f"{new_run}.{reset.nonce}"
+            self._record = Incarnation(self.run_id, self.incarnation).encode()
+            made = self.stream.removesuffix(CHECKPOINTS)
+            ends = ends_of(self.system, made, time.sleep, time.monotonic)
+            starts = {str(at): end for at, end in ends.items() if at.stream != self.stream}
+            entries = dict.fromkeys(found.keys() - KEPT) | entries
+            entries |= {DRIVER: self._record, STARTS: json.dumps(starts).encode()}
+        if entries:
+            crash_point("driver.giving-up")
+            self._put(entries)
+            crash_point("driver.gave-up")
 
     def remember(self, layout: Layout) -> None:
         """Write the layout, before any state that rests on it."""
@@ -151,8 +179,12 @@ class Ledger:
         self.system.interrupt(self.stream, _writers(self.system.latest(self.stream, settled=False)))
 
     def _write(self, key: bytes, value: bytes) -> None:
+        self._put({key: value})
+
+    def _put(self, entries: Mapping[bytes, bytes | None]) -> None:
         transaction = self.system.begin(self.stream, self.incarnation, writer=DRIVER_WRITER)
-        transaction.put(self.stream, key, value)
+        for key, value in entries.items():
+            transaction.put(self.stream, key, value)
         transaction.commit()
 
     def _read(self) -> None:

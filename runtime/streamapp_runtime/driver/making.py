@@ -32,9 +32,7 @@ def make_written(app: StreamApp, proposal: Proposal, tasks: Iterable[Task], syst
             system.create(topic, count, StreamOptions(retention_ms=kept.get(stream), ours=ours))
         elif task.operation.partitions is not None and there != count:
             message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
-            raise RefusedError(
-                [Problem(0, 0, path_of(app, task.name), f"{message}; raise resetNonce or remove the stream")]
-            )
+            raise RefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
         found[stream] = there or count
     return found
 

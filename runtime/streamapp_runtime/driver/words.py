@@ -65,7 +65,7 @@ class Word:
 
 
 def plan_word(launch: Launch) -> Word:
-    """What runs, in two lines."""
+    """What runs, in two lines; and that its state was given up, where it was."""
     streams = launch.proposal.plan.streams.values()
     counts = {stream.name: stream.partitions for stream in streams}
     read = [stream.name for stream in streams if stream.role in READ]
@@ -79,7 +79,11 @@ def plan_word(launch: Launch) -> Word:
     )
     lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
     facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
-    return Word(f"{name}: {lanes}\n  {listed}", facts)
+    text = f"{name}: {lanes}\n  {listed}"
+    if launch.site.ledger.was_reset:
+        text += "\n  begins anew: what it knew was given up, as resetNonce says"
+        facts["reset"] = True
+    return Word(text, facts)
 
 
 def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:

@@ -62,6 +62,7 @@ class Custody:
     run_id: str
     shelves: Mapping[str, Shelf]
     wait_seconds: float = WAIT_SECONDS  # for a store that another process has
+    begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs that a former run wrote to
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
 
     def settle(self, order: TaskOrder, system: System, deadline: float, check: Callable[[], None]) -> Settled:
@@ -126,7 +127,9 @@ class Custody:
             kept.store = kept.place.emptied(kept.store)
             found = None
         source = Partition(shelf.changelog, order.changelog)
-        return _restore(kept.store, found or _mark(identity, "", 0), wanted, source, system, deadline)
+        begun = found or _mark(identity, "", 0)
+        begun = replace(begun, changelog=max(begun.changelog, self.begins.get(source, 0)))
+        return _restore(kept.store, begun, wanted, source, system, deadline)
 
     def _taken(self, shelf: Shelf, task: str, check: Callable[[], None]) -> _Kept:
         directory = state_directory(self.root, self.application_id, task, shelf.name)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
@@ -32,4 +33,5 @@ class Setup:
     time: Timekeeping | None = None  # None where the app has nothing to do with event time
     late_rows: DeadLetters | None = None  # what takes late rows
     delivery: Delivery = Delivery.AS_ONE
+    begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

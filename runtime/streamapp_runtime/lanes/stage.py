@@ -95,7 +95,8 @@ class Stage:
         self.forms = forms(layer, setup.avro)
         self.system = open_system(setup.connection)
         mine = {name: setup.shelves[name] for name in shelves_of(layer) if name in setup.shelves}
-        self.custody = Custody(Path(setup.state), setup.application_id, setup.run_id, mine)
+        place = Path(setup.state), setup.application_id, setup.run_id
+        self.custody = Custody(*place, mine, begins=setup.begins)
         self.remotes = {name: RemoteReader(setup.remotes[name]) for name in remotes_of(layer)}
         adjuncts = adjuncts_of(layer, setup.adjuncts)
         self.adjuncts = Adjuncts(Path(setup.state), setup.application_id, setup.run_id, adjuncts)

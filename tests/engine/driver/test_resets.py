@@ -1,0 +1,125 @@
+"""State is given up once for each time that `resetNonce` is raised, and then all of it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.crash_points import VARIABLE
+from streamapp_runtime.driver.ledger import LAYOUT, LayoutUnreadableError, Ledger
+from streamapp_runtime.driver.reset import Reset
+from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from tests.engine.systems.values import values, write
+
+STREAM = "app.checkpoint"
+VIEWS = Partition("views", 0)
+BETWEEN = Partition("app.by-user", 0)
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
+    system = EmbeddedSystem(tmp_path)
+    yield system
+    system.close()
+
+
+def opened(system: EmbeddedSystem, reset: Reset, run: str = "another") -> Ledger:
+    ledger = Ledger(system, STREAM)
+    ledger.open(run, reset=reset)
+    return ledger
+
+
+@pytest.fixture
+def known(system: EmbeddedSystem) -> Ledger:
+    """An app that has a layout, a checkpoint, and three records between its stages."""
+    ledger = opened(system, Reset(), "first")
+    ledger.remember(Layout("first", "partition"))
+    ledger.begin_at({VIEWS: 7})
+    system.create(BETWEEN.stream, 1)
+    write(system, BETWEEN, values("a", "b", "c"))
+    transaction = system.begin(STREAM, ledger.incarnation)
+    transaction.put(STREAM, b"Partition 0", b"{}")
+    transaction.commit()
+    return ledger
+
+
+@pytest.mark.usefixtures("known")
+def test_a_raised_nonce_begins_a_run_that_knows_nothing_and_reads_nothing_of_the_one_before(
+    system: EmbeddedSystem,
+) -> None:
+    ledger = opened(system, Reset(1))
+    assert ledger.was_reset
+    assert (ledger.run_id, ledger.incarnation) == ("another", 2)
+    assert (ledger.layout, ledger.checkpoints, ledger.identities) == (None, {}, {})
+    assert ledger.starts == {BETWEEN: system.spans([BETWEEN])[BETWEEN].end}
+
+
+@pytest.mark.usefixtures("known")
+def test_the_same_nonce_and_a_lower_one_give_nothing_up(system: EmbeddedSystem) -> None:
+    opened(system, Reset(2))
+    for nonce in (2, 1, 0):
+        ledger = opened(system, Reset(nonce), "a third")
+        assert not ledger.was_reset
+        assert ledger.run_id == "another"
+
+
+@pytest.mark.usefixtures("known")
+def test_a_nonce_that_is_raised_again_gives_up_again(system: EmbeddedSystem) -> None:
+    opened(system, Reset(1), "second")
+    assert opened(system, Reset(4), "third").run_id == "third"
+
+
+@pytest.mark.usefixtures("known")
+def test_a_run_never_has_the_name_of_the_one_that_was_given_up(system: EmbeddedSystem) -> None:
+    assert opened(system, Reset(1), "first").run_id != "first"
+
+
+def test_an_app_that_is_new_has_nothing_to_give_up_whatever_its_nonce(system: EmbeddedSystem) -> None:
+    ledger = opened(system, Reset(3))
+    assert not ledger.was_reset
+    assert not opened(system, Reset(3)).was_reset
+    assert opened(system, Reset(4), "raised").was_reset
+
+
+@pytest.mark.usefixtures("known")
+def test_a_resource_that_is_made_anew_keeps_the_state_until_its_own_nonce_is_raised(
+    system: EmbeddedSystem,
+) -> None:
+    opened(system, Reset(0, "uid-1"))
+    assert not opened(system, Reset(2, "uid-2")).was_reset
+    assert opened(system, Reset(3, "uid-2")).was_reset
+
+
+@pytest.mark.usefixtures("known")
+def test_a_layout_that_cannot_be_read_is_given_up_too(system: EmbeddedSystem) -> None:
+    transaction = system.begin(STREAM, 9)
+    transaction.put(STREAM, LAYOUT, b"torn")
+    transaction.commit()
+    with pytest.raises(LayoutUnreadableError, match="resetNonce"):
+        opened(system, Reset())
+    assert opened(system, Reset(1)).layout is None
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("point", ["driver.recorded", "driver.fenced", "driver.giving-up", "driver.gave-up"])
+def test_a_kill_in_the_midst_leaves_all_or_nothing_and_the_next_start_has_given_up_once(
+    system: EmbeddedSystem, tmp_path: Path, point: str
+) -> None:
+    points = tmp_path / "points"
+    points.mkdir()
+    (points / point).touch()
+    command = [sys.executable, "-m", "tests.engine.driver.resetting_driver", str(tmp_path), STREAM, "1"]
+    child = subprocess.run(command, env=os.environ | {VARIABLE: str(points)}, check=False)
+    assert child.returncode == -signal.SIGKILL
+    done = point == "driver.gave-up"
+    assert (b"Partition 0" in system.latest(STREAM)) == (LAYOUT in system.latest(STREAM)) == (not done)
+    ledger = opened(system, Reset(1))
+    assert ledger.was_reset == (not done)
+    assert ledger.run_id == ("killed" if done else "another")
+    assert (ledger.layout, ledger.checkpoints) == (None, {})
