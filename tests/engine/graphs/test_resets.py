@@ -1,4 +1,4 @@
-"""After `resetNonce` was raised nothing of before shows, not even in a store that is made of its changelog."""
+"""After `resetNonce` was raised nothing of before shows, not even in a store made of its changelog."""
 
 import shutil
 from collections.abc import Mapping
