@@ -69,9 +69,13 @@ class Authored:
         if found is None:
             return False
         after, why = found
-        loop.switch(after, lambda: self.workforce.renewed(processors))
-        if processors < len(before.lanes):
-            self.workforce.dismiss(loop.manning.executors())
+        if after.counts != before.counts and before.app.spec.on_partition_change == "restart":
+            loop.switch(after, lambda: self.workforce.anew(processors))
+            why.append("Spark began anew")
+        else:
+            loop.switch(after, lambda: self.workforce.renewed(processors))
+            if processors < len(before.lanes):
+                self.workforce.dismiss(loop.manning.executors())
         self._noted()
         self.changed(switched(before, was, after, why))
         return True

@@ -1,7 +1,8 @@
 """The executors of a run on this machine: more of them while it goes on, or fewer.
 
 One processor needs none. Several are a Spark cluster inside the driver's JVM, of a worker for each executor;
-a worker more brings an executor more. From one processor to several Spark itself is started anew.
+a worker more brings an executor more. From one processor to several Spark itself is started anew, and for a
+stream that grew, where the app wants that.
 """
 
 import time
@@ -58,8 +59,10 @@ class Workforce:
 
     def renewed(self, count: int) -> SparkSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""
-        if count == 1 or not in_one_process(self.session):
-            return None
+        return None if count == 1 or not in_one_process(self.session) else self.anew(count)
+
+    def anew(self, count: int) -> SparkSession:
+        """Spark begun anew with so many; the lanes of the old session have to be closed."""
         close_session(self.session)
         self.session = open_session(self.name, count)
         self.settled(self.session)
