@@ -8,7 +8,7 @@ from streamapp_runtime.driver.data_loss import HINT, changed
 from streamapp_runtime.driver.refused import RefusedError
 from streamapp_runtime.driver.site import Site
 
-START_ANEW = "delete the checkpoint topic to have the app begin anew, or raise resetNonce"
+START_ANEW = "raise resetNonce to have the app begin anew"
 
 
 def recognise(site: Site, topics: Mapping[str, str], changelogs: Collection[str | None]) -> None:
