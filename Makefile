@@ -51,7 +51,7 @@ test: java $(READY) ## Run the tests
 	@$(BIN)/pytest -q -n 2 --dist loadscope
 
 .PHONY: kube-assets
-kube-assets: ## Get etcd, kube-apiserver and kubectl, which the operator's tests run against, and say where
+kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of operator and chart run with, and say where
 	@tests/control_plane/assets/build
 
 .PHONY: e2e
