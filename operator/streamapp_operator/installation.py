@@ -26,6 +26,7 @@ class Installation:
     allowed: frozenset[Allowance] = frozenset()
     driver_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     executor_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
+    storage_class: str = ""  # of claims that name none; empty: the default of the cluster
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
     def allows(self, what: Allowance) -> bool:

@@ -30,6 +30,8 @@ class InstallationFile(Part):
     """Resources of drivers that ask for none."""
     executor_requests: Mapping[str, str] = _NONE.executor_requests
     """Resources of executors that ask for none."""
+    storage_class: str = _NONE.storage_class
+    """Storage class of claims that name none; the cluster's default when unset."""
     spark_conf: Mapping[str, str] = _NONE.spark_conf
     """Spark settings of all apps, below their own."""
 
@@ -55,6 +57,7 @@ def read_installation(
         allowed=frozenset(said.allowed),
         driver_requests=said.driver_requests,
         executor_requests=said.executor_requests,
+        storage_class=said.storage_class,
         spark_conf=said.spark_conf,
     )
 

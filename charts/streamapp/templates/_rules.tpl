@@ -34,6 +34,12 @@
 - apiGroups: [apps]
   resources: [statefulsets]
   verbs: [get, list, watch, create, patch, update, delete]
+- apiGroups: [apps]
+  resources: [statefulsets/scale]
+  verbs: [get, update]
+- apiGroups: [storage.k8s.io]
+  resources: [storageclasses]
+  verbs: [list]
 {{- end -}}
 
 {{- define "streamapp.rules.namespace" -}}
@@ -70,6 +76,9 @@
 - apiGroups: [apps]
   resources: [statefulsets]
   verbs: [get, list, watch, create, patch, update, delete]
+- apiGroups: [apps]
+  resources: [statefulsets/scale]
+  verbs: [get, update]
 {{- end -}}
 
 {{- define "streamapp.rules.lead" -}}

@@ -7,6 +7,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp_operator.acceptance.pod_templates import template_problems
+from streamapp_operator.facts.storage import needs_class
 from streamapp_operator.installation import Allowance, Installation
 from streamapp_operator.objects import driver_template, executor_template, pulling
 from streamapp_operator.objects.embedded import is_embedded
@@ -88,6 +89,12 @@ def _sizes(app: StreamApp, installation: Installation) -> Iterator[Problem]:
             yield Problem(0, 0, path, message)
 
 
+def _storage_class(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    if needs_class(app) and not installation.storage_class:
+        message = "missing, and no default storage class can be seen in the cluster; name one"
+        yield Problem(0, 0, "spec.state.persistentVolumeClaim.storageClassName", message)
+
+
 def _standbys(app: StreamApp, _: Installation) -> Iterator[Problem]:
     if app.spec.placement.standbys:
         message = "not yet supported: the engine keeps no standby copies; leave it out"
@@ -107,4 +114,5 @@ RULES: tuple[Callable[[StreamApp, Installation], Iterator[Problem]], ...] = (
     _embedded,
     _sizes,
     _standbys,
+    _storage_class,
 )

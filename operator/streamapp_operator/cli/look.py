@@ -22,7 +22,7 @@ from streamapp_operator.steps.accept import refused_changes
 from streamapp_operator.steps.author import basis
 from streamapp_operator.world import World
 
-_ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allowance))
+_ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allowance), storage_class="any")
 """What an installation allows is known to its operator alone."""
 _TRIES = 40
 

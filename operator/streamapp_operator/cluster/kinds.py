@@ -41,6 +41,7 @@ SECRET = Kind("Secret", "", "v1", "secrets")
 SERVICE = Kind("Service", "", "v1", "services")
 SERVICE_ACCOUNT = Kind("ServiceAccount", "", "v1", "serviceaccounts")
 CLAIM = Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims")
+STORAGE_CLASS = Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", namespaced=False)
 NODE = Kind("Node", "", "v1", "nodes", namespaced=False)
 EVENT = Kind("Event", "", "v1", "events")
 STATEFUL_SET = Kind("StatefulSet", "apps", "v1", "statefulsets")
@@ -49,7 +50,7 @@ ROLE_BINDING = Kind("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindi
 LEASE = Kind("Lease", "coordination.k8s.io", "v1", "leases")
 
 KINDS = (
-    STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, CLAIM, NODE, EVENT,
+    STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, CLAIM, STORAGE_CLASS, NODE, EVENT,
     STATEFUL_SET, ROLE, ROLE_BINDING, LEASE,
 )  # fmt: skip
 _BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}

@@ -18,6 +18,7 @@ from streamapp_operator.cluster.kinds import (
     SERVICE,
     SERVICE_ACCOUNT,
     STATEFUL_SET,
+    STORAGE_CLASS,
     STREAM_APP,
     Kind,
     Verb,
@@ -76,6 +77,10 @@ RIGHTS = (
         (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.UPDATE, Verb.DELETE),
         "end executors with volumes; and let drivers look after them",
     ),
+    Right(
+        STATEFUL_SET, (Verb.GET, Verb.UPDATE), "let drivers say how many executors there are", part="scale"
+    ),
+    Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
     Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),
     Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "tell what happened"),
     Right(LEASE, (Verb.GET, Verb.CREATE, Verb.UPDATE), "agree on who leads", lead_only=True),

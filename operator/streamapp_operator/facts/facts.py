@@ -63,6 +63,7 @@ class Facts:
     locality: Manifest | None = None
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
     counts: Mapping[int, Counts] = field(default_factory=dict)  # by generation
+    storage_class: str = ""  # the default, where the newest generation needs one
     rival: Rival | None = None
     worked: WorkedOut = field(default_factory=WorkedOut, compare=False)
     live: bool = False  # whether it was read from the API server, and not from what watches have seen

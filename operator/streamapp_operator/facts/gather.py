@@ -18,14 +18,13 @@ from streamapp_operator.facts.config_maps import ConfigMaps, config_maps
 from streamapp_operator.facts.facts import Facts, Newest, Rival
 from streamapp_operator.facts.nodes import Node, node
 from streamapp_operator.facts.pods import Life, Pod, pod
+from streamapp_operator.facts.storage import FORBIDDEN, default_class
 from streamapp_operator.key import Key
 from streamapp_operator.objects import driver_template, executor_template
 from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.owned import Role, is_owned
 from streamapp_operator.objects.state_volume import location_provider
 from streamapp_operator.world import World
-
-FORBIDDEN = 403
 
 
 async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
@@ -62,6 +61,7 @@ async def gather(world: World, key: Key, *, live: bool) -> Facts | None:
         desired=decoded.desired,
         report=decoded.report,
         claims=claims,
+        storage_class=await default_class(world, newest.app) if not _kept(newest, decoded) else "",
         has_report=decoded.has_report,
         locality=decoded.locality,
         locations=await _locations(world, _target(newest, decoded), executors, nodes),

@@ -42,6 +42,11 @@ def role(app: Manifest, *, claims: bool) -> Manifest:
                 "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
             },
             {
+                "apiGroups": ["apps"],
+                "resources": ["statefulsets/scale"],
+                "verbs": ["get", "update"],
+            },
+            {
                 "apiGroups": [""],
                 "resources": ["persistentvolumeclaims"],
                 "verbs": ["get", "list"],

@@ -1,6 +1,5 @@
 """The template of driver pods: all about them but what differs from one incarnation to the next."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from streamapp.protocol import places
@@ -107,7 +106,3 @@ def _facts(app: StreamApp) -> list[dict[str, Any]]:
         *({"name": key, "value": value} for key, value in fixed.items()),
         *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
     ]
-
-
-def _text(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in labels.items())

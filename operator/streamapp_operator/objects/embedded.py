@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from streamapp.placement.pods import STATE_VOLUME as VOLUME
 from streamapp.spec.app import StreamApp
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.objects.owned import Role, labels, owner
-from streamapp_operator.objects.state_volume import MOUNT, VOLUME, StateVolume
+from streamapp_operator.objects.state_volume import MOUNT, StateVolume
 
 
 def is_embedded(app: StreamApp) -> bool:

@@ -95,7 +95,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         ours["spark.kubernetes.container.image.pullSecrets"] = secrets
     if "cpu" in limits:
         ours["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
-    state = state_volume(app, pulling.image(app, installation))
+    state = state_volume(app, pulling.image(app, installation), installation.storage_class)
     asked = {**SHOWN, **installation.spark_conf, **app.spec.driver.spark_conf, **app.spec.executor.spark_conf}
     return dict(sorted({**asked, **ours, **state.spark_conf}.items()))
 

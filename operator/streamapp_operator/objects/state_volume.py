@@ -27,11 +27,11 @@ class StateVolume:
     restricted: bool = True  # whether the pod still meets the restricted pod security standard
 
 
-def state_volume(app: StreamApp, image: str) -> StateVolume:
-    """The state volume of each executor."""
+def state_volume(app: StreamApp, image: str, storage_class: str = "") -> StateVolume:
+    """The state volume of each executor; claims that name no class are of the one given."""
     kind = kind_of(app.spec.state)
     if kind == "persistentVolumeClaim":
-        return _claim(app)
+        return _claim(app, storage_class)
     return _in_pod(_host_path(app), image) if kind == "hostPath" else _in_pod(_empty_dir(app), "")
 
 
@@ -88,7 +88,7 @@ def _in_pod(volume: dict[str, Any], image: str) -> StateVolume:
     return StateVolume((volume,), (mount,), (owner,), restricted=False)
 
 
-def _claim(app: StreamApp) -> StateVolume:
+def _claim(app: StreamApp, storage_class: str) -> StateVolume:
     """Claims come from the StatefulSet that Spark makes: processor = ordinal, so each finds its own again."""
     claim = app.spec.state.persistent_volume_claim
     if claim is None:
@@ -103,6 +103,6 @@ def _claim(app: StreamApp) -> StateVolume:
         "spark.kubernetes.driver.ownPersistentVolumeClaim": "false",
         "spark.kubernetes.driver.reusePersistentVolumeClaim": "false",
     }
-    if claim.storage_class_name:
-        conf[f"{_CLAIM}options.storageClass"] = claim.storage_class_name
+    if named := claim.storage_class_name or storage_class:
+        conf[f"{_CLAIM}options.storageClass"] = named
     return StateVolume(spark_conf=conf)

@@ -1,7 +1,7 @@
 """Whether the newest generation is taken: it is read, held to the rules, planned, and only then kept."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from streamapp.author.proposal import Proposal
@@ -48,6 +48,8 @@ LIVE = {Effect.NONE, Effect.LIVE}
 
 def accept(facts: Facts, installation: Installation) -> Acceptance:
     """Look at the newest generation."""
+    if facts.storage_class:
+        installation = replace(installation, storage_class=facts.storage_class)
     kept = facts.snapshot(facts.newest.generation)
     if kept is not None and kept.refused is not None:
         return Acceptance(Verdict.REJECTED, facts.in_force, refused=kept.refused)

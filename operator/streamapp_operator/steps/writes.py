@@ -61,6 +61,9 @@ def after_status(view: View) -> Iterator[Write]:
     match move:
         case Start(incarnation=incarnation) if view.target is not None:
             shape = view.target.shape
+            if view.target.accepted.app.spec.state.persistent_volume_claim is not None:
+                # One that a driver left without any executor would stand in the way of the next one's.
+                yield Delete(STATEFUL_SET, naming.executor_set(facts.uid))
             yield Create(driver_pod(facts.manifest, shape.driver, view.target.generation, incarnation))
             yield from (_gone(pod.name, pod.uid) for pod in facts.drivers[:-1] if pod.life is Life.ENDED)
         case Stop(pod=pod, at_once=at_once):

@@ -19,6 +19,8 @@ from streamapp_runtime.program.sql_layer import apply
 
 ROLL_CALLS = 40
 _PAUSE_SECONDS = 0.25
+_STRANGER_SECONDS = 5.0
+"""How long the place of an executor is waited for that is there already."""
 
 
 @dataclass(slots=True)
@@ -46,6 +48,10 @@ class Crew:
         deadline = time.monotonic() + seconds
         while len(found := self.present(processors)) < len(processors) and time.monotonic() < deadline:
             time.sleep(0.05)
+        patience = min(deadline, time.monotonic() + _STRANGER_SECONDS)
+        while self._strangers() and time.monotonic() < patience:
+            time.sleep(0.05)
+        found = self.present(processors)
         if not found:
             raise ExecutorsMissingError(f"none of {len(processors)} executors came within {seconds:g} s")
         return found
@@ -81,6 +87,13 @@ class Crew:
                     return lanes
             self.pause(_PAUSE_SECONDS)  # one of them is gone, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(told.values()))} executors")
+
+    def _strangers(self) -> bool:
+        """Whether it is not known of all executors where they are; pods are labelled a moment late."""
+        if self.places is nowhere or in_one_process(self.session):
+            return False
+        living = executors(self.session)
+        return len(self.places(living)) < len(living)
 
     def _bound(self, living: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:
         return seated(self.bound, living, processors, self.wanted, self.places(living))

@@ -1,5 +1,6 @@
 """Which executor takes which lane: one that lives keeps its own, so that open stores stay where they are."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from streamapp.placement.location import same_location
@@ -18,7 +19,7 @@ def seated(
     `places` where each executor is.
     """
     kept = {name: before[name] for name in processors if before.get(name) in living}
-    free = _in_order(set(living) - set(kept.values()))
+    free = _in_order(set(living) - set(kept.values()), places or {})
     for name in processors:
         near = (one for one in free if same_location((places or {}).get(one), (wanted or {}).get(name)))
         if name not in kept and (executor := next(near, None)) is not None:
@@ -30,6 +31,14 @@ def seated(
     return {name: kept[name] for name in processors if name in kept}
 
 
-def _in_order(executors: Iterable[str]) -> list[str]:
-    """As Spark has numbered them."""
-    return sorted(executors, key=lambda name: (len(name), name))
+def _in_order(executors: Iterable[str], places: Mapping[str, str]) -> list[str]:
+    """As their places are numbered, like the claims of a StatefulSet, and then as Spark has numbered them.
+
+    So the last claims are those of the last processors, which are the ones that a smaller model does without.
+    """
+
+    def order(name: str) -> tuple[int, int, str]:
+        numbered = re.search(r"\d+$", places.get(name, ""))
+        return int(numbered.group()) if numbered else -1, len(name), name
+
+    return sorted(executors, key=order)

@@ -20,8 +20,8 @@ def contained(stage: Stage, pod: str, folder: Path) -> Child:
     """The process; its stores and its log are in the folder's `state`."""
     manifest = stage.server.ask("GET", f"/api/v1/namespaces/{stage.namespace}/pods/{pod}")
     own = _variables(manifest) | {
-        "STREAMAPP_ACCOUNT": str(_account(stage, manifest["spec"]["serviceAccountName"], folder / "account")),
-        "STREAMAPP_ACCEPTED": str(_mounted(stage, manifest, folder / "accepted")),
+        "STREAMAPP_ACCOUNT": str(account(stage, manifest["spec"]["serviceAccountName"], folder / "account")),
+        "STREAMAPP_ACCEPTED": str(mounted(stage, manifest, folder / "accepted")),
         "STREAMAPP_STATE": str(folder / "state"),
     }
     server = stage.server
@@ -43,7 +43,8 @@ def _variables(manifest: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, value in found.items() if name not in ELSEWHERE}
 
 
-def _mounted(stage: Stage, manifest: dict[str, Any], folder: Path) -> Path:
+def mounted(stage: Stage, manifest: dict[str, Any], folder: Path) -> Path:
+    """The accepted generation, as the pod finds it."""
     (name,) = [one["configMap"]["name"] for one in manifest["spec"]["volumes"] if "configMap" in one]
     folder.mkdir(parents=True)
     for file, text in stage.config_map(name)["data"].items():
@@ -54,7 +55,8 @@ def _mounted(stage: Stage, manifest: dict[str, Any], folder: Path) -> Path:
     return folder
 
 
-def _account(stage: Stage, name: str, folder: Path) -> Path:
+def account(stage: Stage, name: str, folder: Path) -> Path:
+    """A service account with its token."""
     server = stage.server
     assert isinstance(server, ApiServer)
     path = f"/api/v1/namespaces/{stage.namespace}/serviceaccounts/{name}/token"

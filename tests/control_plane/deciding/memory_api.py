@@ -70,7 +70,7 @@ class MemoryApi:
         return self.objects[path] if path in self.objects else self._list(path, query)
 
     def _list(self, path: str, query: dict[str, str]) -> Object:
-        if not path.endswith("s") or path.count("/") not in {5, 6, 3}:
+        if not path.endswith("s") or path.count("/") not in {5, 6, 3, 4}:
             raise Refused(404, "NotFound")
         wanted = query.get("labelSelector", "")
         pairs = [part.partition("=") for part in wanted.split(",") if part]

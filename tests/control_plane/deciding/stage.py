@@ -28,7 +28,7 @@ from tests.control_plane.deciding.memory_api import MemoryApi, MemoryCalls
 from tests.control_plane.deciding.mortal import Mortal
 
 T = TypeVar("T")
-INSTALLATION = Installation(image="streamapp-runtime:test")
+INSTALLATION = Installation(image="streamapp-runtime:test", storage_class="standard")
 START = datetime(2026, 11, 1, 12, tzinfo=UTC).timestamp()
 FEW = 25
 

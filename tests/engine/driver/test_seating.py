@@ -80,3 +80,8 @@ def test_an_executor_on_another_node_takes_a_lane_that_nobody_nearer_takes() -> 
 
 def test_an_unknown_place_is_no_place() -> None:
     assert seated({}, {"3", "4"}, ["a", "b"], {"a": None, "b": ""}, {"4": ""}) == {"a": "3", "b": "4"}
+
+
+def test_at_first_claims_are_given_to_processors_in_their_order() -> None:
+    places = {"1": "state-set-10", "2": "state-set-0", "3": "state-set-2"}
+    assert seated({}, places, ["a", "b", "c"], {}, places) == {"a": "2", "b": "3", "c": "1"}

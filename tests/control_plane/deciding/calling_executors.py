@@ -1,0 +1,33 @@
+"""Asks Spark for executors as a driver does, with the settings that it finds, until it is told to end.
+
+Its arguments: the folder with the accepted app, the API server, the account, the driver's pod, how many.
+"""
+
+import signal
+import sys
+from pathlib import Path
+
+from streamapp_runtime.driver.post import Post
+from streamapp_runtime.driver.session import close_session, open_shaped_session
+from streamapp_runtime.driver.workforce import ANY, Workforce
+
+
+def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]) -> None:
+    post = Post(accepted, accepted, "wanted", "report", pod, "127.0.0.1")
+    of_pod = "spark.kubernetes.authenticate."
+    shape = post.spark() | {
+        "spark.master": f"k8s://{server}",
+        f"{of_pod}caCertFile": str(account / "ca.crt"),
+        f"{of_pod}oauthTokenFile": str(account / "token"),
+        "spark.kubernetes.executor.podTemplateFile": str(accepted / "executor.json"),
+    }
+    session = open_shaped_session("calling", shape)
+    force = Workforce("calling", session, lambda _: None, ANY)
+    for count in counts:
+        force.call(count)
+    signal.sigwait({signal.SIGTERM})
+    close_session(session)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4], [int(one) for one in sys.argv[5:]])

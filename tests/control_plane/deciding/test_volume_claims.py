@@ -1,0 +1,139 @@
+"""Executors with volume claims: what Spark makes of our settings, with just the rights that a driver has."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from streamapp_operator import naming
+from streamapp_runtime.carriers.api_server import ApiServer as Client
+from streamapp_runtime.driver.neighbourhood import neighbours
+from streamapp_runtime.driver.post import SPARK
+from streamapp_runtime.driver.seating import seated
+from tests.control_plane.api_server import ApiServer
+from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.kubelet import account, mounted
+from tests.control_plane.deciding.stage import Stage
+from tests.control_plane.processes import Child, until
+
+PATIENCE_SECONDS = 180.0
+CLAIMS = {"state": {"persistentVolumeClaim": {"size": "1Gi"}}}
+
+
+@contextmanager
+def asking(stage: Stage, folder: Path, *counts: int) -> Iterator[Child]:
+    """A driver's Spark that has asked for so many executors, one count after the other."""
+    server = stage.server
+    assert isinstance(server, ApiServer)
+    pod = stage.driver()
+    given = account(stage, pod["spec"]["serviceAccountName"], folder / "account")
+    command = [sys.executable, "-m", "tests.control_plane.deciding.calling_executors"]
+    command += [str(mounted(stage, pod, folder / "accepted")), server.url, str(given)]
+    command += [pod["metadata"]["name"], *map(str, counts)]
+    with Child(command, folder / "spark.log") as process:
+        yield process
+
+
+def sets(stage: Stage) -> list[dict[str, Any]]:
+    return stage.objects("statefulsets", "apis/apps/v1")
+
+
+def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage, tmp_path: Path) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    stage.begin()
+    with asking(stage, tmp_path, 2, 3) as spark:
+        until(lambda: [one["spec"]["replicas"] for one in sets(stage)] == [3], PATIENCE_SECONDS, spark)
+        (made,) = sets(stage)
+    uid = stage.app()["metadata"]["uid"]
+    assert made["metadata"]["name"] == naming.executor_set(uid)
+    assert [one["name"] for one in made["metadata"]["ownerReferences"]] == ["app-driver-1"]
+    template = made["spec"]["template"]
+    assert template["metadata"]["labels"]["streamapp.dev/app"] == "app"
+    assert template["metadata"]["labels"]["streamapp.dev/role"] == "executor"
+    assert template["spec"]["restartPolicy"] == "Always"
+    (claim,) = made["spec"]["volumeClaimTemplates"]
+    assert claim["metadata"]["name"] == "streamapp-state"
+    assert claim["metadata"]["labels"]["streamapp.dev/app"] == "app"
+    assert claim["spec"]["storageClassName"] == "standard"
+    assert claim["spec"]["resources"]["requests"]["storage"] == "1Gi"
+    mounts = {one["name"]: one["mountPath"] for one in template["spec"]["containers"][0]["volumeMounts"]}
+    assert mounts["streamapp-state"] == "/var/lib/streamapp/state"
+    assert made["spec"].get("persistentVolumeClaimRetentionPolicy", {}).get("whenDeleted") == "Retain"
+
+
+def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(stage: Stage) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    stage.begin()
+    left = naming.executor_set(stage.app()["metadata"]["uid"])
+    labels = {"a": "b"}
+    body = {
+        "metadata": {"name": left},
+        "spec": {
+            "replicas": 0,
+            "serviceName": "x",
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "x", "image": "x"}]},
+            },
+        },
+    }
+    stage.server.ask("POST", f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets", body)
+    stage.end(code=3)
+    stage.settle()
+    stage.pass_time(60)
+    stage.settle()
+    assert stage.driver()["metadata"]["name"] == "app-driver-2"
+    assert sets(stage) == []
+
+
+def test_claims_without_a_class_are_of_the_clusters_default_if_there_is_one(stage: Stage) -> None:
+    stage.installation = replace(stage.installation, storage_class="")
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    assert "storageClassName: missing" in stage.condition("Accepted")["message"]
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    body = {"metadata": {"name": "quick", "annotations": default}, "provisioner": "x"}
+    classes = "/apis/storage.k8s.io/v1/storageclasses"
+    stage.server.ask("POST", classes, body)
+    stage.settle()
+    stage.server.ask("DELETE", f"{classes}/quick")
+    conf = json.loads(stage.config_map("app-accepted-1")["data"][SPARK])
+    volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.streamapp-state."
+    assert conf[f"{volume}options.storageClass"] == "quick"
+    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+
+
+def executor(stage: Stage, ordinal: int, number: str) -> None:
+    """A pod of the set, as its controller makes it and Spark labels it."""
+    name = f"set-{ordinal}"
+    labels = {"streamapp.dev/app": "app", "streamapp.dev/role": "executor", "spark-exec-id": number}
+    volume = {"name": "streamapp-state", "persistentVolumeClaim": {"claimName": f"streamapp-state-{name}"}}
+    body = {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [{"name": "x", "image": "x"}], "volumes": [volume]},
+    }
+    stage.server.ask("POST", f"/api/v1/namespaces/{stage.namespace}/pods", body)
+
+
+def test_a_driver_knows_by_which_claim_each_executor_is(stage: Stage, tmp_path: Path) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    pod = stage.driver()
+    given = account(stage, pod["spec"]["serviceAccountName"], tmp_path / "account")
+    server = stage.server
+    assert isinstance(server, ApiServer)
+    client = Client(server.url, given / "token", given / "ca.crt", stage.namespace)
+    own = {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
+    places = neighbours(lambda: client.pods(own["STREAMAPP_EXECUTORS"]), own["STREAMAPP_LOCATION"])
+    for ordinal, number in ((10, "1"), (0, "2"), (2, "3")):
+        executor(stage, ordinal, number)
+    at = places({"1", "2", "3"})
+    assert at == {one: f"streamapp-state-set-{ordinal}" for one, ordinal in {"1": 10, "2": 0, "3": 2}.items()}
+    seats = seated({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
+    assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
