@@ -32,6 +32,7 @@ MEASURED = (
     "kafka.join",
     "kafka.windows",
     "kafka.overhead",
+    "kafka.delivery",
     "kafka.latency",
 )
 
