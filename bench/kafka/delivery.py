@@ -1,7 +1,7 @@
 """What exactly once costs a small batch on a real Kafka broker, beside at least once.
 
-Batches of 1,000 views, one lane, a join without changelogs and totals with one: milliseconds of a batch, CPU of
-the app, CPU of the broker, each as exactly once over at least once. Both in one run, one after the other.
+Batches of 1,000 views, one lane, a join without changelogs and totals with one: milliseconds of a batch, CPU
+of the app and of the broker, each as exactly once over at least once. Both in one run, one after the other.
 """
 
 from collections.abc import Iterator
