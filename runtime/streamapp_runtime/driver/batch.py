@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.lanes.orders import Orders, Report
+from streamapp_runtime.lanes.traffic import RESTORED_BYTES
 from streamapp_runtime.operations.state import LATE
 from streamapp_runtime.program.operations import declared
 
@@ -27,6 +28,7 @@ class Batch:
     reports: tuple[Report, ...]
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
+    restored_bytes: int = 0  # of the entries that were replayed
     filling: int = 0  # records of side inputs that main inputs still wait for
 
     @property
@@ -56,8 +58,13 @@ def batch_of(
         lags=by_stream(found) - by_stream(given),
         given=by_stream(given),
         reports=reports,
-        late=sum(n for report in reports for why, _, n in report.counted if why == LATE),
+        late=_counted(reports, LATE),
+        restored_bytes=_counted(reports, RESTORED_BYTES),
     )
+
+
+def _counted(reports: Iterable[Report], counter: str) -> int:
+    return sum(number for report in reports for name, _, number in report.counted if name == counter)
 
 
 def by_stream(found: Iterable[Demand]) -> Counter[str]:

@@ -40,6 +40,7 @@ SECONDS = Metric(
 ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", ("table",))
 BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", ("table",))
 RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
+RESTORED_BYTES = Metric("streamapp_restored_bytes_total", Kind.COUNTER, "Bytes of their keys and values.")
 FILLING = Metric("streamapp_fill_rows", Kind.GAUGE, "Records of side inputs that main inputs still wait for.")
 RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
 TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", ("processor",))
@@ -77,7 +78,7 @@ INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the a
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
-    ENTRIES, BYTES, FREED, RESTORED, RESTORING, FILLING, TASKS, MODEL, MOVED, REFUSED,
+    ENTRIES, BYTES, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS, MODEL, MOVED, REFUSED,
     INCARNATION,
 )  # fmt: skip
 
@@ -92,6 +93,7 @@ COUNTED = {
     traffic.BYTES_IN: BYTES_IN,
     traffic.ROWS_OUT: ROWS_OUT,
     traffic.BYTES_OUT: BYTES_OUT,
+    traffic.RESTORED_BYTES: RESTORED_BYTES,
 }
 """What lanes count, by the names that they count it under."""
 BY_TOPIC = frozenset({BYTES_IN, ROWS_OUT, BYTES_OUT})

@@ -22,6 +22,7 @@ class Totals:
     rows_in: int = 0
     rows_out: int = 0
     restored: int = 0
+    restored_bytes: int = 0
     bad: int = 0
     late: int = 0
     seconds: float = 0.0
@@ -33,6 +34,7 @@ class Totals:
             self.rows_in + batch.rows_in,
             self.rows_out + batch.rows_out,
             self.restored + batch.restored,
+            self.restored_bytes + batch.restored_bytes,
             self.bad + batch.bad,
             self.late + batch.late,
             self.seconds + batch.seconds,
@@ -45,6 +47,7 @@ class Totals:
             self.rows_in - earlier.rows_in,
             self.rows_out - earlier.rows_out,
             self.restored - earlier.restored,
+            self.restored_bytes - earlier.restored_bytes,
             self.bad - earlier.bad,
             self.late - earlier.late,
             self.seconds - earlier.seconds,
@@ -93,7 +96,7 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
     milliseconds = 1000 * since.seconds / max(since.batches, 1)
     text = f"batch {batch.number:>5}  in {rows_in:>9,.0f}/s  out {rows_out:>9,.0f}/s"
     text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
-    text += f"  restored {since.restored:,}" * bool(since.restored)
+    text += f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
     text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
     text += f"  to fill {batch.filling:,}" * bool(batch.filling)
     text += f"  bad {bad:,}" * bool(bad)
@@ -107,6 +110,7 @@ def batch_word(batch: Batch, since: Totals, bad: int, seconds: float) -> Word:
         "lag": batch.lag,
         "batchMilliseconds": round(milliseconds, 1),
         "restored": since.restored,
+        "restoredBytes": since.restored_bytes,
         "restoring": batch.restoring,
         "toFill": batch.filling,
         "bad": bad,
@@ -146,7 +150,7 @@ def summary_word(totals: Totals, seconds: float) -> Word:
     batches = _several(totals.batches, "batch", "batches")
     text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
-    text += f", {totals.restored:,} entries restored" * bool(totals.restored)
+    text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
     text += f", {_several(totals.bad, 'bad record')}" * bool(totals.bad)
     text += f", {_several(totals.late, 'late row')}" * bool(totals.late)
     facts = {
@@ -157,6 +161,7 @@ def summary_word(totals: Totals, seconds: float) -> Word:
         "seconds": round(seconds, 3),
         "rowsPerSecond": round(rate, 1),
         "restored": totals.restored,
+        "restoredBytes": totals.restored_bytes,
         "bad": totals.bad,
         "late": totals.late,
     }
@@ -177,3 +182,13 @@ def _counted(name: str, counts: dict[str, int | None]) -> str:
 
 def _several(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _size(count: int) -> str:
+    """So many bytes, as people read them."""
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"

@@ -16,6 +16,7 @@ from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.orders import TaskOrder
 from streamapp_runtime.lanes.taking import Place
+from streamapp_runtime.lanes.traffic import size_of
 from streamapp_runtime.stores.directory import state_directory
 from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind
 from streamapp_runtime.stores.store import Identity, Mark, Store
@@ -51,6 +52,7 @@ class Settled:
 
     restored: int = 0
     left: int = 0
+    size: int = field(default=0, compare=False)  # bytes of what was restored
 
 
 @dataclass(slots=True)
@@ -76,7 +78,8 @@ class Custody:
         for shelf in self.shelves.values():
             kept = self._kept.get((order.name, shelf.name)) or self._taken(shelf, order.name, check)
             settled.append(self._settle(kept, shelf, order, checkpoint, system, deadline))
-        return Settled(sum(each.restored for each in settled), sum(each.left for each in settled))
+        restored, left = sum(each.restored for each in settled), sum(each.left for each in settled)
+        return Settled(restored, left, sum(each.size for each in settled))
 
     def store(self, task: str, name: str) -> Store:
         """A store that was settled in this batch."""
@@ -146,11 +149,12 @@ def _restore(
     store: Store, found: Mark, wanted: int, source: Partition, system: System, deadline: float
 ) -> Settled:
     """Replay entries until all are there or time is up."""
-    restored = 0
+    restored = size = 0
     at = max(found.changelog, system.spans([source])[source].oldest)
     for records in system.read(source, at, wanted):
         store.load(records.column("key"), records.column("value"))
         restored += records.num_rows
+        size += size_of(records.column("key")) + size_of(records.column("value"))
         crash_point("store.loaded")
         at = records.column("offset")[-1].as_py() + 1
         if time.monotonic() > deadline:
@@ -158,7 +162,7 @@ def _restore(
     else:
         at = wanted
     store.set_mark(replace(found, changelog=at, written_ms=_now()))
-    return Settled(restored, wanted - at)
+    return Settled(restored, wanted - at, size)
 
 
 def _mark(identity: Identity, attempt: str, changelog: int) -> Mark:

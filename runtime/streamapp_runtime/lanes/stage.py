@@ -30,6 +30,7 @@ from streamapp_runtime.lanes.orders import PROPERTY, LaneOrder, Orders, Report
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import adjuncts_of, remotes_of, shelves_of
 from streamapp_runtime.lanes.speaking import has_ended
+from streamapp_runtime.lanes.traffic import RESTORED_BYTES
 from streamapp_runtime.lanes.whereabouts import this_seat
 from streamapp_runtime.lanes.wide import WideRows
 from streamapp_runtime.operations.user_code import UserCodeError
@@ -194,6 +195,7 @@ class Stage:
                 yield index
                 continue
             batch.restored[index] += settled.restored
+            batch.state.count(RESTORED_BYTES, "", settled.size)
             if settled.left:
                 batch.tell(index, "restoring", f"{settled.left} changelog entries to go")
                 yield index

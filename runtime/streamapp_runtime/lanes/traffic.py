@@ -9,6 +9,7 @@ import pyarrow as pa
 from streamapp_runtime.formats.buffers import spans
 
 BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
+RESTORED_BYTES = "restoredBytes"
 
 
 def size_of(values: pa.Array) -> int:

@@ -71,12 +71,12 @@ def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
     progress = following(words, clock)
     for bad, restored in ((0, 0), (2, 7)):
         clock.now += 1
-        progress.batch(batch(bad=bad, restored=restored))
+        progress.batch(batch(bad=bad, restored=restored, restored_bytes=800 * restored))
     clean, other = words
     assert "bad" not in clean.text
     assert "restored" not in clean.text
     assert "bad 2" in other.text
-    assert "restored 7" in other.text
+    assert "restored 7 (5.6 kB)" in other.text
 
 
 def test_idleness_is_told_once_until_rows_come_again() -> None:

@@ -1,5 +1,6 @@
 """A task's stores are brought to what its checkpoint says, whatever became of the worker that had them."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -40,9 +41,9 @@ class Task:
     def __post_init__(self) -> None:
         self.new_worker()
 
-    def new_worker(self) -> None:
+    def new_worker(self, begin: int = 0) -> None:
         shelf = Shelf("users", self.kind, "schema", STREAM)
-        self.custody = Custody(self.folder, "app", "run", {"users": shelf})
+        self.custody = Custody(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
 
     @property
     def order(self) -> TaskOrder:
@@ -160,6 +161,22 @@ def test_a_store_that_is_ahead_of_its_checkpoint_is_made_again(task: Task) -> No
     assert task.content() == {"ann": "1"}
 
 
+def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: Task) -> None:
+    task.batch(ann="old", bob="old")
+    begin = task.checkpoint.changelogs["users"]
+    task.checkpoint = Checkpoint("run")
+    task.custody.release()
+    shutil.rmtree(task.folder)
+    task.new_worker(begin)
+    assert task.settle() == Settled()
+    task.batch(bob="new")
+    task.custody.release()
+    shutil.rmtree(task.folder)
+    task.new_worker(begin)
+    assert task.settle() == Settled(restored=1)
+    assert task.content() == {"bob": "new"}
+
+
 def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -> None:
     task.batch(ann="1", bob="1")
     task.settle()
@@ -169,7 +186,9 @@ def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -
     task.batch(bob=None)
     task.custody.release()
     task.new_worker()
-    assert task.settle() == Settled(restored=3)
+    settled = task.settle()
+    assert settled == Settled(restored=3)
+    assert settled.size == sum(map(len, ("ann", "1", "bob", "1", "bob")))
     assert task.content() == {"ann": "1"}
     assert task.mark().written_ms > TOMBSTONES_KEPT_MS
 
