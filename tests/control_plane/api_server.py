@@ -20,6 +20,8 @@ REPOSITORY = Path(__file__).parents[2]
 BUILD = Path(__file__).parent / "assets" / "build"
 CRD = REPOSITORY / "crds" / "streamapps.streamapp.dev.yaml"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+START_SECONDS = 240.0
+"""Three are enough on a machine that has nothing else to do."""
 TOKENS = {"admin": "system:masters", "operator": "", "bounded": "", "nobody": ""}
 """Users, each with a token of the same name, and their group. What `operator` may do is RBAC's to say."""
 
@@ -135,14 +137,14 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
         Child([programs / "etcd", *_etcd(folder, clients, peers)], folder / "etcd.log"),
         Child([programs / "kube-apiserver", *_api_server(folder, clients, port)], folder / "api.log") as api,
     ):
-        until((folder / "apiserver.crt").exists, 60, api)
-        until(lambda: server.answers("/readyz"), 60, api)
+        until((folder / "apiserver.crt").exists, START_SECONDS, api)
+        until(lambda: server.answers("/readyz"), START_SECONDS, api)
         server.ask(
             "POST",
             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
             yaml.safe_load(CRD.read_text(encoding="utf-8")),
         )
-        until(lambda: server.answers("/apis/streamapp.dev/v1alpha1/streamapps"), 60, api)
+        until(lambda: server.answers("/apis/streamapp.dev/v1alpha1/streamapps"), START_SECONDS, api)
         server.ask("POST", RBAC + "/clusterroles", rbac.cluster_role())
         server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", rbac.NAME))
         yield server

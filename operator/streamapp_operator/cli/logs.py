@@ -1,6 +1,7 @@
 """`streamapp logs`: what an app's driver, or an executor, has written."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import aiohttp
@@ -76,6 +77,14 @@ def _is_driver(one: Manifest) -> bool:
     return bool(one["metadata"]["labels"].get(ROLE) == Role.DRIVER)
 
 
+def _message(said: str) -> str:
+    """The sentence in what the API server answers."""
+    try:
+        return str(json.loads(said)["message"])
+    except (ValueError, KeyError, TypeError):
+        return said
+
+
 async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
     client = ApiClient(await access(Path(kubeconfig) if kubeconfig else None, context))
     try:
@@ -89,7 +98,7 @@ async def _show(kubeconfig: str | None, context: str | None, path: str, query: d
             _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
         )
         if reply.status != 200:
-            raise click.ClickException((await reply.read()).decode(errors="replace"))
+            raise click.ClickException(_message((await reply.read()).decode(errors="replace")))
         async for chunk in reply.response.content.iter_chunked(CHUNK):
             click.echo(chunk, nl=False)
     finally:
