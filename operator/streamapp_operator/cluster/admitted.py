@@ -20,9 +20,7 @@ async def admitted(calls: Calls, namespaces: Sequence[str]) -> tuple[str, ...]:
     """Those of them that are not barred; all where every one is, for then it is the rights that are wrong."""
     found = [one for one in namespaces if await _may_look(calls, one)]
     for barred in namespaces if not found else sorted(set(namespaces) - set(found)):
-        _log.warning(
-            "we may not look into namespace %s: is it, or our role there, gone?", barred
-        )
+        _log.warning("we may not look into namespace %s: is it, or our role there, gone?", barred)
     return tuple(found) or tuple(namespaces)
 
 

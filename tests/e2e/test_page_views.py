@@ -1,0 +1,44 @@
+"""The first app that anybody applies: it becomes ready step by step, and writes what it has to."""
+
+import pytest
+
+from tests.e2e.conftest import NewSpace
+from tests.e2e.running_app import RunningApp
+from tests.e2e.space import LIMIT
+from tests.e2e.traffic import Traffic
+from tests.e2e.waiting import until
+
+APP = "page-views"
+STEPS = ("Accepted", "Planned", "Launched", "Ready")
+
+
+@pytest.fixture(scope="module")
+def app(new_space: NewSpace) -> RunningApp:
+    space, traffic = new_space(APP), Traffic(APP)
+    traffic.begin()
+    traffic.view()
+    space.play("page-views/01")
+    return RunningApp(space, traffic)
+
+
+def test_it_is_accepted_then_planned_then_launched_then_ready(app: RunningApp) -> None:
+    times = [app.space.condition(APP, step)["lastTransitionTime"] for step in STEPS]
+    assert times == sorted(times)
+
+
+def test_the_joined_rows_are_those_of_the_model(app: RunningApp) -> None:
+    until(app.traffic.wrong, LIMIT)
+    app.goes_on()
+
+
+def test_each_of_two_processors_is_on_a_node_of_its_own(app: RunningApp) -> None:
+    assert sorted(app.nodes().values()) == app.space.cluster.workers()
+
+
+def test_its_metrics_are_at_its_service(app: RunningApp) -> None:
+    assert app.counted("streamapp_rows_in_total") >= len(app.traffic.views)
+    assert app.counted("streamapp_bad_records_total") == 0
+
+
+def test_sparks_pages_are_at_its_service(app: RunningApp) -> None:
+    assert "Spark" in app.space.page(f"{APP}-driver", "ui", "jobs/")

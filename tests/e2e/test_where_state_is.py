@@ -1,0 +1,76 @@
+"""Executors, drivers and nodes go, and state is where it was, as far as its kind of volume can promise."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.e2e.conftest import NewSpace
+from tests.e2e.running_app import RunningApp
+from tests.e2e.space import LIMIT
+from tests.e2e.traffic import Traffic
+from tests.e2e.waiting import until
+
+RESTORED = "streamapp_restored_entries_total"
+KINDS = ("host-path", "claims", "empty-dir")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def app(request: pytest.FixtureRequest, new_space: NewSpace) -> RunningApp:
+    kind = request.param
+    # The folder on a node belongs to root until a first container has given it away.
+    space, traffic = new_space(kind, restricted=kind != "host-path"), Traffic(kind)
+    traffic.begin()
+    traffic.view()
+    space.play(f"state/{kind}")
+    until(traffic.wrong, LIMIT)
+    return RunningApp(space, traffic)
+
+
+def outlives_its_pod(app: RunningApp) -> bool:
+    return app.name != "empty-dir"
+
+
+def test_an_executor_that_is_deleted_comes_back_to_its_stores(app: RunningApp) -> None:
+    app.settled()
+    before, restored = app.nodes(), app.counted(RESTORED)
+    victim = app.executor_on(before["processor-0"])
+    app.space.kubectl("delete", "pod", victim, "--now")
+    app.goes_on()
+    assert app.nodes() == before
+    assert (app.counted(RESTORED) == restored) is outlives_its_pod(app)
+
+
+def test_a_driver_that_is_deleted_finds_all_stores_where_they_were(app: RunningApp) -> None:
+    before, driver = app.nodes(), app.space.driver(app.name)
+    app.space.kubectl("delete", "pod", driver, "--wait=false")
+    app.goes_on()
+    assert app.space.driver(app.name) != driver
+    assert app.nodes() == before
+    assert (app.counted(RESTORED) == 0) is outlives_its_pod(app)
+
+
+def test_tasks_of_a_node_that_is_drained_go_on_elsewhere_and_stay_there(app: RunningApp) -> None:
+    home = next(pod for pod in app.space.pods(app.name, "driver"))["spec"]["nodeName"]
+    away = next(node for node in app.space.cluster.workers() if node != home)
+    restored = app.counted(RESTORED)
+    with drained(app, away):
+        app.goes_on()
+        assert set(app.nodes().values()) <= {home}
+        assert app.counted(RESTORED) > restored
+        pods = {pod["metadata"]["uid"] for pod in app.space.pods(app.name, "executor")}
+        restored = app.counted(RESTORED)
+    app.goes_on()
+    assert pods <= {pod["metadata"]["uid"] for pod in app.space.pods(app.name, "executor")}
+    assert app.counted(RESTORED) == restored
+
+
+@contextmanager
+def drained(app: RunningApp, node: str) -> Iterator[None]:
+    """A node on which nothing of an app is any more, as long as this lasts."""
+    drain = ("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=240s")
+    app.space.cluster.kubectl(*drain, f"--pod-selector=streamapp.dev/app={app.name}", limit=300)
+    try:
+        yield
+    finally:
+        app.space.cluster.kubectl("uncordon", node)
