@@ -10,8 +10,9 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.reset import Reset
 from streamapp_runtime.systems.kafka.log import KafkaSystem
-from tests.engine.systems.values import texts, values
+from tests.engine.systems.values import texts, values, write
 
 OWNER, OUTPUT = "held.checkpoint", "held.output"
 MOST_SECONDS = 3.0
@@ -25,9 +26,9 @@ def system(kafka: str) -> Iterator[KafkaSystem]:
     system.close()
 
 
-def killed_amidst(kafka: str, writer: str) -> None:
+def killed_amidst(kafka: str, output: str, owner: str, writer: str) -> None:
     """A lane that was killed with a transaction open."""
-    command = [sys.executable, "-m", "tests.engine.kafka.killed_lane", kafka, OUTPUT, OWNER, writer]
+    command = [sys.executable, "-m", "tests.engine.kafka.killed_lane", kafka, output, owner, writer]
     lane = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert lane.stdout is not None
     assert lane.stdout.readline() == "open\n"
@@ -45,7 +46,7 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
         first = Ledger(before, OWNER)
         first.open("run")
         first.expect(["processor-0", "processor-1"])
-    killed_amidst(kafka, "processor-1")
+    killed_amidst(kafka, OUTPUT, OWNER, "processor-1")
     after = system.begin("others.checkpoint", 1)
     after.append(Partition(OUTPUT, 0), values("seen"))
     after.commit()
@@ -59,3 +60,22 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
             assert time.monotonic() - begun < MOST_SECONDS
     assert time.monotonic() - begun < MOST_SECONDS
     assert (second.incarnation, second.checkpoints) == (2, {})
+
+
+def test_a_run_that_begins_anew_reads_nothing_that_one_before_wrote_or_held_open(
+    kafka: str, system: KafkaSystem
+) -> None:
+    owner, between = "anew.checkpoint", Partition("anew.by-user", 0)
+    system.create(between.stream, 1)
+    first = Ledger(system, owner)
+    first.open("first")
+    first.expect(["processor-0"])
+    write(system, between, values("old"))
+    killed_amidst(kafka, between.stream, owner, "processor-0")
+
+    with closing(KafkaSystem(kafka)) as now:
+        second = Ledger(now, owner)
+        second.open("second", reset=Reset(1))
+    assert (second.run_id, second.checkpoints, second.was_reset) == ("second", {}, True)
+    write(system, between, values("new"))
+    assert texts(system, between, start=second.starts[between]) == ["new"]
