@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable
 from time import monotonic
+from typing import Any, cast
 from uuid import uuid4
 
 import kopf
@@ -145,6 +146,7 @@ async def _watch(made: Edge, options: Options, told: asyncio.Event) -> None:
         settings=settings(options.patience),
         namespaces=made.cluster.namespaces,
         clusterwide=not made.cluster.namespaces,
+        identity=cast("Any", "streamapp-operator"),  # else kopf asks for our user's name, and a pod has none
     )
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
