@@ -1,6 +1,6 @@
 """What main inputs wait for: that a table contains what its streams held when the app started."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from streamapp.tasks.partition import Partition
@@ -16,13 +16,16 @@ class Gate:
 
     ends: Mapping[Partition, int]
 
-    def waits(self, contained: Mapping[Partition, int]) -> bool:
-        """Whether the main inputs have to wait for a store that contains so much."""
-        return any(contained.get(partition, -1) < end for partition, end in self.ends.items())
+    def waits(self, contained: Mapping[Partition, int], ahead: Collection[str] = ()) -> bool:
+        """Whether the main inputs have to wait for a store that contains so much.
 
-    def left(self, contained: Mapping[Partition, int]) -> int:
+        Partitions that are `ahead` are not read on until others end their version, which may be never.
+        """
+        return any(contained.get(p, -1) < end for p, end in self.ends.items() if str(p) not in ahead)
+
+    def left(self, contained: Mapping[Partition, int], ahead: Collection[str] = ()) -> int:
         """How many positions are still to be passed, at most."""
-        return sum(max(0, end - contained.get(p, 0)) for p, end in self.ends.items())
+        return sum(max(0, end - contained.get(p, 0)) for p, end in self.ends.items() if str(p) not in ahead)
 
 
 def gate(ends_at_start: Mapping[Partition, int], known: Mapping[Partition, int]) -> Gate:

@@ -31,3 +31,11 @@ def test_a_store_that_is_made_again_is_waited_for_up_to_what_rows_before_have_se
 def test_what_is_left_to_fill_is_counted_in_positions() -> None:
     assert Gate({A: 5, B: 2}).left({A: 3}) == 4
     assert Gate({A: 5}).left({A: 9}) == 0
+
+
+def test_a_partition_that_is_ahead_of_its_version_is_not_waited_for() -> None:
+    one, other = Partition("prices", 0), Partition("prices", 1)
+    gate = Gate({one: 9, other: 4})
+    assert gate.waits({one: 5, other: 4})
+    assert not gate.waits({one: 5, other: 4}, {str(one)})
+    assert gate.left({one: 5, other: 3}, {str(one)}) == 1

@@ -46,3 +46,10 @@ def test_whatever_the_pace_the_newest_value_of_each_key_stays(
         at[partition] += 1
     assert at == ends
     assert table == dict(written)
+
+
+def test_an_older_partition_that_is_ahead_of_its_version_is_not_waited_for() -> None:
+    older, newer = Partition("prices", 0), Partition("prices", 1)
+    ends, contained = {older: 9, newer: 9}, {older: 5, newer: 0}
+    assert waits_for_older(newer, ends, contained, 1)
+    assert not waits_for_older(newer, ends, contained, 1, {str(older)})

@@ -1,11 +1,13 @@
 """How far the tables are that side inputs fill, as their stores say themselves, and who waits for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp.adjunct.gate import Gate, gate
 from streamapp.adjunct.succession import waits_for_older
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.fill_turns import FillTurn, fill_turn
+from streamapp_runtime.driver.filled import Filled
 from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.launch import Launch
 from streamapp_runtime.driver.positions import Positions
@@ -26,6 +28,7 @@ class Fillings:
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
     held: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
     known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
+    filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
 
     @classmethod
     def of(cls, launch: Launch, before: "Fillings | None" = None) -> "Fillings":
@@ -52,17 +55,28 @@ class Fillings:
     @property
     def left(self) -> int:
         """How many records main inputs still wait for, about: as many offsets have to be passed."""
-        own = [(self.contained.get(task, {}), parts) for task, parts in self._of_tasks().items()]
-        return sum(Gate({p: self.ends[p] for p in parts if p in self.ends}).left(has) for has, parts in own)
+        return sum(
+            Gate({p: self.ends[p] for p in parts if p in self.ends}).left(
+                self.contained.get(task, {}), self.held.get(task, ())
+            )
+            for task, parts in self._of_tasks().items()
+        )
 
     @property
     def pressing(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
-        return self.sharing.pressing(self.ends, self.contained)
+        return self.sharing.pressing(self._filled)
 
-    def shared(self, version: str) -> Mapping[str, tuple[SharedOrder, ...]]:
-        """What each lane has to do with broadcast tables."""
-        return self.sharing.orders(version, self.ends, self.contained)
+    def shared(self, version: str, given: Iterable[Demand]) -> Mapping[str, tuple[SharedOrder, ...]]:
+        """What each lane has to do with broadcast tables in a batch that is given so much."""
+        return self.sharing.orders(version, self._filled, given)
+
+    def turn(self, able: Sequence[Demand], waiting: frozenset[str]) -> FillTurn:
+        """What may be read of all that could be, where filling and joining take turns."""
+        side = self.launch.course.side
+        found = fill_turn(able, self.sharing.stores(), side, waiting, self.filled_last)
+        self.filled_last = found.filling
+        return found
 
     def hear(self, reports: Sequence[Report]) -> None:
         """Take what lanes say of their stores."""
@@ -80,23 +94,26 @@ class Fillings:
         """What could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
-                held = str(partition) in self.held.get(task, ()) or self._waits(partition, positions)
+                ahead = self.held.get(task, frozenset())
+                held = str(partition) in ahead or self._waits(partition, positions, ahead)
                 if spans[partition].end > at and not held:
                     yield Demand(task, partition, at, spans[partition].end)
 
-    def _waits(self, partition: Partition, contained: Mapping[Partition, int]) -> bool:
+    def _waits(
+        self, partition: Partition, contained: Mapping[Partition, int], ahead: Collection[str]
+    ) -> bool:
         """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
         layout = self.launch.assignment.layout.streams.get(declared(partition.stream))
-        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1)
+        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, ahead)
 
     def waiting(self, positions: Positions) -> frozenset[str]:
         """The tasks whose stores do not contain what their rows have to see."""
         bootstrap = self.launch.course.bootstrap
-        found = set(self.sharing.waiting(self.ends, self.contained))
+        found = set(self.sharing.waiting(self._filled))
         for task, parts in self._own().items():
             ends = {p: self.ends[p] for p in parts if p in self.ends}
-            wanted = gate(ends, positions.of_tasks.get(task, {}))
-            if wanted.waits(self.contained.get(task, {})) or self.held.get(task, frozenset()) & bootstrap:
+            wanted, held = gate(ends, positions.of_tasks.get(task, {})), self.held.get(task, frozenset())
+            if wanted.waits(self.contained.get(task, {}), held) or held & bootstrap:
                 found.add(task)
         return frozenset(found)
 
@@ -113,6 +130,10 @@ class Fillings:
             for task, partitions in parts.items()
         }
         return self.known
+
+    @property
+    def _filled(self) -> Filled:
+        return Filled(self.ends, self.contained, self.held)
 
     def _of_tasks(self) -> dict[str, list[Partition]]:
         found, hosts = self._own(), self.sharing.hosts()

@@ -165,7 +165,9 @@ class Loop:
         due = time.monotonic() - self._begun >= self.interval
         may = self.manning.tasks - self._unready - self.patience.held()
         able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
-        given = share_out(able, self.admission.budget(), self.launch.course, waiting)
+        turn = self.backlog.fillings.turn(able, waiting)
+        waiting |= turn.waiting
+        given = share_out(turn.demands, self.admission.budget(), self.launch.course, waiting)
         if not given and not self._busy:
             asleep = time.monotonic() - self._last > pace.KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):

@@ -1,6 +1,6 @@
 """Writes the orders of a batch: every lane, its tasks, and what each of them reads."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from streamapp_runtime.driver.backlog import Backlog
 from streamapp_runtime.driver.flow import Demand
@@ -13,12 +13,13 @@ def lane_orders(
     backlog: Backlog,
     lanes: Lanes,
     seats: Sequence[str],
-    given: Iterable[Demand],
+    given: Sequence[Demand],
     batch: str,
     remaining: Remaining,
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; `seats` are empty where there is one process."""
-    checkpoints, sides, shared = backlog.ledger.checkpoints, backlog.sides(), backlog.fillings.shared(batch)
+    checkpoints, sides = backlog.ledger.checkpoints, backlog.sides()
+    shared = backlog.fillings.shared(batch, given)
     ranges: dict[str, list[ReadRange]] = {}
     for demand in sorted(given, key=lambda d: (d.partition, d.start)):
         asked = ReadRange(demand.partition.stream, demand.partition.index, demand.start, demand.end)

@@ -1,11 +1,12 @@
 """What each task reads, hops too, and in which order an app's streams are read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.tables import Table
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.flow import Course
@@ -102,8 +103,14 @@ def shared_tables(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> 
         if read.table is not None and broadcast(app, read):
             count = proposal.plan.streams[read.stream].partitions or 0
             parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
-    memory = {table.name for table in app.spec.tables if table.store == "memory"}
-    return tuple(SharedTable(name, tuple(found), name in memory) for name, found in sorted(parts.items()))
+    tables = {table.name: table for table in app.spec.tables}
+    return tuple(_shared(tables[name], found) for name, found in sorted(parts.items()))
+
+
+def _shared(table: Table, partitions: Iterable[Partition]) -> SharedTable:
+    versions = any(side.versions != "none" for side in table.side_inputs)
+    before = table.apply_before == "join"
+    return SharedTable(table.name, tuple(partitions), table.store == "memory", versions, before)
 
 
 def broadcast(app: StreamApp, read: operations.Read) -> bool:

@@ -2,15 +2,19 @@
 
 A location, which is where the state folder is the same, has one store of such a table and one lane that fills
 it. What rows see are versions of it: copies that never change. A table in memory is filled by each lane.
+Where rows come as versions of their own, one of those is copied when it is whole.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.adjunct.gate import gate
 from streamapp.adjunct.writers import writers
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.fill_turns import Shared
+from streamapp_runtime.driver.filled import Contained, Filled
+from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.roster import Lanes
 from streamapp_runtime.lanes.orders import Report, SharedOrder
 
@@ -18,9 +22,6 @@ LEAST_SECONDS = 1.0
 """A version is copied no more often, however fast the table changes."""
 _SHARE = 10.0
 """And the copying takes no more than a tenth of the time."""
-
-Contained = Mapping[str, Mapping[Partition, int]]
-"""By task: the next record of each partition that fills a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class SharedTable:
     name: str
     partitions: tuple[Partition, ...]
     in_memory: bool
+    versions: bool = False  # whether its rows come as versions that are seen when they are whole
+    before_join: bool = False  # whether rows see what comes in their own batch
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it is filled in batches in which no rows see it."""
+        return self.before_join and not self.in_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Sharing:
         for name in self.lanes:
             for table in self.tables:
                 if table.in_memory:  # each batch has seen what was there then
-                    self._note_seen(table.name, self._filled(name, table, contained))
+                    self._note_seen(table.name, self._contained(name, table, Filled({}, contained)))
         self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
         self._locations, self._versions = {}, {}
 
@@ -90,39 +98,60 @@ class Sharing:
                     found.setdefault(tasks[0], []).extend(table.partitions)
         return found
 
-    def waiting(self, ends: Mapping[Partition, int], contained: Contained) -> Iterator[str]:
+    def stores(self) -> dict[str, Shared]:
+        """The stores that are filled while no rows see them, by the task in whose name they are filled."""
+        turning = [table for table in self.tables if table.takes_turns]
+        parts = frozenset(p for table in turning for p in table.partitions)
+        hosts = {name: tasks[0] for name, tasks in self.lanes.items()} if parts and self.settled else {}
+        return {
+            host: Shared(parts, self._around(name))
+            for name, host in hosts.items()
+            if self._fills(name, turning[0])
+        }
+
+    def waiting(self, filled: Filled) -> Iterator[str]:
         """The tasks that have no version yet, or none that contains what their rows have to see."""
         for name, tasks in self.lanes.items():
-            if any(self._lacks(name, table, ends, contained) for table in self.tables):
+            if any(self._lacks(name, table, filled) for table in self.tables):
                 yield from tasks
 
-    def pressing(self, ends: Mapping[Partition, int], contained: Contained) -> bool:
+    def pressing(self, filled: Filled) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
         if not self.settled:
             return True
-        hosts = self.hosts()
-        unknown = any(p not in contained.get(task, {}) for task, parts in hosts.items() for p in parts)
-        return unknown or any(self._due(n, t, ends, contained) for n in self.lanes for t in self.tables)
+        told = filled.contained
+        unknown = any(p not in told.get(task, {}) for task, parts in self.hosts().items() for p in parts)
+        return unknown or any(self._due(n, t, filled) for n in self.lanes for t in self.tables)
 
     def orders(
-        self, version: str, ends: Mapping[Partition, int], contained: Contained
+        self, version: str, filled: Filled, given: Iterable[Demand] = ()
     ) -> dict[str, tuple[SharedOrder, ...]]:
-        """What each lane has to do; `version` names those that are made in this batch."""
+        """What each lane has to do in a batch that is given so much; `version` names what is made in it."""
         if not self.settled:
             return {}
         self._ordered = self.clock()
+        soon = filled
+        for demand in given:
+            soon = soon.after(demand.task, {demand.partition: demand.end})
         return {
             name: tuple(
                 SharedOrder(
                     table.name,
                     self._fills(name, table),
                     self._version(name, table),
-                    version if self._due(name, table, ends, contained) else "",
+                    version if self._makes(name, table, soon if table.takes_turns else filled) else "",
                 )
                 for table in self.tables
             )
             for name in self.lanes
         }
+
+    def _around(self, name: str) -> frozenset[str]:
+        """The tasks of all lanes that are where one is."""
+        there = self._locations[name]
+        return frozenset(
+            t for lane, tasks in self.lanes.items() if self._locations[lane] == there for t in tasks
+        )
 
     def _fills(self, name: str, table: SharedTable) -> bool:
         return table.in_memory or self._writers.get(self._locations[name]) == name
@@ -131,37 +160,60 @@ class Sharing:
         found = self._versions.get((table.name, self._locations[name]))
         return found.name if found else ""
 
-    def _lacks(
-        self, name: str, table: SharedTable, ends: Mapping[Partition, int], contained: Contained
-    ) -> bool:
+    def _lacks(self, name: str, table: SharedTable, filled: Filled) -> bool:
+        """Whether rows of a lane have to wait for a table."""
         if not self.settled:
             return True
         version = self._versions.get((table.name, self._locations[name]))
+        writer = name if table.in_memory else self._writers[self._locations[name]]
+        contained = self._contained(writer, table, filled)
+        if table.versions:
+            if self._unseen(writer, table, filled):
+                return any(p in filled.ends for p in table.partitions)
+            known = contained.keys() == set(table.partitions)
+            lost = version is None and not table.in_memory
+            return not known or lost or self._gated(writer, table, filled, contained)
         if table.in_memory:
-            return self._gated(table, ends, self._filled(name, table, contained))
-        return version is None or self._gated(table, ends, version.positions)
+            return self._gated(writer, table, filled, contained)
+        if version is None or self._gated(writer, table, filled, version.positions):
+            return True
+        return table.before_join and version.positions != contained
 
-    def _due(
-        self, name: str, table: SharedTable, ends: Mapping[Partition, int], contained: Contained
-    ) -> bool:
-        """Whether a lane has to make a version now."""
+    def _makes(self, name: str, table: SharedTable, filled: Filled) -> bool:
+        """Whether a lane has to make a version in this batch, or where rows come as versions: may make it."""
+        if table.versions and not table.in_memory:
+            return self._fills(name, table)
+        return self._due(name, table, filled)
+
+    def _due(self, name: str, table: SharedTable, filled: Filled) -> bool:
+        """Whether a batch is needed for a version that a lane has to make."""
         if table.in_memory or not self._fills(name, table):
             return False
-        filled = self._filled(name, table, contained)
-        if filled.keys() != set(table.partitions) or self._gated(table, ends, filled):
-            return False
         version = self._versions.get((table.name, self._locations[name]))
-        return version is None or (filled != version.positions and self.clock() >= version.next_after)
+        contained = self._contained(name, table, filled)
+        if contained.keys() != set(table.partitions):
+            return False
+        if table.versions:
+            return version is None and not self._unseen(name, table, filled)
+        if self._gated(name, table, filled, contained):
+            return False
+        if version is None or contained == version.positions:
+            return version is None
+        return table.before_join or self.clock() >= version.next_after
+
+    def _unseen(self, name: str, table: SharedTable, filled: Filled) -> bool:
+        held = filled.held_of(self.lanes[name][0])
+        return any(p.stream in held for p in table.partitions)
 
     def _gated(
-        self, table: SharedTable, ends: Mapping[Partition, int], positions: Mapping[Partition, int]
+        self, name: str, table: SharedTable, filled: Filled, positions: Mapping[Partition, int]
     ) -> bool:
-        wanted = {p: ends[p] for p in table.partitions if p in ends}
+        wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
         seen = {p: self.seen[table.name, p] for p in wanted if (table.name, p) in self.seen}
-        return gate(wanted, seen).waits(positions)
+        return gate(wanted, seen).waits(positions, filled.held_of(self.lanes[name][0]))
 
-    def _filled(self, name: str, table: SharedTable, contained: Contained) -> Mapping[Partition, int]:
-        known = contained.get(self.lanes[name][0], {})
+    def _contained(self, name: str, table: SharedTable, filled: Filled) -> Mapping[Partition, int]:
+        known = filled.contained.get(self.lanes[name][0], {})
         return {p: known[p] for p in table.partitions if p in known}
 
     def _note(self, task: str, location: str, table: str, version: str, contained: Contained) -> None:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from streamapp_runtime.driver.committed_rows import TaskRows
 from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.lanes.sealed import FOLDER
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.decode import decode
 from streamapp_runtime.stores.directory import state_directory, tables_found, tasks_found
@@ -20,10 +21,10 @@ from streamapp_runtime.stores.store import Store
 
 def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
     """What rows see: the last whole version where rows come as versions, else the store."""
-    numbers = [int(found.name[1:]) for found in directory.glob("versions/v*") if found.name[1:].isdecimal()]
+    numbers = [int(found.name[1:]) for found in directory.glob(f"{FOLDER}/v*") if found.name[1:].isdecimal()]
     if not numbers:
         return peek(kind, directory)
-    return closing(open_snapshot(kind, directory / "versions" / f"v{max(numbers)}"))
+    return closing(open_snapshot(kind, directory / FOLDER / f"v{max(numbers)}"))
 
 
 def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:

@@ -34,18 +34,17 @@ def _standbys(app: StreamApp) -> Iterator[Told]:
 
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
-        if table.broadcast and table.store != "memory" and table.apply_before == "join":
-            message = "a broadcast table changes between batches; leave it out, or keep the table in memory"
+        versions = any(side.versions != "none" for side in table.side_inputs)
+        if versions and table.apply_before == "join":
+            message = "versions take each other's place between batches, whatever the joins are; leave it out"
             yield f"spec.tables[{index}].applyBefore", message
 
 
 def _versions(app: StreamApp) -> Iterator[Told]:
-    """Bounded data sets whose versions cannot be told apart, or not be shared."""
+    """Bounded data sets whose versions cannot be told apart."""
     control = {stream.name for stream in app.spec.streams if stream.control}
     for index, table in enumerate(app.spec.tables):
         kinds = {side.versions for side in table.side_inputs}
-        if table.broadcast and table.store != "memory" and kinds - {"none"}:
-            yield f"spec.tables[{index}].broadcast", _not_yet("versions of such a table; keep it in memory")
         for number, side in enumerate(table.side_inputs):
             where = f"spec.tables[{index}].sideInputs[{number}].versions"
             if side.versions == "none" and len(kinds) > 1:

@@ -20,7 +20,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.orders import SharedOrder, SidePartition, TaskOrder
-from streamapp_runtime.lanes.sealed import Sealed
+from streamapp_runtime.lanes.sealed import FOLDER, Sealed
 from streamapp_runtime.lanes.snapshots import Snapshots
 from streamapp_runtime.lanes.taking import Place
 from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
@@ -82,6 +82,8 @@ class Adjuncts:
         kept = self._kept.get((EVERY_TASK, order.table))
         if kept is None:
             return False
+        if kept.sealed:
+            return kept.sealed.share(self._versions[order.table], order.makes, again=not order.version)
         store: Any = kept.store
         self._versions[order.table].publish(store, order.makes)
         return True
@@ -97,10 +99,7 @@ class Adjuncts:
             kept = self._kept.get(key)
             if kept is None:
                 place = self._place(shelf, key[0])
-                sealed = (
-                    Sealed(Snapshots(place.directory / "versions", shelf.kind)) if shelf.versions else None
-                )
-                kept = self._kept[key] = _Kept(place.take(check), place, {}, sealed)
+                kept = self._kept[key] = _Kept(place.take(check), place, {}, _sealed(shelf, place))
             self._forget(kept)
             if not kept.judged or kept.positions.keys() != wanted.keys():
                 self._judge(kept, shelf, wanted, system)
@@ -249,6 +248,12 @@ class Adjuncts:
             positions={str(partition): at for partition, at in sorted(kept.positions.items())},
             version=kept.sealed.filling.text() if kept.sealed else "",
         )
+
+
+def _sealed(shelf: AdjunctShelf, place: Place) -> Sealed | None:
+    """Where rows come as versions: those of a store. Of one for many lanes each reads a copy."""
+    versions = Snapshots(place.directory / FOLDER, shelf.kind, reads=not shelf.broadcast)
+    return Sealed(versions) if shelf.versions else None
 
 
 def _sources(

@@ -14,7 +14,11 @@ from streamapp.adjunct.sealing import Seal, Version
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.snapshots import Snapshots
+from streamapp_runtime.stores.snapshot import Linked
 from streamapp_runtime.stores.store import Store
+
+FOLDER = "sealed"
+"""Where a store has its whole versions, beside its data."""
 
 
 @dataclass(slots=True)
@@ -24,6 +28,7 @@ class Sealed:
     snapshots: Snapshots
     filling: Version = field(default_factory=Version)
     _kept: Store | None = None  # the version that is seen, of a store in memory
+    _shared: int = 0  # the version of which other lanes were given a copy
 
     @property
     def store(self) -> Store | None:
@@ -42,7 +47,7 @@ class Sealed:
         """Begin with nothing."""
         self.close()
         self.snapshots.sweep()
-        self.filling = Version()
+        self.filling, self._shared = Version(), 0
 
     def hear(self, seals: Mapping[Partition, Seal]) -> None:
         """Take the ends that came."""
@@ -51,7 +56,7 @@ class Sealed:
 
     def held(self, partitions: Collection[Partition]) -> list[str]:
         """What is not read on until the version is whole; and all side inputs by name while none is seen."""
-        unseen = {p.stream for p in partitions} if self.store is None else set()
+        unseen = set() if self.filling.sealed else {p.stream for p in partitions}
         return [*map(str, sorted(self.filling.ended)), *sorted(unseen)]
 
     def swap(self, store: Store, empty: Store | None, commit: Callable[[Store], None]) -> Store:
@@ -75,6 +80,18 @@ class Sealed:
         self.snapshots.use(name)
         self.snapshots.sweep()
         return store
+
+    def share(self, shared: Snapshots, name: str, *, again: bool) -> bool:
+        """Give other lanes a copy of the version that is seen, under a name; whether there was one to give.
+
+        It is given once, but for `again`, where nobody knows of it any more.
+        """
+        number = self.filling.sealed
+        if not number or (number == self._shared and not again):
+            return False
+        shared.publish(Linked(self.snapshots.folder / self._name(number)), name)
+        self._shared = number
+        return True
 
     def close(self) -> None:
         """Let go of what is seen."""

@@ -21,6 +21,7 @@ class Snapshots:
 
     folder: Path
     kind: StoreKind
+    reads: bool = True  # whether this worker looks into them; else it only keeps them
     store: Store | None = None  # the version that is read
     _version: str = field(default="")
 
@@ -28,7 +29,8 @@ class Snapshots:
         """Read this version from now on; none where it has no name."""
         if version != self._version:
             self.close()
-            self.store = open_snapshot(self.kind, self.folder / version) if version else None
+            reads = version and self.reads
+            self.store = open_snapshot(self.kind, self.folder / version) if reads else None
             self._version = version
 
     def publish(self, source: Copied, version: str) -> None:
@@ -44,7 +46,7 @@ class Snapshots:
         shutil.rmtree(self.folder / version, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove all versions but the one that is read, and what was left half made."""
+        """Remove all versions but the one that is used, and what was left half made."""
         for found in self.folder.iterdir() if self.folder.is_dir() else ():
             if found.name != self._version:
                 shutil.rmtree(found, ignore_errors=True)

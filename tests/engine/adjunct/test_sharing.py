@@ -1,10 +1,13 @@
 """Who fills a broadcast table, and which version of it every lane reads."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.filled import Filled
+from streamapp_runtime.driver.flow import Demand
 from streamapp_runtime.driver.sharing import LEAST_SECONDS, SharedTable, Sharing
 from streamapp_runtime.lanes.orders import Report, SharedOrder
 
@@ -18,12 +21,16 @@ class Driver:
     """A driver with two lanes that have tasks, and the table `prices`."""
 
     in_memory: bool = False
+    versions: bool = False
+    before_join: bool = False
+    ends: Mapping[Partition, int] = field(default_factory=lambda: ENDS)
     now: float = 100.0
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    held: dict[str, list[str]] = field(default_factory=dict)
     sharing: Sharing = field(init=False)
 
     def __post_init__(self) -> None:
-        table = SharedTable("prices", (A, B), self.in_memory)
+        table = SharedTable("prices", (A, B), self.in_memory, self.versions, self.before_join)
         self.sharing = Sharing((table,), clock=lambda: self.now)
         self.sharing.forget(LANES, {})
 
@@ -37,8 +44,8 @@ class Driver:
     def contains(self, task: str, **positions: int) -> None:
         self.contained[task] = {A: positions["a"], B: positions["b"]}
 
-    def orders(self, version: str = "1-1") -> dict[str, SharedOrder]:
-        return {name: one for name, (one,) in self.sharing.orders(version, ENDS, self.contained).items()}
+    def orders(self, version: str = "1-1", *given: Demand) -> dict[str, SharedOrder]:
+        return {name: one for name, (one,) in self.sharing.orders(version, self.filled, given).items()}
 
     def publishes(self, version: str) -> None:
         """Each lane that was told to makes its version."""
@@ -47,12 +54,16 @@ class Driver:
                 self.hear(Report(LANES[name][0], "committed", published={"prices": order.makes}))
 
     @property
+    def filled(self) -> Filled:
+        return Filled(self.ends, self.contained, self.held)
+
+    @property
     def waiting(self) -> set[str]:
-        return set(self.sharing.waiting(ENDS, self.contained))
+        return set(self.sharing.waiting(self.filled))
 
     @property
     def pressing(self) -> bool:
-        return self.sharing.pressing(ENDS, self.contained)
+        return self.sharing.pressing(self.filled)
 
 
 def test_one_lane_of_a_location_fills_the_table_in_the_name_of_its_first_task() -> None:
@@ -159,6 +170,87 @@ def test_after_a_loss_rows_wait_until_the_table_contains_what_rows_before_have_s
 def test_an_app_without_broadcast_tables_waits_for_nothing() -> None:
     sharing = Sharing(())
     sharing.forget(LANES, {})
-    assert not sharing.pressing(ENDS, {})
-    assert set(sharing.waiting(ENDS, {})) == set()
+    assert not sharing.pressing(Filled(ENDS, {}))
+    assert set(sharing.waiting(Filled(ENDS, {}))) == set()
     assert sharing.hosts() == {}
+
+
+SIDE = A.stream
+
+
+def test_a_version_of_the_rows_own_is_left_to_the_lane_that_fills_to_make() -> None:
+    driver = Driver(versions=True)
+    driver.located(p0="here", p1="here")
+    assert {name: order.makes for name, order in driver.orders("1-7").items()} == {"p0": "1-7", "p1": ""}
+    driver.contains("t0", a=9, b=0)
+    assert driver.orders("1-8")["p0"].makes == "1-8"
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_rows_of_all_tasks_wait_until_the_first_of_the_rows_versions_is_whole(in_memory: bool) -> None:
+    driver = Driver(in_memory, versions=True)
+    driver.located(p0="here", p1="here")
+    for task in ("t0", "t1"):
+        driver.contains(task, a=5, b=0)
+        driver.held[task] = [SIDE]
+    assert driver.waiting == {"t0", "t1", "t2"}
+    assert not driver.pressing
+    driver.held = {}
+    driver.publishes("1-7")
+    assert driver.waiting == set()
+
+
+def test_without_bootstrap_rows_go_on_before_there_is_a_whole_version() -> None:
+    driver = Driver(versions=True, ends={})
+    driver.located(p0="here", p1="here")
+    assert driver.waiting == {"t0", "t1", "t2"}
+    driver.contains("t0", a=5, b=0)
+    driver.held["t0"] = [SIDE]
+    assert driver.waiting == set()
+
+
+def test_a_whole_version_that_nobody_knows_of_any_more_is_pressed_for() -> None:
+    driver = Driver(versions=True)
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=5, b=0)
+    assert driver.pressing
+    assert driver.waiting == {"t0", "t1", "t2"}
+    driver.publishes("1-7")
+    assert not driver.pressing
+
+
+def test_a_partition_that_is_ahead_of_its_version_keeps_no_rows_waiting() -> None:
+    driver = Driver(versions=True)
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=2, b=0)
+    driver.publishes("1-7")
+    assert driver.waiting == {"t0", "t1", "t2"}
+    driver.held["t0"] = [str(A)]
+    assert driver.waiting == set()
+
+
+def test_where_joins_see_their_own_batch_the_batch_that_fills_makes_the_version() -> None:
+    driver = Driver(before_join=True)
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    given = Demand("t0", A, 3, 8)
+    assert {name: order.makes for name, order in driver.orders("1-8", given).items()} == {
+        "p0": "1-8",
+        "p1": "",
+    }
+    driver.contains("t0", a=8, b=0)
+    assert driver.waiting == {"t0", "t1", "t2"}
+    assert driver.pressing
+    driver.publishes("1-9")
+    assert driver.waiting == set()
+
+
+def test_tasks_of_another_location_do_not_take_turns_with_a_table_that_they_do_not_see() -> None:
+    driver = Driver(before_join=True)
+    driver.located(p0="here", p1="there")
+    stores = driver.sharing.stores()
+    assert {host: store.seen_by for host, store in stores.items()} == {
+        "t0": frozenset({"t0", "t2"}),
+        "t1": frozenset({"t1"}),
+    }

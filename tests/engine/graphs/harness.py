@@ -77,6 +77,14 @@ class House:
         file.write_text(as_yaml(self.at_home(app)), "utf-8")
         return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
 
+    def ends(self, stream: str, *partitions: int) -> None:
+        """Append a record without a key to these partitions: it ends a version."""
+        end = pa.record_batch([[None], [None], [0]], schema=RECORDS)
+        transaction = self.system.begin(f"{self.prefix}tests", 0)
+        for index in partitions:
+            transaction.append(Partition(self.prefix + stream, index), end)
+        transaction.commit()
+
     def launched(self, app: StreamApp, processors: int = 1) -> tuple[Ledger, Launch]:
         """The app, ready to run."""
         app = self.at_home(app)

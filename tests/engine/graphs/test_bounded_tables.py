@@ -1,5 +1,7 @@
 """Tables whose rows come as versions: each is seen as a whole, from the batch after its end came."""
 
+import pytest
+
 from streamapp.spec.app import StreamApp
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
@@ -13,9 +15,9 @@ SENT = {"name": "sent", "sendTo": {"from": "with", "stream": "out"}}
 ENDS = [Told(None, None)]
 
 
-def made(store: str) -> StreamApp:
-    side = {"stream": "prices", "bootstrap": True, "versions": "nullKey"}
-    tables = [{"name": "prices", "store": store, "sideInputs": [side]}]
+def made(store: str, *, broadcast: bool, bootstrap: bool = True) -> StreamApp:
+    side = {"stream": "prices", "bootstrap": bootstrap, "versions": "nullKey"}
+    tables = [{"name": "prices", "store": store, "broadcast": broadcast, "sideInputs": [side]}]
     return app(WITH, SENT, streams=[VIEWS, PRICES, {"name": "out"}], tables=tables)
 
 
@@ -23,8 +25,14 @@ def price(page: str, amount: int) -> Row:
     return {"page": page, "price": amount}
 
 
-def test_rows_wait_for_the_first_version_and_meet_the_last_that_is_whole(here: House) -> None:
-    running = made("rocksdb")
+KINDS = [("rocksdb", False), ("rocksdb", True), ("lmdb", True), ("memory", True)]
+
+
+@pytest.mark.parametrize(("store", "broadcast"), KINDS)
+def test_rows_wait_for_the_first_version_and_meet_the_last_that_is_whole(
+    here: House, store: str, broadcast: bool
+) -> None:
+    running = made(store, broadcast=broadcast)
     here.write("prices", told([price("a", 1), price("b", 1)], "page"), partitions=1)
     here.write("prices", ENDS, partitions=1)
     here.write("prices", told([price("a", 2)], "page"), partitions=1)
@@ -38,3 +46,49 @@ def test_rows_wait_for_the_first_version_and_meet_the_last_that_is_whole(here: H
     assert {"n": 3, "price": 2} in here.rows("out")
     (row,) = (row for row in here.rows("out") if row["n"] == 4)
     assert row.get("price") is None
+
+
+@pytest.mark.parametrize(("store", "broadcast"), KINDS)
+def test_a_partition_that_is_ahead_of_the_version_keeps_no_rows_waiting(
+    here: House, store: str, broadcast: bool
+) -> None:
+    """The next version has ended in one partition, in the other it may never end."""
+    running = made(store, broadcast=broadcast)
+    views = [{"page": page, "n": n} for n, page in enumerate("abcdefgh")]
+    here.write("views", told(views, "page"), partitions=2)
+    here.write("prices", told([price(page, 1) for page in "abcdefgh"], "page"), partitions=2)
+    here.ends("prices", 0, 1)
+    here.ends("prices", 0)
+    here.write("prices", told([price(page, 3) for page in "abcdefgh"], "page"), partitions=2)
+    here.run(running)
+    seen = {row["n"]: row["price"] for row in here.rows("out")}
+    if broadcast:
+        assert seen == dict.fromkeys(range(8), 1)
+    else:  # a task of one partition sees its own versions
+        assert set(seen.values()) <= {1, None}
+        assert len(seen) == 8
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
+def test_without_bootstrap_rows_of_a_broadcast_table_do_not_wait_for_a_first_version(
+    here: House, store: str
+) -> None:
+    here.write("prices", told([price("a", 1)], "page"), partitions=1)
+    here.write("views", told([{"page": "a", "n": 1}], "page"))
+    here.run(made(store, broadcast=True, bootstrap=False))
+    (row,) = here.rows("out")
+    assert row.get("price") is None
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
+def test_a_broadcast_table_outlives_the_driver_with_the_version_that_was_whole(
+    here: House, store: str
+) -> None:
+    running = made(store, broadcast=True)
+    here.write("prices", [*told([price("a", 1)], "page"), *ENDS], partitions=1)
+    here.write("prices", told([price("a", 2)], "page"), partitions=1)
+    here.write("views", [], partitions=2)
+    here.run(running)
+    here.write("views", told([{"page": "a", "n": 1}], "page"))
+    here.run(running)
+    assert here.rows("out") == [{"n": 1, "price": 1}]

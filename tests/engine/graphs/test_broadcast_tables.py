@@ -29,9 +29,15 @@ JOINED = in_order(
 )
 
 
-def made(store: str, *, bootstrap: bool = True) -> StreamApp:
+def made(store: str, *, bootstrap: bool = True, before: str = "batch") -> StreamApp:
     side = {"stream": "rates", "bootstrap": bootstrap}
-    prices = {"name": "prices", "store": store, "broadcast": True, "sideInputs": [side]}
+    prices = {
+        "name": "prices",
+        "store": store,
+        "broadcast": True,
+        "sideInputs": [side],
+        "applyBefore": before,
+    }
     return app(WITH, SENT, streams=[VIEWS, RATES, OUT], tables=[prices])
 
 
@@ -105,6 +111,29 @@ def test_a_table_of_a_stream_that_is_also_an_input_is_filled_and_its_records_are
     here.run(both)
     assert here.rows("out") == JOINED
     assert Counter(map(str, here.rows("copy"))) == Counter(map(str, RATE_ROWS))
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb", "memory"])
+def test_rows_see_what_was_there_to_be_read_with_them_where_joins_come_after_it(
+    here: House, store: str
+) -> None:
+    running = made(store, bootstrap=False, before="join")
+    here.write("rates", told(RATE_ROWS, "page"), partitions=3)
+    here.write("views", told(VIEW_ROWS, "user"), partitions=2)
+    here.run(running)
+    assert here.rows("out") == JOINED
+
+
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb"])
+def test_rows_go_on_while_a_table_that_joins_come_after_changes_all_the_time(here: House, store: str) -> None:
+    """The budget is too small for all of either, so that both are read in several batches."""
+    here.write("rates", told(RATE_ROWS * 20, "page"), partitions=1)
+    here.write("views", told(VIEW_ROWS, "user"), partitions=2)
+    batches = here.run(made(store, bootstrap=False, before="join"), rows=10)
+    given = [set(batch.given) for batch in batches if batch.given]
+    assert all(len(streams) == 1 for streams in given)
+    rows = [number for number, streams in enumerate(given) if streams == {"views"}]
+    assert {"rates"} in given[rows[0] : rows[-1]], "rows waited until there was nothing to fill any more"
 
 
 def versions(here: House) -> set[Path]:

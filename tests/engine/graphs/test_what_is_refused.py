@@ -66,3 +66,13 @@ def test_an_operator_whose_state_would_lie_with_a_tables_is_refused(here: House)
 def test_a_dead_letter_stream_that_the_app_reads_is_refused(here: House) -> None:
     found = refused(here, whole(onBadRecord={"action": "deadLetter", "stream": "events"}))
     assert list(found) == ["spec.onBadRecord.stream"]
+
+
+def test_versions_that_joins_are_to_see_within_their_batch_are_refused(here: House) -> None:
+    """Whatever keeps the table: versions take each other's place between batches."""
+    side = {"stream": "events", "versions": "nullKey"}
+    table = {"name": "kept", "sideInputs": [side], "applyBefore": "join"}
+    for more in ({}, {"broadcast": True}, {"store": "memory"}):
+        found = refused(here, whole(tables=[table | more]))
+        assert list(found) == ["spec.tables[0].applyBefore"]
+        assert "between batches" in found["spec.tables[0].applyBefore"]
