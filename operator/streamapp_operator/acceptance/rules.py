@@ -11,10 +11,8 @@ from streamapp_operator.facts.storage import needs_class
 from streamapp_operator.installation import Allowance, Installation
 from streamapp_operator.objects import driver_template, executor_template, pulling
 from streamapp_operator.objects.embedded import is_embedded
-from streamapp_operator.objects.memory import divide
+from streamapp_operator.objects.memory import LEAST_BESIDE, LEAST_HEAP, divide
 from streamapp_operator.objects.spark_conf import reserved
-
-_LEAST_HEAP = 256
 
 
 def problems(app: StreamApp, installation: Installation) -> list[Problem]:
@@ -83,9 +81,10 @@ def _sizes(app: StreamApp, installation: Installation) -> Iterator[Problem]:
         ("executor", installation.executor_requests, app.spec.executor.resources),
     ):
         memory = asked.limits.get("memory") or {**default, **asked.requests}["memory"]
-        if divide(memory, role).heap < _LEAST_HEAP and not (role == "executor" and is_embedded(app)):
+        if divide(memory, role).beside < LEAST_BESIDE and not (role == "executor" and is_embedded(app)):
             path = f"spec.{role}.resources"
-            message = f"{memory} of memory leave a heap of less than {_LEAST_HEAP} MiB; ask for more"
+            parts = f"Spark's heap takes {LEAST_HEAP} MiB, Python and stores {LEAST_BESIDE} MiB"
+            message = f"{memory} of memory are too little: {parts}; ask for more"
             yield Problem(0, 0, path, message)
 
 

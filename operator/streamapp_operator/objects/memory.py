@@ -10,6 +10,9 @@ _UNITS = {
 _MEBIBYTE = 2**20
 _HEAP = {"driver": 0.5, "executor": 0.4}
 """Lanes work mostly in Python and in native stores, so an executor's heap gets the lesser part."""
+LEAST_HEAP = 480
+"""Spark starts with no less than 450 MiB, by what the JVM counts of its heap."""
+LEAST_BESIDE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +34,5 @@ def bytes_of(quantity: str) -> int:
 def divide(quantity: str, role: str) -> Division:
     """What of a pod's memory the heap gets, and what is left for Python, stores and buffers."""
     whole = bytes_of(quantity) // _MEBIBYTE
-    heap = int(whole * _HEAP[role])
-    return Division(heap, whole - heap)
+    heap = max(int(whole * _HEAP[role]), LEAST_HEAP)
+    return Division(heap, max(0, whole - heap))

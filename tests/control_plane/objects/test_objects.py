@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from streamapp_operator.objects.memory import Division, divide
 from streamapp_operator.objects.shape import shape, shape_in
 from tests.control_plane.objects.golden import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
 
@@ -97,6 +98,10 @@ def test_claims_come_by_a_stateful_set_whose_name_stays() -> None:
     volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.streamapp-state."
     assert settings[f"{volume}options.sizeLimit"] == "10Gi"
     assert settings[f"{volume}label.streamapp.dev/app"] == "app"
+
+
+def test_the_least_pod_that_is_taken_has_the_heap_that_spark_starts_with() -> None:
+    assert divide("736Mi", "executor") == Division(480, 256)
 
 
 def test_the_heap_and_what_is_beside_it_are_the_memory_that_was_asked_for() -> None:

@@ -79,7 +79,7 @@ REFUSED: list[tuple[dict[str, Any], str, Allowance | None]] = [
     ({"state": {"hostPath": {"path": "/database"}}}, "spec.state.hostPath.path", None),
     ({"driver": {"sparkConf": {"spark.master": "local"}}}, "spec.driver.sparkConf.spark.master", None),
     ({"executor": {"sparkConf": {"spark.task.cpus": "2"}}}, "spec.executor.sparkConf.spark.task.cpus", None),
-    ({"executor": {"resources": {"limits": {"memory": "100Mi"}}}}, "spec.executor.resources", None),
+    ({"executor": {"resources": {"limits": {"memory": "735Mi"}}}}, "spec.executor.resources", None),
     ({"placement": {"standbys": 1}}, "spec.placement.standbys", None),
 ]
 
