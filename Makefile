@@ -84,6 +84,10 @@ images: ## Build the images of the operator and of the runtime with Docker (PYTH
 			--build-arg REVISION=$$(git rev-parse --short HEAD) . || exit 1; \
 	done
 
+.PHONY: kafka-image
+kafka-image: $(READY) ## Build the image of a Kafka broker to try things with, on top of the runtime's (VERSION)
+	@$(BIN)/python -m tests.e2e.kafka.image streamapp-kafka:e2e streamapp-runtime:$(or $(VERSION),dev) $(DOCKER_BUILD_FLAGS)
+
 .PHONY: clean
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

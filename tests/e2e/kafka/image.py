@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,3 +21,7 @@ def build_kafka(tag: str, runtime_image: str, flags: Sequence[str] = ()) -> None
         shutil.copytree(jars(_HERE / "pom.xml", "-tools"), context / "jars")
         command = ["docker", "build", *flags, "--build-arg", f"RUNTIME_IMAGE={runtime_image}", "-t", tag, "."]
         subprocess.run(command, cwd=context, check=True)
+
+
+if __name__ == "__main__":
+    build_kafka(sys.argv[1], sys.argv[2], sys.argv[3:])
