@@ -20,7 +20,7 @@ def attempt(start: "Callable[[Stop, Hearers], None]", progress: "Progress", meas
     """Start, be heard, end: no exception leaves here."""
     from streamapp_runtime.driver.failing import FailedError
     from streamapp_runtime.driver.hearers import Hearers
-    from streamapp_runtime.driver.jvm import JavaMissingError
+    from streamapp_runtime.driver.jvm import JavaMissingError, JvmFailedError
     from streamapp_runtime.driver.refused import RefusedError
     from streamapp_runtime.driver.stop import Stop
 
@@ -39,6 +39,8 @@ def attempt(start: "Callable[[Stop, Hearers], None]", progress: "Progress", meas
         return Ended(Code.CONFIG, problems=tuple(refused.problems))
     except JavaMissingError as missing:
         return Ended(Code.MISUSE, str(missing))
+    except JvmFailedError as failure:
+        return Ended(Code.RETRY, str(failure))
     except FailedError as failed:
         return Ended(Code.CONFIG if failed.final else Code.RETRY, str(failed))
     except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same

@@ -5,6 +5,7 @@ batch first. The JVM ends when this process does, however that happens: it reads
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,10 @@ from streamapp_runtime.driver import spark_home
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 CHATTER: Final = (b"WARNING: Using incubator modules",)
 """What the JVM says before any setting is read."""
-NEEDED: Final = "Spark needs Java 17 or newer"
+LEAST: Final = 17
+NEEDED: Final = f"Spark needs Java {LEAST} or newer"
+LONGEST: Final = 1_000
+"""Characters of its last words."""
 
 
 _hushed: Final = Event()
@@ -32,8 +36,12 @@ class JavaMissingError(Exception):
     """There is no Java that Spark could run on; the message says what there is."""
 
 
+class JvmFailedError(Exception):
+    """Java is there, and Spark's JVM ended at its start; the message has its last words."""
+
+
 def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
-    """Start the JVM of this process, unless it has one; JavaMissingError when it cannot be."""
+    """Start the JVM of this process, unless it has one; JavaMissingError or JvmFailedError if it fails."""
     _hushed.clear()
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
@@ -41,13 +49,18 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     spark_home.settle()
     options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
     conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
-    apart = {"stderr": subprocess.PIPE, "start_new_session": True}
+    heard, told = os.pipe()
+    apart = {"stderr": told, "start_new_session": True}
     launch: Any = launch_gateway  # made without types
+    said = os.fdopen(heard, "rb")
     try:
         gateway = launch(conf, apart)
     except PySparkRuntimeError as error:
-        raise JavaMissingError(f"{NEEDED}, and could not be started with {java}: {_version(java)}") from error
-    Thread(target=_pass_on, args=(gateway.proc.stderr,), daemon=True).start()
+        os.close(told)
+        with said:
+            raise _failed(java, said.read().decode(errors="replace")) from error
+    os.close(told)
+    Thread(target=_pass_on, args=(said,), daemon=True).start()
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
 
 
@@ -66,6 +79,15 @@ def _java() -> str:
     return found
 
 
+def _failed(java: str, words: str) -> Exception:
+    """Whether it is for want of a newer Java: that no further try mends."""
+    version = _version(java)
+    number = re.search(r'version "(?:1\.)?(\d+)', version)
+    if number is None or int(number[1]) < LEAST:
+        return JavaMissingError(f"{NEEDED}, and could not be started with {java}: {version}")
+    return JvmFailedError(f"Spark's JVM ended at its start: {words.strip()[-LONGEST:] or 'without a word'}")
+
+
 def _version(java: str) -> str:
     asked = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
     lines = (asked.stderr or asked.stdout).splitlines()
@@ -74,7 +96,8 @@ def _version(java: str) -> str:
 
 def _pass_on(said: IO[bytes]) -> None:
     """What the JVM and its workers say, but for what means nothing to anybody."""
-    for line in said:
-        if line.strip() and not line.startswith(CHATTER) and not _hushed.is_set():
-            sys.stderr.write(line.decode(errors="replace"))
-            sys.stderr.flush()
+    with said:
+        for line in said:
+            if line.strip() and not line.startswith(CHATTER) and not _hushed.is_set():
+                sys.stderr.write(line.decode(errors="replace"))
+                sys.stderr.flush()

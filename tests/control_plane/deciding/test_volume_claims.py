@@ -137,3 +137,28 @@ def test_a_driver_knows_by_which_claim_each_executor_is(stage: Stage, tmp_path: 
     assert at == {one: f"streamapp-state-set-{ordinal}" for one, ordinal in {"1": 10, "2": 0, "3": 2}.items()}
     seats = seated({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
     assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
+
+
+def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(stage: Stage) -> None:
+    stage.apply(join(state={**CLAIMS["state"], "reclaimPolicy": "Delete"}))
+    stage.settle()
+    stage.begin()
+    claims = f"/api/v1/namespaces/{stage.namespace}/persistentvolumeclaims"
+    for ordinal, number in ((0, "1"), (1, "2")):
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        metadata = {"name": f"streamapp-state-set-{ordinal}", "labels": {"streamapp.dev/app": "app"}}
+        stage.server.ask("POST", claims, {"metadata": metadata, "spec": spec})
+        executor(stage, ordinal, number)
+    stage.report()
+    stage.settle()
+    assert stage.condition("Ready")["status"] == "True"
+    assert _owners(stage) == ["app", "app"]
+    stage.edit(state={"reclaimPolicy": "Retain"})
+    stage.settle()
+    assert _owners(stage) == []
+    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+
+
+def _owners(stage: Stage) -> list[str]:
+    found = stage.objects("persistentvolumeclaims")
+    return [one["name"] for claim in found for one in claim["metadata"].get("ownerReferences", ())]

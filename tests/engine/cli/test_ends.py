@@ -42,6 +42,17 @@ def test_without_java_one_line_names_the_java_that_is_needed(tmp_path: Path) -> 
     assert str(tmp_path) in line
 
 
+def test_a_java_that_fails_is_told_with_its_last_words_and_may_be_tried_again(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    version = """[ "$1" = -version ] && { echo 'openjdk version "21.0.1"' >&2; exit; }"""
+    java.write_text(f"#!/bin/sh\n{version}\necho no room >&2; exit 1\n")
+    java.chmod(0o755)
+    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+    assert done.returncode == 3
+    assert "Spark's JVM ended at its start: no room" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
