@@ -10,5 +10,5 @@ VIEWS = int(os.environ.get("STREAMAPP_BENCH_VIEWS", "4000000"))
 WARM = VIEWS // 4
 """Views that are left out of rates: compilers are at work in them."""
 BATCH = VIEWS // 8
-STOCK_BATCH = int(os.environ.get("STREAMAPP_BENCH_STOCK_BATCH", "250000"))
+STOCK_BATCH = int(os.environ.get("STREAMAPP_BENCH_STOCK_BATCH", "500000"))
 STOCK_BATCHES = 3  # the first of which is left out

@@ -1,5 +1,6 @@
 """What one partition has heard of its upstream tasks, and the watermark that follows from it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -46,6 +47,22 @@ class Upstream:
         self.watermark = watermark
         self.spoken = now
         return True
+
+    def hold(self, now: int) -> None:
+        """Count as heard: there is something to read, in which anybody may have spoken."""
+        self.spoken = now
+        if self.tasks:
+            self.since = now
+            self.heard = dict.fromkeys(self.heard, now)
+
+    def idle_times(self, rule: IdleRule) -> Iterator[int]:
+        """When who is silent from now on becomes idle: the partition or, where it has them, its tasks."""
+        if not self.tasks:
+            yield (self.since if self.spoken is None else self.spoken) + rule.timeout
+            return
+        if len(self.reached) < self.tasks:
+            yield self.since + rule.timeout
+        yield from (at + rule.timeout for task, at in self.heard.items() if self.reached[task] != ENDED)
 
     def advance(self, now: int, idle: IdleRule | None = None) -> int | None:
         """The watermark, after everything that was heard."""

@@ -63,14 +63,26 @@ class Flow:
         return self._then(name, "merge", [self.name, *(other.name for other in others)])
 
     def partition_by(
-        self, name: str, *, key: str, partitions: int | None = None, retention: str | None = None
+        self,
+        name: str,
+        *,
+        key: str,
+        partitions: int | None = None,
+        retention: str | None = None,
+        idle_timeout: str | None = None,
+        idle_quorum: float | None = None,
     ) -> "Flow":
         """Repartition by a new key, through an intermediate stream."""
-        return self._then(name, "partitionBy", self.name, key=key, partitions=partitions, retention=retention)
+        idle = {"idleTimeout": idle_timeout, "idleQuorum": idle_quorum}
+        return self._then(
+            name, "partitionBy", self.name, key=key, partitions=partitions, retention=retention, **idle
+        )
 
-    def broadcast(self, name: str) -> "Flow":
+    def broadcast(
+        self, name: str, *, idle_timeout: str | None = None, idle_quorum: float | None = None
+    ) -> "Flow":
         """Give every row to every task, through an intermediate stream."""
-        return self._then(name, "broadcast", self.name)
+        return self._then(name, "broadcast", self.name, idleTimeout=idle_timeout, idleQuorum=idle_quorum)
 
     def join(
         self,

@@ -6,7 +6,15 @@ from pydantic import Field
 
 from streamapp.spec.base import OneOf, Part
 from streamapp.spec.marks import Capability, Crd, Needs
-from streamapp.spec.scalars import Columns, Expression, LongDuration, Name, PythonReference, Span
+from streamapp.spec.scalars import (
+    Columns,
+    Expression,
+    LongDuration,
+    Name,
+    PythonReference,
+    ShortDuration,
+    Span,
+)
 
 Source = Annotated[Name, Field(alias="from")]
 
@@ -57,11 +65,20 @@ class Merge(Part):
     """The streams or operators it reads, two or more."""
 
 
-class PartitionBy(Part):
-    """Writes rows to an intermediate stream by a new key; what follows reads that stream."""
+class Repartition(Part):
+    """Writes rows to an intermediate stream; what follows reads that stream."""
 
     source: Source
     """The stream or operator it reads."""
+    idle_timeout: ShortDuration | None = None
+    """An upstream task silent for so long no longer holds the watermark back; unset: it always does."""
+    idle_quorum: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """The share of upstream tasks that must not be idle for the others to be left out."""
+
+
+class PartitionBy(Repartition):
+    """Writes rows to an intermediate stream by a new key; what follows reads that stream."""
+
     key: Expression
     """The key to partition by."""
     partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
@@ -70,11 +87,8 @@ class PartitionBy(Part):
     """Keep records so long for readers outside this app; else they go when this app has read them."""
 
 
-class Broadcast(Part):
+class Broadcast(Repartition):
     """Writes rows to an intermediate stream that every task reads whole."""
-
-    source: Source
-    """The stream or operator it reads."""
 
 
 class Join(Part):

@@ -73,8 +73,9 @@ class Backlog:
         if keeping is None:
             return Remaining()
         rest = left(found, given)
+        silent = keeping.idle_rules
         behind = {
-            task: tuple((p.stream, p.index) for p in parts if p.stream in keeping.idle and (task, p) in rest)
+            task: tuple((p.stream, p.index) for p in parts if p.stream in silent and (task, p) in rest)
             for task, parts in self.launch.partitions.items()
         }
         if self._inherited is None:

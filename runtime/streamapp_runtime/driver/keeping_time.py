@@ -9,6 +9,7 @@ from streamapp.control.upstream_tasks import readers, upstream_tasks
 from streamapp.spec.app import StreamApp
 from streamapp.spec.config_keys import CONTROL_INTERVAL, KEYS
 from streamapp.spec.durations import milliseconds
+from streamapp.spec.operators import Repartition
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
@@ -59,8 +60,17 @@ def keeping_time(
             for name, time in timed.items()
             if time.idle_timeout is not None
         },
+        idle_tasks=dict(_idle_tasks(app)),
         turn=turn.number if turn else 0,
     )
+
+
+def _idle_tasks(app: StreamApp) -> Iterator[tuple[str, IdleRule]]:
+    """The streams that may go on without upstream tasks that are silent."""
+    for operator in app.spec.operators:
+        if isinstance(operator.body, Repartition) and operator.body.idle_timeout is not None:
+            rule = IdleRule(milliseconds(operator.body.idle_timeout), operator.body.idle_quorum)
+            yield app.intermediate_stream(operator.name), rule
 
 
 def control_interval(app: StreamApp) -> int:

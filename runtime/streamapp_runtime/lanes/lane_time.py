@@ -66,7 +66,7 @@ class LaneTime:
     def _may_move(self, index: int) -> bool:
         """Whether anything can be new of a task that has read nothing."""
         order, before = self.lane.tasks[index], self.clock.start[index]
-        if order.inherited or order.behind or self.keeping.idle:
+        if order.inherited or order.behind or self.keeping.idle_rules:
             return True
         new = any(before.get(stream) != ENDED for stream, _ in order.ended)
         return new or None in before.values() or not self.before[index].heard

@@ -71,7 +71,8 @@ class Listening:
     def news(self) -> News:
         """Everything was heard: what has been reached."""
         for upstream in self._upstreams(self.order.behind):
-            upstream.spoken, self._heard = self.now, True  # who has more to say is not silent
+            upstream.hold(self.now)  # who has more to say is not silent
+            self._heard = True
         heard = self._written() if self._heard or not self._before.heard else self._before.heard
         # An end is not written to the books of a source: in another turn it goes on from where it was.
         self._reader.advance(self.now)
@@ -129,9 +130,7 @@ class Listening:
                 yield upstream
 
     def _idle_times(self) -> Iterator[int]:
-        for name, rule in self.keeping.idle.items():
+        for name, rule in self.keeping.idle_rules.items():
             stream = self._reader.streams.get(name)
             for upstream in stream.partitions.values() if stream and stream.emitted != ENDED else ():
-                last = upstream.since if upstream.spoken is None else upstream.spoken
-                if last + rule.timeout > self.now:
-                    yield last + rule.timeout
+                yield from (at for at in upstream.idle_times(rule) if at > self.now)

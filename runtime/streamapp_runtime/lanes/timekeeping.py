@@ -37,13 +37,19 @@ class Timekeeping:
     controlled: frozenset[str]  # streams of other apps that carry control messages
     outlets: Mapping[str, Outlet]  # by stream
     states: Mapping[str, Reach]  # by operator
-    idle: Mapping[str, IdleRule] = field(default_factory=dict)  # by source stream
+    idle: Mapping[str, IdleRule] = field(default_factory=dict)  # by source stream: of its partitions
+    idle_tasks: Mapping[str, IdleRule] = field(default_factory=dict)  # by stream of the app's own
     turn: int = 0  # of a batch app, counted from 1
 
     def readings(self) -> dict[str, Reading]:
         """How each stream is listened to."""
-        own = {stream: Reading(self.run) for stream in self.made}
+        own = {stream: Reading(self.run, self.idle_tasks.get(stream)) for stream in self.made}
         return own | {stream: Reading(idle_partitions=rule) for stream, rule in self.idle.items()}
+
+    @property
+    def idle_rules(self) -> dict[str, IdleRule]:
+        """The streams that may go on without who is silent: partitions of a source, or upstream tasks."""
+        return {**self.idle, **self.idle_tasks}
 
     def reached(self, checkpoint: Checkpoint | None) -> Reached:
         """What a task has reached, as its checkpoint says it for this turn."""

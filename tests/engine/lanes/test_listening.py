@@ -110,6 +110,23 @@ def test_all_upstream_tasks_of_the_run_have_to_speak():
     assert later.news().watermarks["inner"] == 40
 
 
+def test_an_upstream_task_that_is_silent_is_left_out_unless_records_wait():
+    rule = IdleRule(timeout=100, quorum=0.5)
+    keeping = replace(KEEPING, partitions={"task": (INNER,)}, idle_tasks={"inner": rule})
+    first = listening(keeping)
+    first.hear(INNER, Watermark(Speaker("a", 2, "run", 1), 5))
+    first.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 8))
+    said = first.news()
+    assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
+    second = listening(keeping, after(said), now=60)
+    second.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 9))
+    said = second.news()
+    assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
+    assert listening(keeping, after(said), now=100).news().watermarks == {"inner": 9}
+    waiting = listening(keeping, after(said), now=100, behind=(("inner", 0),)).news()
+    assert (waiting.watermarks, waiting.idle_at) == ({"inner": 5}, 200)
+
+
 def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
     first = listening(replace(MERGED, turn=1), ended=(("views", 0), ("views", 1), ("plain", 0)))
     first.reach(P, 100)
