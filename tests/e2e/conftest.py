@@ -16,7 +16,7 @@ from tests.e2e.space import Space
 KEEP = os.environ.get("E2E_KEEP") == "1"
 BUILD = os.environ.get("E2E_BUILD", "1") == "1"
 FOLDER = REPOSITORY / ".e2e"
-FAILED = pytest.StashKey[bool]()
+SPACES = pytest.StashKey[list[Space]]()
 
 NewSpace = Callable[..., Space]
 
@@ -55,7 +55,7 @@ def new_space(
     request: pytest.FixtureRequest, kind: Cluster, installation: Installation, broker: None
 ) -> Iterator[NewSpace]:
     """Makes namespaces of a test module, where apps can be applied; they end with it."""
-    made: list[Space] = []
+    made = request.node.stash.setdefault(SPACES, [])
 
     def new(name: str, *, restricted: bool = True) -> Space:
         space = Space(kind, name)
@@ -66,18 +66,16 @@ def new_space(
 
     yield new
     for space in made:
-        if request.node.stash.get(FAILED, False):
-            collect(kind, space.name, FOLDER / "failed" / space.name)
         if not KEEP:
             space.remove()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Has a module's namespaces looked through before they end, if any of its tests failed."""
+    """Has all that a module's namespaces say written down when one of its tests has failed."""
     report = yield
-    if report.failed:
-        module = item.getparent(pytest.Module)
-        assert module is not None
-        module.stash[FAILED] = True
+    module = item.getparent(pytest.Module)
+    if report.failed and module is not None:
+        for space in module.stash.get(SPACES, []):
+            collect(space.cluster, space.name, FOLDER / "failed" / item.name / space.name)
     return report

@@ -16,7 +16,7 @@ KINDS = ("host-path", "claims", "empty-dir")
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def app(request: pytest.FixtureRequest, new_space: NewSpace) -> RunningApp:
+def app(request: pytest.FixtureRequest, new_space: NewSpace) -> Iterator[RunningApp]:
     kind = request.param
     # The folder on a node belongs to root until a first container has given it away.
     space, traffic = new_space(kind, restricted=kind != "host-path"), Traffic(kind)
@@ -24,7 +24,8 @@ def app(request: pytest.FixtureRequest, new_space: NewSpace) -> RunningApp:
     traffic.view()
     space.play(f"state/{kind}")
     until(traffic.wrong, LIMIT)
-    return RunningApp(space, traffic)
+    yield RunningApp(space, traffic)
+    space.kubectl("delete", "streamapp", kind)  # makes room for the next one
 
 
 def outlives_its_pod(app: RunningApp) -> bool:
