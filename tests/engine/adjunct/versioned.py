@@ -11,7 +11,7 @@ from streamapp_runtime.formats.opening import open_format
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
 from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.intake import Asked, take
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SidePartition, TaskOrder
+from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SharedOrder, SidePartition, TaskOrder
 from streamapp_runtime.lanes.side_rows import SideRows
 from streamapp_runtime.program.operations import Read, Role
 from streamapp_runtime.stores.opening import StoreKind
@@ -29,6 +29,9 @@ class Versioned:
     folder: Path
     kind: StoreKind = StoreKind.LMDB
     partitions: int = 1
+    broadcast: bool = False
+    shared: str = ""  # the copy that all lanes were told to read
+    batches: int = 0
     system: EmbeddedSystem = field(init=False)
     adjuncts: Adjuncts = field(init=False)
 
@@ -42,7 +45,9 @@ class Versioned:
 
     def new_worker(self) -> None:
         sides = {NAME: Side("prices", bootstrap=True)}
-        shelf = AdjunctShelf("prices", self.kind, "meaning", 10**9, versions=True, sides=sides)
+        shelf = AdjunctShelf(
+            "prices", self.kind, "meaning", 10**9, self.broadcast, versions=True, sides=sides
+        )
         self.adjuncts = Adjuncts(self.folder / "state", "app", "run", {"prices": shelf}, wait_seconds=0.0)
 
     def restarts(self) -> None:
@@ -66,6 +71,9 @@ class Versioned:
 
     def batch(self) -> list[str]:
         """Read on as a driver orders it; what is held then."""
+        self.batches += 1
+        orders = (SharedOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
+        self.adjuncts.share(orders)
         contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
         held = self.adjuncts.held("task-0")
         ranges = []
@@ -85,7 +93,8 @@ class Versioned:
                     self.adjuncts.fill("task-0", "prices", taken.rows.key, values)
                 end = taken.end or end
             rows.came(0, found, end)
-        rows.apply(LaneOrder("p", (order,)), [0])
+        rows.apply(LaneOrder("p", (order,), shared=orders), [0])
+        self.shared = rows.published.get("prices", self.shared)
         return self.adjuncts.held("task-0")
 
     def content(self) -> dict[str, str]:
