@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from tests.chart.helm import Helm, found, value_set, value_sets
 
 FOLDER = Path(__file__).parent / "golden"
-_OWN_TESTS = ("# Source: streamapp/templates/crd.yaml", "# Source: streamapp/templates/dashboards.yaml")
+_OWN_TESTS = tuple(f"# Source: streamapp/templates/{name}.yaml" for name in ("crd", "dashboards", "rbac"))
 
 
 def text(helm: Helm, name: str) -> str:

@@ -23,7 +23,7 @@ def test_values_arrive(helm: Helm) -> None:
     found = read(
         helm,
         "--set=apps.allowed={hostPath,privileged},apps.hostPathRoots={/a,/b}",
-        "--set=apps.driverRequests.cpu=2,runtimeImage.pullPolicy=Never,runtimeImage.pullSecrets[0].name=pull",
+        "--set=apps.storageClass=fast,apps.driverRequests.cpu=2,runtimeImage.pullPolicy=Never,runtimeImage.pullSecrets[0].name=pull",
         "--set-string=apps.sparkConf.spark\\.sql\\.shuffle\\.partitions=8",
     )
     assert found == Installation(
@@ -31,6 +31,7 @@ def test_values_arrive(helm: Helm) -> None:
         image_pull_policy="Never",
         image_pull_secrets=("pull",),
         host_path_roots=("/a", "/b"),
+        storage_class="fast",
         allowed=frozenset({Allowance.HOST_PATH, Allowance.PRIVILEGED}),
         driver_requests={"cpu": "2", "memory": "2Gi"},
         spark_conf={"spark.sql.shuffle.partitions": "8"},
