@@ -83,7 +83,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.kubernetes.namespace": app.metadata.namespace,
         "spark.kubernetes.container.image": pulling.image(app, installation),
         "spark.kubernetes.container.image.pullPolicy": pulling.policy(app, installation),
-        "spark.kubernetes.executor.podNamePrefix": f"{name}-exec",
+        "spark.kubernetes.executor.podNamePrefix": name,
         "spark.kubernetes.executor.podTemplateFile": EXECUTOR_TEMPLATE,
         "spark.kubernetes.executor.podTemplateContainerName": CONTAINER,
         "spark.kubernetes.executor.request.cores": executor["cpu"],
