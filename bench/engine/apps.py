@@ -55,20 +55,6 @@ COUNTS = (
 """Views of each user in each minute of event time."""
 
 
-TOTALS = (
-    _HEAD
-    + "  streams:\n"
-    + _VIEWS
-    + """
-    - {name: totals, system: main, key: user}
-  operators:
-    - {name: counts, aggregate: {from: views, key: user, aggregates: "count(*) AS n"}}
-    - {name: out, sendTo: {from: counts, stream: totals}}
-"""
-)
-"""Views of each user."""
-
-
 def keeping(changelog: bool) -> str:
     """The newest view of each user in a table, with a changelog or without."""
     return _HEAD + "  streams:\n" + _VIEWS + _table("newest", "views", changelog)

@@ -1,57 +1,119 @@
-"""What exactly once costs a small batch on a real Kafka broker, beside at least once.
+"""What exactly once costs a batch on a real Kafka broker, beside at least once: its commit alone.
 
-Batches of 1,000 views, one lane, a join without changelogs and totals with one: milliseconds of a batch, CPU
-of the app and of the broker, each as exactly once over at least once. Both in one run, one after the other.
+A lane writes 1,000 rows to eight partitions with a checkpoint, and with a changelog or without one. Each way
+takes ten commits, then the other one, round after round: whatever else the machine does meets both alike.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import median
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN, TOTALS
-from bench.engine.overhead import BATCHES, settled
+import pyarrow as pa
+
 from bench.engine.redis_server import cpu_of
-from bench.engine.runs import run_app
-from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
+from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
 from bench.row import Row
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.delivery import Delivery
+from streamapp_runtime.systems.kafka.log import KafkaSystem
+from streamapp_runtime.systems.system import RECORDS, StreamOptions
 from tests.kafka.broker import Broker
 
-SIZE = 1_000
-APPS = {"a join without changelogs": (JOIN, "enriched"), "totals with a changelog": (TOTALS, "totals")}
+ROWS = 1_000
+ROUNDS = 12
+COMMITS = 10
+WAYS = {
+    "without state": (Delivery.AS_ONE, Delivery.LOOSE),
+    "with a changelog": (Delivery.AS_ONE, Delivery.STATE),
+}
+NAMES = {Delivery.AS_ONE: "exactly once", Delivery.STATE: "at least once", Delivery.LOOSE: "at least once"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cost:
-    """What one batch takes."""
+    """What each round took, for a commit."""
 
-    milliseconds: float
-    cpu: float  # milliseconds, of the app
-    broker: float  # the same of the broker
+    clock: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    broker: list[float] = field(default_factory=list)
+
+    def over(self, other: "Cost") -> Mapping[str, float]:
+        """How much more than another way."""
+        return {
+            "the lane's CPU": sum(self.cpu) / sum(other.cpu),
+            "the broker's CPU": sum(self.broker) / sum(other.broker),
+            "the clock": median(a / b for a, b in zip(self.clock, other.clock, strict=True)),
+        }
+
+
+@dataclass(slots=True)
+class Lane:
+    """One writer with its checkpoints."""
+
+    system: KafkaSystem
+    delivery: Delivery
+    state: bool
+    name: str
+    checkpoint: bytes | None = None
+
+    def prepare(self) -> None:
+        """Make its topics."""
+        self.system.create(f"{self.name}.checkpoint", 1, StreamOptions(compacted=True))
+        self.system.create(f"{self.name}.changelog", 1, StreamOptions(compacted=True))
+
+    def commit(self, records: pa.RecordBatch) -> None:
+        """As a lane does at the end of a batch."""
+        owner, expected = f"{self.name}.checkpoint", {b"task": self.checkpoint}
+        loose = self.delivery is Delivery.LOOSE
+        transaction = self.system.begin(owner, 1, expected, "lane", loose=loose)
+        send = transaction.append if self.delivery is Delivery.AS_ONE else transaction.hand_out
+        for index in range(PARTITIONS):
+            send(Partition("out", index), records)
+        if self.state:
+            changelog = Partition(f"{self.name}.changelog", 0)
+            transaction.append(changelog, records)
+            transaction.end_of(changelog)
+        self.checkpoint = str(time.time_ns()).encode()
+        transaction.put(owner, b"task", self.checkpoint)
+        transaction.commit()
 
 
 def rows() -> Iterator[Row]:
-    """By app."""
-    for name, (app, output) in APPS.items():
-        with broker_of_ones_own() as (broker, folder):
-            views = page_views.views(BATCHES * SIZE)
-            fill(broker.bootstrap, {"users": page_views.users(1), "views": views})
-            create(broker.bootstrap, output)
-            found = {way: _cost(app, way, broker, folder) for way in ("exactlyOnce", "atLeastOnce")}
-        for way, cost in found.items():
-            beside = f"{cost.cpu:.0f} ms of CPU, {cost.broker:.0f} ms of the broker's"
-            yield Row(f"{name}, {way}", cost.milliseconds, "ms", beside=beside)
-        once, least = found["exactlyOnce"], found["atLeastOnce"]
-        beside = f"CPU {once.cpu / least.cpu:.2f}, the broker's {once.broker / least.broker:.2f}"
-        yield Row(
-            "  exactly once over at least once", once.milliseconds / least.milliseconds, "x", beside=beside
-        )
+    """With state and without."""
+    keys, values = [f"{n}".encode() for n in range(ROWS // PARTITIONS)], [b"x" * 100] * (ROWS // PARTITIONS)
+    records = pa.record_batch([keys, values, pa.nulls(len(keys), pa.int64())], schema=RECORDS)
+    with broker_of_ones_own() as (broker, _):
+        create(broker.bootstrap, "out")
+        for kind, ways in WAYS.items():
+            once, least = _measured(broker, kind != "without state", ways, records)
+            for way, cost in zip(ways, (once, least), strict=True):
+                beside = f"{_each(cost.cpu):.1f} ms of CPU, {_each(cost.broker):.1f} ms of the broker's"
+                yield Row(f"{kind}, {NAMES[way]}", median(cost.clock) * 1e3, "ms", beside=beside)
+            for what, ratio in once.over(least).items():
+                yield Row(f"  exactly once over at least once, {what}", ratio, "x")
 
 
-def _cost(app: str, way: str, broker: Broker, folder: Path) -> Cost:
-    said = on_kafka(app, broker.bootstrap).replace("bench.measured", f"bench.{way}")
-    said = said.replace("  processors: 1", f"  processors: 1\n  delivery: {way}")
-    before = cpu_of(broker.pid)
-    run = run_app(said, folder / way, rows=SIZE, batches=BATCHES)
-    spent = (cpu_of(broker.pid) - before) / len(run.batches) * 1e3
-    return Cost(*settled(run), spent)
+def _measured(
+    broker: Broker, state: bool, ways: tuple[Delivery, ...], records: pa.RecordBatch
+) -> tuple[Cost, ...]:
+    costs = tuple(Cost() for _ in ways)
+    lanes = [Lane(KafkaSystem(broker.bootstrap), way, state, f"{way}-{state}") for way in ways]
+    for lane in lanes:
+        lane.prepare()
+        lane.commit(records)
+    for _ in range(ROUNDS):
+        for lane, cost in zip(lanes, costs, strict=True):
+            clock, cpu, there = time.monotonic(), time.process_time(), cpu_of(broker.pid)
+            for _ in range(COMMITS):
+                lane.commit(records)
+            cost.clock.append((time.monotonic() - clock) / COMMITS)
+            cost.cpu.append((time.process_time() - cpu) / COMMITS)
+            cost.broker.append((cpu_of(broker.pid) - there) / COMMITS)
+    for lane in lanes:
+        lane.system.close()
+    return costs
+
+
+def _each(seconds: list[float]) -> float:
+    return sum(seconds) / len(seconds) * 1e3
