@@ -23,8 +23,8 @@ from streamapp.tasks.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.carriers.files import ask, last_report
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from tests.engine.graphs.harness import last_by_key, read_all, told, write_all
-from tests.engine.models.test_a_growing_stream import USERS, chained, numbered
+from tests.engine.graphs.harness import told, write_all
+from tests.engine.models.test_a_growing_stream import chained, numbered
 from tests.engine.models.test_a_run_that_changes import everything_once_and_in_order
 
 PATIENCE_SECONDS = 400.0
@@ -128,28 +128,6 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     assert ended is not None
     assert ended.state is State.ENDED
     everything_once_and_in_order(operator.system, 8)
-
-
-def test_a_raised_reset_nonce_begins_the_run_that_the_operator_names_and_counts_everything_anew(
-    operator: Operator,
-) -> None:
-    write_all(operator.system, "events", told(numbered(0, 4), "user"), 2)
-    operator.want(1, None)
-    operator.start()
-    operator.until(operator.read(len(numbered(0, 4))))
-    operator.stop()
-
-    operator.system.grow("events", 3)  # no multiple: without a reset it could not be followed
-    operator.app = chained(resetNonce=1)
-    operator.accept()
-    operator.want(2, None, "run-2")
-    operator.start()
-    anew = operator.until(lambda report: report.model_version == 2 and report.state is State.RUNNING)
-    assert (anew.run_id, anew.warnings) == ("run-2", ())
-    operator.until(operator.read(2 * len(numbered(0, 4))))
-    assert ending(0, operator.stop()).outcome is Outcome.DONE
-    totals = {key: value["total"] for key, value in last_by_key(read_all(operator.system, "totals")).items()}
-    assert totals == {f"u{user}": sum(range(4)) for user in range(USERS)}
 
 
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:
