@@ -116,8 +116,7 @@ class Loop:
                 self.release()
                 self._frame = None
             if self.trials.due(self.failures):
-                for _ in self.trials.found(self._named, self._tried):
-                    self.failures = 0
+                self._search()
             return self._step(self._frame or self._mended())
         except FencedError as error:
             raise failing.FailedError(f"another driver runs this app: {error}") from error
@@ -146,8 +145,8 @@ class Loop:
         try:
             # What was just written is looked for first, and what can be read then counts.
             return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
-        except UnavailableError:
-            return True  # the next step hears of it again
+        except (UnavailableError, UnknownStreamError):
+            return True  # the next step hears of it again, and says so
 
     @property
     def _busy(self) -> bool:
@@ -196,6 +195,15 @@ class Loop:
         self._take(reports, frozenset(demand.task for demand in given))
         batch = batch_of(orders, reports, self._last - begun, len(self._unready), found or (), given)
         return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.fillings.left)
+
+    def _search(self) -> None:
+        """Look for records that are to blame. Where none is found, the failures before count on."""
+        before = self.failures
+        try:
+            for _ in self.trials.found(self._named, self._tried):
+                before = 0
+        finally:
+            self.failures = before
 
     def _tried(self, given: Sequence[Demand]) -> str | None:
         """Why a batch fails; None where it does not. Nothing of it is committed."""

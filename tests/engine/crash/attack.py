@@ -64,7 +64,7 @@ def attacks(seed: int, *, spare_driver: bool = False, broker: bool = False) -> I
         yield Attack(
             victim,
             point,
-            chance.randrange(1, 2000),
+            chance.randrange(1, 300 if broker else 2000),
             chance.uniform(0, 0.5),
             chance.random(),
             chance.choice((1, 2, 2)),

@@ -12,7 +12,6 @@ from pathlib import Path
 from tests.engine.crash.streams import LogStreams, Streams
 
 USERS = 300
-PACE_SECONDS = 0.3
 
 
 def known_users() -> list[dict[str, str]]:
@@ -31,11 +30,11 @@ def streams_at(place: str) -> Streams:
     return TopicStreams(place)
 
 
-def feed(streams: Streams, seed: int) -> int:
+def feed(streams: Streams, seed: int, pace: float) -> int:
     """How many views were written."""
     chance = random.Random(seed)  # noqa: S311
     written, known = 0, known_users()
-    while not select.select([sys.stdin], [], [], PACE_SECONDS)[0]:
+    while not select.select([sys.stdin], [], [], pace)[0]:
         pages = chance.choices(["/health", "/a", "/b"], k=chance.randrange(1, 100))
         users = (f"user-{chance.randrange(USERS)}" for _ in pages)
         views = [
@@ -50,4 +49,4 @@ def feed(streams: Streams, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    print(feed(streams_at(sys.argv[1]), int(sys.argv[2])))  # noqa: T201
+    print(feed(streams_at(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])))  # noqa: T201

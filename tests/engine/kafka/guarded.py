@@ -1,6 +1,7 @@
 """A broker that lets in only who comes by TLS and knows a password."""
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.kafka.broker import Broker, free_port
@@ -21,7 +22,7 @@ def certificate(folder: Path, name: str) -> tuple[str, str]:
         "-days",
         "2",
         "-subj",
-        "/CN=broker",
+        f"/CN={name}",
     ]
     command += [
         "-days",
@@ -59,9 +60,7 @@ def guarded(folder: Path) -> tuple[Broker, str, str]:
 
 
 def secrets(folder: Path, cert: str, password: str = PASSWORD) -> Path:
-    """The entries of a Secret as they are mounted: a folder of links, beside a hidden one."""
-    hidden = folder / "..2026_11_20"
-    hidden.mkdir(parents=True)
+    """The entries of the Secret of an app that is let in, unless the password is another one."""
     entries = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanism": "PLAIN",
@@ -69,6 +68,13 @@ def secrets(folder: Path, cert: str, password: str = PASSWORD) -> Path:
         "sasl.password": password,
         "ssl.ca.pem": cert,
     }
+    return mounted(folder, entries)
+
+
+def mounted(folder: Path, entries: Mapping[str, str]) -> Path:
+    """Entries of a Secret as they are mounted: a folder of links, beside a hidden one."""
+    hidden = folder / "..2026_11_20"
+    hidden.mkdir(parents=True)
     for name, value in entries.items():
         (hidden / name).write_text(value + "\n")
         (folder / name).symlink_to(Path(hidden.name, name))

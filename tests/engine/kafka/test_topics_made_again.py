@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.failing import HopelessError
 from streamapp_runtime.driver.refused import RefusedError
 from tests.engine.graphs.harness import House, app, told
+from tests.engine.models.switching import Run
 from tests.engine.places import ON_KAFKA
 from tests.engine.systems.topics import remove
 
@@ -37,3 +39,16 @@ def test_an_app_that_goes_on_reads_the_new_topic_from_its_beginning(here: House,
     made_again(here, kafka)
     here.run(copying(onDataLoss="earliest"))
     assert [row["user"] for row in here.rows("seen")] == ["ann", "bob", "cid", "dan", "eva"]
+
+
+def test_a_running_app_ends_when_its_topic_is_made_again_with_fewer_partitions(
+    here: House, kafka: str
+) -> None:
+    """No partition can be taken from a topic, so this is the only way in which one shrinks."""
+    here.write("views", told([{"user": user} for user in ("ann", "bob", "cid")], "user"), partitions=4)
+    run = Run.start(here, copying())
+    run.to_the_end()
+    remove(kafka, [f"{here.prefix}views"])
+    here.system.create(f"{here.prefix}views", 2)
+    with pytest.raises(HopelessError, match=r"views.*2 partitions"):
+        run.to_the_end()

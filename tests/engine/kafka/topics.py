@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 
 def create(address: str, partitions: Mapping[str, int], **config: str) -> None:
     client = AdminClient({"bootstrap.servers": address, "log_level": 0})
-    new = [NewTopic(name, count, 1, config=config) for name, count in partitions.items()]
+    new = [NewTopic(name, count, config=config) for name, count in partitions.items()]
     for done in client.create_topics(new).values():
         done.result(60)
 

@@ -11,11 +11,14 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.cluster import ANSWER_SECONDS, Cluster
 from streamapp_runtime.systems.kafka.faults import RAISED, cause, translated
+from streamapp_runtime.systems.kafka.rights import unwritable
 from streamapp_runtime.systems.kafka.wire.transactions import said
 from streamapp_runtime.systems.system import UnavailableError
 
 COMMIT_SECONDS = 30.0
 """How long the end of a transaction may take; after that, what came of it is read from the checkpoints."""
+_SLICE_SECONDS = 0.5
+"""How often a wait is broken off to see whether it is in vain."""
 
 _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)
 
@@ -29,6 +32,7 @@ class RdkafkaProducer:
     producer: Producer
     _begun: bool = False
     _ends: dict[Partition, int] = field(default_factory=dict)
+    _topics: set[str] = field(default_factory=set)  # that the transaction writes to
     _failure: KafkaError | None = None
 
     def initialise(self) -> None:
@@ -42,6 +46,7 @@ class RdkafkaProducer:
 
     def append(self, partition: Partition, records: pa.RecordBatch) -> None:
         """Add records to the end of a partition."""
+        self._topics.add(partition.stream)
         keys, values, times = (column.to_pylist() for column in records.columns)
         last = len(keys) - 1
         for place, (key, value, time_ms) in enumerate(zip(keys, values, times, strict=True)):
@@ -49,21 +54,26 @@ class RdkafkaProducer:
 
     def flush(self) -> Mapping[Partition, int]:
         """Wait until the cluster has everything."""
-        try:
-            left = self.producer.flush(COMMIT_SECONDS)
-        except RAISED as error:
-            raise self._failed(cause(error), "writing") from None
+        ends = time.monotonic() + COMMIT_SECONDS
+        left = 1
+        while left:
+            try:
+                left = self.producer.flush(_SLICE_SECONDS)
+            except RAISED as error:
+                raise self._failed(cause(error), "writing") from None
+            if (why := self._void()) is not None:
+                raise self._failed(why, "writing")
+            if left and time.monotonic() > ends:
+                waited = f"{left} records did not reach the cluster in {COMMIT_SECONDS:.0f} s"
+                raise self._failed(KafkaError(KafkaError._TIMED_OUT, waited), "writing")
         if self._failure is not None:
             raise self._failed(self._failure, "writing")
-        if left:
-            waited = f"{left} records did not reach the cluster in {COMMIT_SECONDS:.0f} s"
-            raise self._failed(KafkaError(KafkaError._TIMED_OUT, waited), "writing")
         return self._ends
 
     def commit(self) -> Mapping[Partition, int]:
         """Make everything visible."""
         if self.transactional_id is None:
-            ended, self._ends = self.flush(), {}
+            ended, self._ends, self._topics = self.flush(), {}, set()
             return ended
         if not self._begun:
             return {}
@@ -76,7 +86,7 @@ class RdkafkaProducer:
                 if not cause(error).retriable() or time.monotonic() > ends:
                     raise self._failed(cause(error), "committing") from None
             else:
-                self._begun, self._ends = False, {}
+                self._begun, self._ends, self._topics = False, {}, set()
                 return ended
 
     def abort(self) -> None:
@@ -91,7 +101,7 @@ class RdkafkaProducer:
             self.producer.abort_transaction(ANSWER_SECONDS)
         except RAISED as error:
             raise self._failed(cause(error), "aborting") from None
-        self._begun, self._ends = False, {}
+        self._begun, self._ends, self._topics = False, {}, set()
 
     def close(self) -> None:
         """Have nothing more sent."""
@@ -136,7 +146,20 @@ class RdkafkaProducer:
         elif (offset := message.offset()) is not None:
             ends[partition] = offset + 1
 
+    def _void(self) -> KafkaError | None:
+        """Why the transaction cannot be committed any more: asked for another one, the client tells."""
+        if not self._begun or self.transactional_id is None:
+            return None
+        try:
+            self.producer.begin_transaction()
+        except RAISED as error:
+            told = cause(error)
+            return None if told.code() == KafkaError._STATE else told
+        return None
+
     def _failed(self, error: KafkaError, doing: str) -> Exception:
+        if error.code() == KafkaError._STATE:  # only that it is void
+            error = self._void() or error
         if (
             error.code() == KafkaError._FATAL and self.transactional_id is not None
         ):  # only that it is; what it is says the end of a transaction
@@ -144,4 +167,6 @@ class RdkafkaProducer:
                 self.producer.commit_transaction(0)
             except RAISED as told:
                 error = cause(told)
+        if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and self._topics:
+            doing = f"writing to {', '.join(unwritable(self.cluster, self._topics))}"
         return translated(error, said(doing, self.transactional_id), self.cluster.denied)

@@ -19,6 +19,8 @@ from streamapp_runtime.systems.system import STORED, OutOfRangeError, Unavailabl
 MOST_AT_ONCE = 10_000
 """More messages at once cost more each: they are out of the processor's caches by then."""
 _WAIT_SECONDS = 0.02
+_OF_GROUPS = KafkaError.GROUP_AUTHORIZATION_FAILED
+"""The client asks who keeps its group together, although none is joined: who may not know need not know."""
 _SHRUNK_SECONDS = 5.0
 """How long an end may lie below where it was seen: a new leader learns it from its followers."""
 
@@ -73,7 +75,7 @@ class Reading:
                     records.append(message)
                 elif told.code() == KafkaError._PARTITION_EOF:
                     ended = message.offset() or 0
-                elif not told.retriable():
+                elif not told.retriable() and told.code() != _OF_GROUPS:
                     raise translated(told, f"reading {partition}", self.cluster.denied)
             if records:
                 at = max(at, _after(records[-1]))

@@ -6,7 +6,8 @@ from itertools import groupby
 from typing import TypeVar
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts
+from streamapp_runtime.systems.kafka.wire import errors
+from streamapp_runtime.systems.kafka.wire.attempts import FAILURES, Attempts, refusal
 from streamapp_runtime.systems.kafka.wire.cluster import UNKNOWN_TOPIC, Cluster
 from streamapp_runtime.systems.kafka.wire.connection import Connection
 from streamapp_runtime.systems.kafka.wire.encode import Identity
@@ -48,8 +49,15 @@ class Coordinator:
         body = self._named(identity).list(_by_stream(partitions), _write_stream)
 
         def read(answer: Answer) -> tuple[int, None]:
-            found = [error for errors in answer.list(_read_stream) for error in errors if error]
-            return next((error for error in found if error != _NOT_ATTEMPTED), *found[:1] or [0]), None
+            found = [
+                (stream, error) for stream, codes in answer.list(_read_stream) for error in codes if error
+            ]
+            for stream, error in found:
+                if errors.reaction(error) is Reaction.DENIED:
+                    doing = said(f"writing to {stream}", self.transactional_id)
+                    raise refusal(error, f"{doing}: {errors.name(error)}")
+            codes = [error for _, error in found]
+            return next((error for error in codes if error != _NOT_ATTEMPTED), *codes[:1] or [0]), None
 
         self._asked("adding partitions to a transaction", _ADD_PARTITIONS, body, read)
 
@@ -109,6 +117,6 @@ def _write_stream(body: Body, stream: tuple[str, list[int]]) -> None:
     body.text(name).list(indexes, Body.int32)
 
 
-def _read_stream(answer: Answer) -> list[int]:
-    answer.text()
-    return [error for _, error in answer.list(lambda answer: (answer.int32(), answer.int16()))]
+def _read_stream(answer: Answer) -> tuple[str, list[int]]:
+    stream = answer.text() or ""
+    return stream, [error for _, error in answer.list(lambda answer: (answer.int32(), answer.int16()))]
