@@ -9,12 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.task import TaskModel
+from streamapp.protocol.accepted import Accepted
+from streamapp.protocol.wanted import Wanted
 from streamapp.tasks.layout import Layout
 from streamapp.tasks.partition import Partition
+from streamapp.tasks.request import Assignment
 from streamapp_runtime.crash_points import VARIABLE
+from streamapp_runtime.driver.follower import taken
+from streamapp_runtime.driver.home import embedded_home
 from streamapp_runtime.driver.ledger import LAYOUT, LayoutUnreadableError, Ledger
+from streamapp_runtime.driver.own import Own
 from streamapp_runtime.driver.reset import Reset
+from streamapp_runtime.driver.site import Site
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from tests.engine.graphs.harness import app
 from tests.engine.systems.values import values, write
 
 STREAM = "app.checkpoint"
@@ -94,6 +104,31 @@ def test_a_resource_that_is_made_anew_keeps_the_state_until_its_own_nonce_is_rai
     opened(system, Reset(0, "uid-1"))
     assert not opened(system, Reset(2, "uid-2")).was_reset
     assert opened(system, Reset(3, "uid-2")).was_reset
+
+
+@pytest.mark.usefixtures("known")
+def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_the_old_one(
+    system: EmbeddedSystem, tmp_path: Path
+) -> None:
+    made = app(
+        {"name": "out", "sendTo": {"from": "views", "stream": "seen"}},
+        streams=[{"name": "views", "key": "user", "columns": "user STRING"}, {"name": "seen", "key": "user"}],
+        resetNonce=1,
+    )
+    ledger = opened(system, Reset.of_cluster(Accepted(made, 2, "uid-1")), "second")
+    site = Site(made, embedded_home(tmp_path), system, ledger, Own())
+    task = TaskModel("Partition 0", (VIEWS,), 0)
+    for run, taken_up in (("first", False), ("second", True)):
+        model = JobModel.of(
+            version=2,
+            run_id=run,
+            application_id=made.application_id,
+            tasks=[task],
+            processors={"processor-0": ["Partition 0"]},
+        )
+        layout = Layout(run, "partition", changelog={"Partition 0": 0})
+        found = taken(site, Wanted(Accepted(made).hash, 1, model, layout), model)
+        assert isinstance(found, Assignment) == taken_up
 
 
 @pytest.mark.usefixtures("known")
