@@ -41,6 +41,11 @@ class RunningApp:
         }
         return {name: on.get(seat.executor, "") for name, seat in sorted(self.report().binding.items())}
 
+    def pods(self) -> set[str]:
+        """Its pods as such: one that was made anew is another."""
+        found = (pod for role in ("driver", "executor") for pod in self.space.pods(self.name, role))
+        return {pod["metadata"]["uid"] for pod in found}
+
     def executor_on(self, node: str) -> str:
         """The executor pod of a node."""
         pods = self.space.pods(self.name, "executor")

@@ -23,5 +23,6 @@ def test_a_joined_topic_that_doubles_is_taken_up_and_one_that_grows_by_half_is_r
 
     grow(kind, traffic.topic("users"), 6)
     space.looks_like("growing/03-assert")
+    assert len(space.events("growing", "ExpansionNotMultiple")) == 1
     traffic.view()
     until(traffic.wrong, LIMIT)
