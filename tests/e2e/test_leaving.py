@@ -1,12 +1,12 @@
 from tests.e2e.cluster import Cluster
 from tests.e2e.conftest import NewSpace
 from tests.e2e.installation import Installation
-from tests.e2e.space import LIMIT
+from tests.e2e.space import LIMIT, Space
 from tests.e2e.traffic import topics_anew
 from tests.e2e.waiting import until
 
 OWNED = "pods,services,configmaps,serviceaccounts,roles,rolebindings"
-WHAT_AN_OPERATOR_TOUCHES = ("streamapps", "pods", "configmaps", "secrets", "rolebindings", "leases")
+WHAT_AN_OPERATOR_TOUCHES = ("streamapps.streamapp.dev", "pods", "configmaps", "secrets", "services")
 
 
 def test_apps_namespaces_and_operator_go_in_any_order_and_nothing_is_left_or_stuck(
@@ -42,13 +42,21 @@ def test_apps_namespaces_and_operator_go_in_any_order_and_nothing_is_left_or_stu
 
 
 def test_an_operator_of_one_namespace_can_do_nothing_in_another(kind: Cluster, new_space: NewSpace) -> None:
+    topics_anew("bounded", {"views": 2, "seen": 2})
     own, other = new_space("bounded"), new_space("bounded-other")
     release = Installation(kind, "bounded", "bounded-system", "bounded", (own.name,))
     release.install()
-    account = f"system:serviceaccount:{release.namespace}:bounded-streamapp-operator"
-    rights = kind.kubectl("auth", "can-i", "--list", "--no-headers", f"--as={account}", "-n", other.name)
-    assert not [line for line in rights.splitlines() if line.startswith(WHAT_AN_OPERATOR_TOUCHES)]
-    own_rights = kind.kubectl("auth", "can-i", "--list", "--no-headers", f"--as={account}", "-n", own.name)
-    assert [line for line in own_rights.splitlines() if line.startswith("streamapps")]
+    other.apply("bounded/01-apply")
+    own.play("bounded/01")
+    assert other.status("bounded") == {}
+    assert {line.split()[0] for line in _rights(release, own)} >= set(WHAT_AN_OPERATOR_TOUCHES)
+    assert not [line for line in _rights(release, other) if line.startswith(WHAT_AN_OPERATOR_TOUCHES)]
     release.uninstall()
     kind.kubectl("delete", "namespace", release.namespace, "--timeout=120s", limit=150)
+
+
+def _rights(release: Installation, space: Space) -> list[str]:
+    """What the operator's account may do in a namespace, a resource a line."""
+    account = f"system:serviceaccount:{release.namespace}:{release.release}-streamapp-operator"
+    said = space.kubectl("auth", "can-i", "--list", "--no-headers", f"--as={account}")
+    return said.splitlines()
