@@ -86,7 +86,8 @@ class Elector:
         except (ClusterError, TimeoutError) as error:
             if isinstance(error, RejectedError) and self._renewed is None:
                 raise  # whoever may not lead at all should say so, and not wait for ever
-            _log.warning("no word about the lease: %s", str(error) or f"nothing within {self.terms.retry:g} s")
+            said = str(error) or f"nothing came within {self.terms.retry:g} s"
+            _log.warning("no word about the lease: %s", said)
             return self.leads
         self._renewed = began if ours else None
         return ours
