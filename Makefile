@@ -56,7 +56,7 @@ kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of opera
 
 .PHONY: e2e
 e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E_KEEP=1; see tests/e2e/README.md)
-	@$(BIN)/pytest -q tests/e2e $(if $(TESTS),-k "$(TESTS)")
+	@$(BIN)/pytest -q tests/e2e --durations=0 -o timeout_func_only=true $(if $(TESTS),-k "$(TESTS)")
 
 .PHONY: crash-test
 crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka)

@@ -43,17 +43,13 @@ class Cluster:
         """Put images onto the nodes."""
         self.programs.run("kind", "load", "docker-image", *images, "--name", NAME, limit=1800)
 
-    def remove(self) -> None:
-        """Remove all of it."""
-        self.programs.run("kind", "delete", "cluster", "--name", NAME, "--kubeconfig", str(self.kubeconfig))
-
     def _as_admin(self) -> list[str]:
         return [f"--kubeconfig={self.kubeconfig}"]
 
 
 def cluster(programs: Programs, folder: Path) -> Cluster:
     """The cluster of the tests: one that was kept, or a new one."""
-    kubeconfig = folder / "kubeconfig"
+    kubeconfig = _kubeconfig(folder)
     folder.mkdir(parents=True, exist_ok=True)
     if NAME in programs.run("kind", "get", "clusters").split():
         programs.run("kind", "export", "kubeconfig", "--name", NAME, "--kubeconfig", kubeconfig)
@@ -67,6 +63,15 @@ def cluster(programs: Programs, folder: Path) -> Cluster:
     if os.environ.get("E2E_OFFLINE") == "1":
         _ask_nobody_outside(made)
     return made
+
+
+def remove(programs: Programs, folder: Path) -> None:
+    """Remove the cluster, if there is one."""
+    programs.run("kind", "delete", "cluster", "--name", NAME, "--kubeconfig", _kubeconfig(folder))
+
+
+def _kubeconfig(folder: Path) -> Path:
+    return folder / "kubeconfig"
 
 
 def _ask_nobody_outside(made: Cluster) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 import pytest
 
 from tests.e2e.broker import start_broker
-from tests.e2e.cluster import Cluster, cluster
+from tests.e2e.cluster import Cluster, cluster, remove
 from tests.e2e.evidence import collect
 from tests.e2e.images import build_and_load
 from tests.e2e.installation import Installation
@@ -24,14 +24,15 @@ NewSpace = Callable[..., Space]
 @pytest.fixture(scope="session")
 def kind() -> Iterator[Cluster]:
     """A cluster with the images that are tried on its nodes."""
-    made = cluster(Programs.found(), FOLDER)
+    programs = Programs.found()
     try:
+        made = cluster(programs, FOLDER)
         if made.fresh or BUILD:
             build_and_load(made)
         yield made
     finally:
         if not KEEP:
-            made.remove()
+            remove(programs, FOLDER)
 
 
 @pytest.fixture(scope="session")

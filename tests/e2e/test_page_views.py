@@ -4,9 +4,7 @@ import pytest
 
 from tests.e2e.conftest import NewSpace
 from tests.e2e.running_app import RunningApp
-from tests.e2e.space import LIMIT
 from tests.e2e.traffic import Traffic
-from tests.e2e.waiting import until
 
 APP = "page-views"
 STEPS = ("Accepted", "Planned", "Launched", "Ready")
@@ -27,7 +25,6 @@ def test_it_is_accepted_then_planned_then_launched_then_ready(app: RunningApp) -
 
 
 def test_the_joined_rows_are_those_of_the_model(app: RunningApp) -> None:
-    until(app.traffic.wrong, LIMIT)
     app.goes_on()
 
 

@@ -29,6 +29,7 @@ def app(request: pytest.FixtureRequest, new_space: NewSpace) -> Iterator[Running
 
 
 def outlives_its_pod(app: RunningApp) -> bool:
+    """Whether what an app has stored is still there when the pod is gone."""
     return app.name != "empty-dir"
 
 
@@ -68,10 +69,10 @@ def test_tasks_of_a_node_that_is_drained_go_on_elsewhere_and_stay_there(app: Run
 
 @contextmanager
 def drained(app: RunningApp, node: str) -> Iterator[None]:
-    """A node on which nothing of an app is any more, as long as this lasts."""
+    """A node that is made empty as for an upgrade of it, as long as this lasts."""
     drain = ("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=240s")
-    app.space.cluster.kubectl(*drain, f"--pod-selector=streamapp.dev/app={app.name}", limit=300)
     try:
+        app.space.cluster.kubectl(*drain, limit=300)
         yield
     finally:
         app.space.cluster.kubectl("uncordon", node)
