@@ -62,9 +62,9 @@ class Measured:
             for metric in METRICS:
                 if not metric.labels and metric.kind is Kind.COUNTER:
                     self._values[metric][""] = 0.0
-            streams = {
-                declared(partition.stream) for parts in launch.partitions.values() for partition in parts
-            }
+            of_tasks = [p for parts in launch.partitions.values() for p in parts]
+            of_tables = [p for table in launch.broadcasts for p in table.partitions]
+            streams = {declared(partition.stream) for partition in of_tasks + of_tables}
             self._streams = {topic: declared(stream) for stream, topic in launch.topics.items()}
             self._values[ROWS_IN] = dict.fromkeys(streams, 0.0)
             self._values[LAG] = dict.fromkeys(streams, 0.0)

@@ -115,4 +115,4 @@ def test_another_lane_goes_on_filling_it_and_every_batch_sees_one_version_of_it(
     assert {len(found) for found in seen.values()} == {1}, "rows of one batch saw several versions"
     in_order = [found.pop() for _, found in sorted(seen.items())]
     assert in_order == sorted(in_order), "rows saw an older version than rows before them"
-    assert len(set(in_order)) > 3, "the table did not change under the rows"
+    assert len(set(in_order)) > 1, "the table did not change under the rows"
