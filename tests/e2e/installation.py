@@ -1,6 +1,5 @@
 """StreamApp as it is installed by its chart, and what the operator says of itself."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,9 +76,3 @@ class Installation:
         if self.operator_class:
             bounds |= {"operatorClass": self.operator_class, "crds.install": "false"}
         return bounds
-
-    def values(self) -> dict[str, Any]:
-        """What the release was given."""
-        said = self.cluster.helm("get", "values", self.release, "-n", self.namespace, "-o", "json")
-        found: dict[str, Any] = json.loads(said)
-        return found

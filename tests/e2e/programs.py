@@ -33,26 +33,16 @@ class Programs:
             )
         return cls({name: path for name, path in paths.items() if path})
 
-    def run(
-        self,
-        *command: str | Path,
-        given: str | None = None,
-        limit: float = 120,
-        more: Mapping[str, str] | None = None,
-    ) -> str:
+    def run(self, *command: str | Path, given: str | None = None, limit: float = 120) -> str:
         """What a program wrote; a ProgramError with what it complained of when it failed."""
-        done = self.tried(*command, given=given, limit=limit, more=more)
+        done = self.tried(*command, given=given, limit=limit)
         if done.returncode != 0:
             said = f"{done.stdout}{done.stderr}"[-4000:]
             raise ProgramError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{said}")
         return done.stdout
 
     def tried(
-        self,
-        *command: str | Path,
-        given: str | None = None,
-        limit: float = 120,
-        more: Mapping[str, str] | None = None,
+        self, *command: str | Path, given: str | None = None, limit: float = 120
     ) -> subprocess.CompletedProcess[str]:
         """How a program ended that may well fail."""
         return subprocess.run(
@@ -63,13 +53,6 @@ class Programs:
             check=False,
             timeout=limit,
             cwd=REPOSITORY,
-            env={**os.environ, **(more or {})},
-        )
-
-    def started(self, *command: str | Path) -> subprocess.Popen[str]:
-        """A program that goes on until it is told to end."""
-        return subprocess.Popen(
-            self._named(command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
     def _named(self, command: Sequence[str | Path]) -> list[str]:

@@ -3,14 +3,13 @@
 import re
 from dataclasses import dataclass
 
+from streamapp.placement.pods import EXECUTOR_ID
 from streamapp.protocol.places import REPORT
 from streamapp.protocol.report import Report
 from streamapp.protocol.report_codec import decode_report
 from tests.e2e.space import LIMIT, Space
 from tests.e2e.traffic import Traffic
 from tests.e2e.waiting import until
-
-EXECUTOR = "spark-exec-id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class RunningApp:
     def nodes(self) -> dict[str, str]:
         """The node of each processor, by the pods that its driver says they work in."""
         on = {
-            pod["metadata"]["labels"].get(EXECUTOR): str(pod["spec"].get("nodeName"))
+            pod["metadata"]["labels"].get(EXECUTOR_ID): str(pod["spec"].get("nodeName"))
             for pod in self.space.pods(self.name, "executor")
         }
         return {name: on.get(seat.executor, "") for name, seat in sorted(self.report().binding.items())}

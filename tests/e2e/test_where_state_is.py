@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.e2e.conftest import NewSpace
+from tests.e2e.matching import differences
 from tests.e2e.running_app import RunningApp
 from tests.e2e.space import LIMIT
 from tests.e2e.traffic import Traffic
@@ -39,8 +40,11 @@ def test_an_executor_that_is_deleted_comes_back_to_its_stores(app: RunningApp) -
     victim = app.executor_on(before["processor-0"])
     app.space.kubectl("delete", "pod", victim, "--now")
     app.goes_on()
-    assert app.nodes() == before
-    assert (app.counted(RESTORED) == restored) is outlives_its_pod(app)
+    if outlives_its_pod(app):
+        until(lambda: differences(before, app.nodes()), LIMIT)
+        assert app.counted(RESTORED) == restored
+    else:
+        assert app.counted(RESTORED) > restored
 
 
 def test_a_driver_that_is_deleted_finds_all_stores_where_they_were(app: RunningApp) -> None:
@@ -48,22 +52,24 @@ def test_a_driver_that_is_deleted_finds_all_stores_where_they_were(app: RunningA
     app.space.kubectl("delete", "pod", driver, "--wait=false")
     app.goes_on()
     assert app.space.driver(app.name) != driver
-    assert app.nodes() == before
-    assert (app.counted(RESTORED) == 0) is outlives_its_pod(app)
+    if outlives_its_pod(app):
+        until(lambda: differences(before, app.nodes()), LIMIT)
+        assert app.counted(RESTORED) == 0
+    else:
+        assert app.counted(RESTORED) > 0
 
 
 def test_tasks_of_a_node_that_is_drained_go_on_elsewhere_and_stay_there(app: RunningApp) -> None:
-    home = next(pod for pod in app.space.pods(app.name, "driver"))["spec"]["nodeName"]
+    home = app.space.pods(app.name, "driver")[0]["spec"]["nodeName"]
     away = next(node for node in app.space.cluster.workers() if node != home)
     restored = app.counted(RESTORED)
     with drained(app, away):
         app.goes_on()
-        assert set(app.nodes().values()) <= {home}
+        until(lambda: [f"{name} is on {on}" for name, on in app.nodes().items() if on != home], LIMIT)
         assert app.counted(RESTORED) > restored
-        pods = {pod["metadata"]["uid"] for pod in app.space.pods(app.name, "executor")}
-        restored = app.counted(RESTORED)
+        pods, restored = app.pods(), app.counted(RESTORED)
     app.goes_on()
-    assert pods <= {pod["metadata"]["uid"] for pod in app.space.pods(app.name, "executor")}
+    assert pods <= app.pods()
     assert app.counted(RESTORED) == restored
 
 
