@@ -68,7 +68,7 @@ def new_space(
     yield new
     for space in made:
         if not KEEP:
-            space.remove()
+            space.leave()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,9 +37,14 @@ class Space:
 
     def remove(self, limit: float = 180) -> None:
         """Delete it, and wait until it is gone with all that is in it."""
-        self.cluster.kubectl(
-            "delete", "namespace", self.name, "--ignore-not-found", f"--timeout={limit:g}s", limit=limit + 30
-        )
+        self._delete(f"--timeout={limit:g}s", limit=limit + 30)
+
+    def leave(self) -> None:
+        """Delete it, and wait for nothing."""
+        self._delete("--wait=false")
+
+    def _delete(self, *how: str, limit: float = 120) -> None:
+        self.cluster.kubectl("delete", "namespace", self.name, "--ignore-not-found", *how, limit=limit)
 
     def play(self, step: str, limit: float = LIMIT) -> float:
         """Apply `<step>-apply.yaml` and wait for `<step>-assert.yaml`; how long that took."""
