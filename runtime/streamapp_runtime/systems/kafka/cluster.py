@@ -97,6 +97,8 @@ class Cluster:
         """What to raise where a client failed."""
         if self._admin is not None:
             self._admin.poll(0)  # what its connections met is told then
+        if cause(error).code() == KafkaError._TIMED_OUT:
+            self._admin = None  # it would wait for ever for a controller that is gone: another one looks anew
         return translated(cause(error), doing, self.denied)
 
     def note(self, error: KafkaError) -> None:
