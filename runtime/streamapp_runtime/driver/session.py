@@ -31,7 +31,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.dynamicAllocation.enabled": "false",
     "spark.executor.cores": "1",
-    "spark.locality.wait": "30s",
+    "spark.locality.wait": "3s",  # then the driver hears that a lane has no executor of its own
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.python.worker.reuse": "true",
     "spark.scheduler.mode": "FIFO",

@@ -8,8 +8,11 @@ from hashlib import blake2b
 import pyarrow as pa
 
 SCHEMA = "lane INT, seat STRING"
-_TELLING = ("SPARK_EXECUTOR_DIRS", "SPARK_EXECUTOR_ID", "SPARK_APPLICATION_ID")
-"""What differs between executors: the first on one machine, the others in pods."""
+_TELLING = ("SPARK_EXECUTOR_DIRS", "SPARK_EXECUTOR_ID", "SPARK_APPLICATION_ID", "SPARK_EXECUTOR_POD_IP")
+"""What differs between executors: the first on one machine, the next in pods.
+
+A pod of a StatefulSet that comes again differs from the last one by its address alone.
+"""
 
 
 def this_seat() -> str:
