@@ -130,6 +130,12 @@ APPS = (
         ],
     ),
     Panel("Replayed", "Changelog entries a second.", [rate(driver.RESTORED, "app", within=_APP)], "ops"),
+    Panel(
+        "Replayed bytes",
+        "Bytes of changelog entries a second.",
+        [rate(driver.RESTORED_BYTES, "app", within=_APP)],
+        "Bps",
+    ),
     Panel("Tasks", "By processor.", [whole(driver.TASKS, "app", "processor", within=_APP)]),
     Panel(
         "Changes",

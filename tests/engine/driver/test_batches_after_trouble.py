@@ -14,7 +14,7 @@ from streamapp_runtime.driver.launch import launch
 from streamapp_runtime.driver.ledger import Ledger
 from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from tests.engine.crash import streams
+from tests.engine.crash.streams import LogStreams
 
 APP = Path(__file__).parents[1] / "crash" / "app.yaml"
 USERS = [{"user": f"user-{number}", "country": "de"} for number in range(20)]
@@ -22,14 +22,18 @@ VIEWS = [{"user": f"user-{number % 20}", "page": "/a", "n": number} for number i
 
 
 @pytest.fixture
-def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
-    system = EmbeddedSystem(tmp_path)
-    for name in ("views", "users"):
-        system.create(name, streams.PARTITIONS)
-    streams.append(system, "users", USERS)
-    streams.append(system, "views", VIEWS)
-    yield system
-    system.close()
+def streams(tmp_path: Path) -> Iterator[LogStreams]:
+    streams = LogStreams(tmp_path)
+    streams.create()
+    streams.append("users", USERS)
+    streams.append("views", VIEWS)
+    yield streams
+    streams.close()
+
+
+@pytest.fixture
+def system(streams: LogStreams) -> EmbeddedSystem:
+    return streams.system
 
 
 def started(session: SparkSession, system: EmbeddedSystem, folder: Path) -> Loop:
@@ -50,41 +54,41 @@ def to_the_end(loop: Loop) -> list[Batch]:
 
 
 def test_a_driver_that_let_go_of_its_stores_is_followed_by_one_that_restores_nothing(
-    session: SparkSession, system: EmbeddedSystem, tmp_path: Path
+    session: SparkSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     first = started(session, system, tmp_path)
     to_the_end(first)
     first.release()
     second = to_the_end(started(session, system, tmp_path))
     assert sum(batch.restored for batch in second) == 0
-    assert streams.size(system, "enriched") == len(VIEWS)
+    assert streams.size("enriched") == len(VIEWS)
 
 
 def test_after_a_driver_that_died_only_what_was_pending_is_restored(
-    session: SparkSession, system: EmbeddedSystem, tmp_path: Path
+    session: SparkSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     to_the_end(started(session, system, tmp_path))
     batches = to_the_end(started(session, system, tmp_path))
     assert 0 < sum(batch.restored for batch in batches) <= 20  # the totals of the last batch, and no table
-    streams.append(system, "views", VIEWS[:20])
+    streams.append("views", VIEWS[:20])
     to_the_end(started(session, system, tmp_path))
-    last = {row["user"]: row["views"] for row in streams.rows(system, "totals")}
+    last = {row["user"]: row["views"] for row in streams.rows("totals")}
     assert last == {f"user-{number}": 6 for number in range(20)}
 
 
 def test_a_driver_ends_when_another_has_taken_over(
-    session: SparkSession, system: EmbeddedSystem, tmp_path: Path
+    session: SparkSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.step()
     Ledger(system, "siege.checkpoint").open("another")
     with pytest.raises(FailedError, match="another driver runs this app"):
         to_the_end(loop)
-    assert streams.size(system, "enriched") == 0
+    assert streams.size("enriched") == 0
 
 
 def test_a_checkpoint_that_another_wrote_is_read_before_the_next_batch(
-    session: SparkSession, system: EmbeddedSystem, tmp_path: Path
+    session: SparkSession, system: EmbeddedSystem, streams: LogStreams, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.step()
@@ -95,7 +99,7 @@ def test_a_checkpoint_that_another_wrote_is_read_before_the_next_batch(
     batches = to_the_end(loop)
     assert {report.status for report in batches[0].reports} == {"fenced"}
     assert loop.ledger.incarnation == 2
-    assert streams.size(system, "enriched") == len(VIEWS)
+    assert streams.size("enriched") == len(VIEWS)
 
 
 def test_a_lane_that_finds_itself_elsewhere_touches_nothing_and_the_app_gives_up_in_the_end(
