@@ -16,6 +16,8 @@ from streamapp_runtime.systems.system import RECORDS
 USERS = 100_000
 PARTITIONS = 4
 BLOCK = 50_000
+BEGINNING = 1_758_000_000_000
+"""The first view's time, at the start of a minute: a broker takes none that is an hour ahead."""
 HEALTH = 10  # one of so many pages is a health check, which the app leaves out
 
 
@@ -42,7 +44,7 @@ def views(count: int, known: int = USERS, seed: int = 1) -> Iterator[pa.RecordBa
         rows = min(BLOCK, count - start)
         user = names.take(pa.array(random.integers(0, known, rows)))
         page = pages.take(pa.array(random.integers(0, len(pages), rows)))
-        time = pa.array(np.arange(start, start + rows) + 1_800_000_000_000).cast(pa.timestamp("ms"))
+        time = pa.array(np.arange(start, start + rows) + BEGINNING).cast(pa.timestamp("ms"))
         text = pc.strftime(time, "%Y-%m-%dT%H:%M:%SZ")
         parts = ('{"user":"', user, '","page":"', page, '","ts":"', text, '"}', "")
         yield _records(user.cast(pa.binary()), pc.binary_join_element_wise(*parts).cast(pa.binary()))
@@ -85,5 +87,5 @@ def _append(log: EmbeddedSystem, stream: str, records: pa.RecordBatch) -> None:
 
 
 def _records(keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
-    times = pa.array(np.full(len(keys), 1_800_000_000_000, np.int64))
+    times = pa.array(np.full(len(keys), BEGINNING, np.int64))
     return pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)

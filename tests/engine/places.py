@@ -14,6 +14,8 @@ from tests.engine.graphs.harness import House, house_at
 
 ON_KAFKA = pytest.mark.parametrize("here", ["kafka"], indirect=True)
 ON_BOTH = pytest.mark.parametrize("here", ["embedded", "kafka"], indirect=True)
+WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
+"""How a broker is read and written, and the settings by which it is."""
 
 
 @contextmanager

@@ -253,20 +253,21 @@ class Loop:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and (given or not self.trials.suspects):
                 self.failures, self.trials.suspects = 0, ()
-            self.outage.over()
+            self.outage.over(rows=bool(given))
             return
         why = "; ".join(sorted({f"{report.status}: {report.message}" for report in unwell}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
         fence = any(report.status != "misplaced" for report in unwell)
-        self._failed(why, fence=fence, away=all(report.status == "unavailable" for report in unwell))
+        away = all(report.status == "unavailable" for report in unwell)
+        self._failed(why, fence=fence, away=away, rows=bool(given))
 
-    def _failed(self, why: str, *, fence: bool = True, away: bool = False) -> None:
+    def _failed(self, why: str, *, fence: bool = True, away: bool = False, rows: bool = False) -> None:
         """Have everything begun anew before the next batch."""
         self.failures += 0 if away else 1
         self.trouble(why)
         self._frame = None
         self._fence = self._fence or fence
-        if away and not self.outage.endured():
+        if away and not self.outage.endured(rows=rows):
             raise failing.FailedError(f"the streams' system has been out of reach for too long: {why}")
         if self.failures > failing.MOST_FAILURES:
             raise failing.FailedError(f"{self.failures} batches in a row failed, the last one with: {why}")

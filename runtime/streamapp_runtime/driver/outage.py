@@ -21,13 +21,16 @@ class Outage:
 
     clock: Callable[[], float]
     since: float | None = None
+    _of_rows: bool = False  # whether it was seen in a batch with rows
 
-    def endured(self) -> bool:
-        """Note that it is away still; False where that has been so for too long."""
+    def endured(self, *, rows: bool = False) -> bool:
+        """Note that it is away still, be it for rows; False where that has been so for too long."""
         now = self.clock()
+        self._of_rows |= rows
         self.since = now if self.since is None else self.since
         return now - self.since <= MOST_SECONDS
 
-    def over(self) -> None:
-        """Note that it answers."""
-        self.since = None
+    def over(self, *, rows: bool = True) -> None:
+        """Note that it answers; where it did not as it was given rows, a batch without any does not tell."""
+        if rows or not self._of_rows:
+            self.since, self._of_rows = None, False

@@ -48,6 +48,7 @@ from streamapp_runtime.systems.system import (
     FencedError,
     FullError,
     OutOfRangeError,
+    RefusedError,
     UnavailableError,
     UnknownStreamError,
 )
@@ -57,6 +58,7 @@ EXPECTED: Mapping[type[Exception], str] = {
     DeniedError: "denied",
     FullError: "full",
     UnavailableError: "unavailable",
+    RefusedError: "refused",
     OutOfRangeError: "gone",
     UnknownStreamError: "missing",
     StoreBusyError: "busy",

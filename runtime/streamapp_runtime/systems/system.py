@@ -67,6 +67,10 @@ class DeniedError(UnavailableError):
     """The system does not let us do this: credentials, certificates or permissions have to be changed."""
 
 
+class RefusedError(Exception):
+    """The system does not take such a record, however often it is asked; the message says why."""
+
+
 class UnfitStreamError(ValueError):
     """A stream is there and is not what it has to be; the message says what would mend it."""
 

@@ -31,3 +31,22 @@ def test_an_outage_that_is_over_leaves_all_the_time_to_the_next() -> None:
 )
 def test_only_a_system_that_does_not_answer_is_away(error: Exception, away: bool) -> None:
     assert is_away(error) is away
+
+
+def test_an_outage_that_is_seen_only_with_rows_is_not_over_where_there_are_none() -> None:
+    times = iter([0.0, 1.0, MOST_SECONDS + 1])
+    outage = Outage(lambda: next(times))
+    outage.endured(rows=True)
+    outage.over(rows=False)
+    outage.endured()
+    outage.over(rows=False)
+    assert not outage.endured(rows=True)
+    outage.over(rows=True)
+    assert outage.since is None
+
+
+def test_an_outage_that_is_seen_without_rows_is_over_without_them() -> None:
+    outage = Outage(lambda: 0.0)
+    outage.endured()
+    outage.over(rows=False)
+    assert outage.since is None

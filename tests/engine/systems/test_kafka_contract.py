@@ -5,14 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from streamapp_runtime.systems.kafka.log import KafkaSystem
+from tests.engine.places import WAYS
 from tests.engine.systems.contract import SystemContract, SystemFactory
 from tests.engine.systems.delivery_contract import DeliveryContract
 from tests.engine.systems.topics import remove
 
 NAMES = ["views", "users", "checkpoint", "one.checkpoint"]
-
-
-WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
 
 
 @pytest.fixture(params=list(WAYS))

@@ -12,7 +12,7 @@ from streamapp_runtime.systems.kafka.wire.attempts import BrokenError
 from streamapp_runtime.systems.kafka.wire.compression import Codec
 from streamapp_runtime.systems.kafka.wire.connection import Security
 from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.system import FencedError, UnknownStreamError
+from streamapp_runtime.systems.system import FencedError, RefusedError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
 from tests.kafka.wire.contents import Content, batch, numbered
 
@@ -129,7 +129,7 @@ def test_a_record_larger_than_a_batch_has_one_of_its_own(kafka: str, writer: Wir
 def test_a_record_that_the_topic_does_not_take_is_refused_by_name(kafka: str, writer: WireProducer) -> None:
     topic = created(kafka)
     writer.append(Partition(topic, 0), batch([(b"a", b"x" * 3_000_000, 1)]))
-    with pytest.raises(BrokenError, match=f"{topic}#0: MESSAGE_TOO_LARGE"):
+    with pytest.raises(RefusedError, match=f"{topic}#0: MESSAGE_TOO_LARGE; .*max.message.bytes"):
         writer.commit()
     with pytest.raises(BrokenError, match="begin anew"):
         writer.commit()

@@ -2,6 +2,8 @@
 
 from confluent_kafka import KafkaError, KafkaException
 
+from streamapp_runtime.systems.kafka.wire.attempts import refusal
+from streamapp_runtime.systems.kafka.wire.errors import Reaction, reaction
 from streamapp_runtime.systems.system import (
     DeniedError,
     FencedError,
@@ -31,6 +33,7 @@ _UNKNOWN = frozenset(
 _OUT_OF_RANGE = frozenset(
     {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION}
 )
+_KINDS = ((_FENCED, FencedError), (_UNKNOWN, UnknownStreamError), (_OUT_OF_RANGE, OutOfRangeError))
 
 
 def is_denied(error: KafkaError) -> bool:
@@ -57,12 +60,11 @@ def cause(error: KafkaException | SystemError) -> KafkaError:
 def translated(error: KafkaError, doing: str, denied: str = "") -> Exception:
     """What to raise where `doing` failed; `denied` is why the cluster lets none of the clients in."""
     code, said = error.code(), f"{doing}: {error.str()} ({error.name()})"
-    if code in _FENCED:
-        return FencedError(said)
-    if code in _UNKNOWN:
-        return UnknownStreamError(said)
-    if code in _OUT_OF_RANGE:
-        return OutOfRangeError(said)
+    for codes, kind in _KINDS:
+        if code in codes:
+            return kind(said)
+    if reaction(code) is Reaction.REFUSED:
+        return refusal(code, said)
     if code in _DENIED:
         return DeniedError(f"{said}; look at the permissions of the app, and at what configSecret says")
     if denied:

@@ -160,9 +160,8 @@ class RdkafkaProducer:
     def _failed(self, error: KafkaError, doing: str) -> Exception:
         if error.code() == KafkaError._STATE:  # only that it is void
             error = self._void() or error
-        if (
-            error.code() == KafkaError._FATAL and self.transactional_id is not None
-        ):  # only that it is; what it is says the end of a transaction
+        if error.code() == KafkaError._FATAL and self.transactional_id is not None:
+            # Only that it is fatal: what it is says the end of a transaction.
             try:
                 self.producer.commit_transaction(0)
             except RAISED as told:

@@ -11,6 +11,7 @@ from streamapp_runtime.systems.system import (
     DeniedError,
     FencedError,
     OutOfRangeError,
+    RefusedError,
     UnavailableError,
     UnknownStreamError,
 )
@@ -77,6 +78,8 @@ def refusal(code: int, said: str) -> Exception:
             return FencedError(said)
         case Reaction.DENIED:
             return DeniedError(f"{said}; look at the permissions of the app")
+        case Reaction.REFUSED:
+            return RefusedError(f"{said}; {errors.HINTS[code]}")
         case Reaction.UNKNOWN:
             return UnknownStreamError(said)
         case Reaction.GONE:

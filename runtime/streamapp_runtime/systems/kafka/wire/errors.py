@@ -12,6 +12,7 @@ class Reaction(Enum):
     DENIED = "who asks may not"
     UNKNOWN = "there is no such stream"
     GONE = "the offset is not there"
+    REFUSED = "such a record is never taken"
     FATAL = "nothing helps but to begin anew"
 
 
@@ -25,17 +26,17 @@ _KNOWN = {
     7: ("REQUEST_TIMED_OUT", Reaction.RETRY),
     8: ("BROKER_NOT_AVAILABLE", Reaction.LOOK),
     9: ("REPLICA_NOT_AVAILABLE", Reaction.LOOK),
-    10: ("MESSAGE_TOO_LARGE", Reaction.FATAL),
+    10: ("MESSAGE_TOO_LARGE", Reaction.REFUSED),
     13: ("NETWORK_EXCEPTION", Reaction.LOOK),
     14: ("COORDINATOR_LOAD_IN_PROGRESS", Reaction.RETRY),
     15: ("COORDINATOR_NOT_AVAILABLE", Reaction.LOOK),
     16: ("NOT_COORDINATOR", Reaction.LOOK),
-    18: ("RECORD_LIST_TOO_LARGE", Reaction.FATAL),
+    18: ("RECORD_LIST_TOO_LARGE", Reaction.REFUSED),
     19: ("NOT_ENOUGH_REPLICAS", Reaction.RETRY),
     20: ("NOT_ENOUGH_REPLICAS_AFTER_APPEND", Reaction.RETRY),
     29: ("TOPIC_AUTHORIZATION_FAILED", Reaction.DENIED),
     31: ("CLUSTER_AUTHORIZATION_FAILED", Reaction.DENIED),
-    32: ("INVALID_TIMESTAMP", Reaction.FATAL),
+    32: ("INVALID_TIMESTAMP", Reaction.REFUSED),
     35: ("UNSUPPORTED_VERSION", Reaction.FATAL),
     45: ("OUT_OF_ORDER_SEQUENCE_NUMBER", Reaction.FATAL),
     46: ("DUPLICATE_SEQUENCE_NUMBER", Reaction.FATAL),
@@ -51,11 +52,20 @@ _KNOWN = {
     75: ("UNKNOWN_LEADER_EPOCH", Reaction.LOOK),
     76: ("UNSUPPORTED_COMPRESSION_TYPE", Reaction.FATAL),
     78: ("OFFSET_NOT_AVAILABLE", Reaction.RETRY),
-    87: ("INVALID_RECORD", Reaction.FATAL),
+    87: ("INVALID_RECORD", Reaction.REFUSED),
     90: ("PRODUCER_FENCED", Reaction.FENCED),
     100: ("UNKNOWN_TOPIC_ID", Reaction.UNKNOWN),
     120: ("TRANSACTION_ABORTABLE", Reaction.FATAL),
 }
+
+HINTS = {
+    10: "the topic's max.message.bytes says how large records may be",
+    18: "the topic's segment.bytes says how large records may be that are written at once",
+    32: "a record has the time of its event, and the topic's message.timestamp.before.max.ms and "
+    "message.timestamp.after.max.ms say how far from the broker's time that may be",
+    87: "a topic that is compacted takes no record without a key",
+}
+"""What has to change for a record to be taken that was refused."""
 
 
 def name(code: int) -> str:
