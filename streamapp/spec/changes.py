@@ -30,6 +30,11 @@ def strongest(found: Iterable[Change]) -> Effect:
     return max((change.effect for change in found), key=_STRENGTH.__getitem__, default=Effect.NONE)
 
 
+def goes_on(found: Iterable[Change]) -> bool:
+    """Whether an app that runs can take all of these up as it is."""
+    return strongest(found) in {Effect.NONE, Effect.LIVE}
+
+
 def at_least(found: Iterable[Change], effect: Effect) -> tuple[str, ...]:
     """The paths of the changes that have this effect or a stronger one."""
     return tuple(one.path for one in found if _STRENGTH[one.effect] >= _STRENGTH[effect])

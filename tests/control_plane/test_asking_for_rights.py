@@ -1,5 +1,7 @@
 """`streamapp operator --check-rights`: the API server itself says what is missing."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner, Result
 
@@ -7,6 +9,8 @@ from streamapp_operator.cli.operator import operator
 from streamapp_operator.cluster.granted import questions
 from streamapp_operator.cluster.rights import RIGHTS
 from tests.control_plane.api_server import ApiServer
+
+QUICKSTART = Path(__file__).parents[2] / "docs" / "quickstart.md"
 
 
 def asked(server: ApiServer, user: str, *args: str) -> Result:
@@ -24,6 +28,11 @@ def test_an_operator_with_the_roles_of_the_table_lacks_nothing(
     assert result.exit_code == 0, result.output
     wanted = len(list(questions(of[1:], namespace)))
     assert result.output == f"{wanted} of {wanted} rights are granted\n"
+
+
+def test_the_quickstart_tells_how_many_are_asked_for() -> None:
+    wanted = len(list(questions((), "streamapp-system")))
+    assert f"\n{wanted} of {wanted} rights are granted\n" in QUICKSTART.read_text("utf-8")
 
 
 def test_somebody_without_roles_lacks_everything(api_server: ApiServer, namespace: str) -> None:

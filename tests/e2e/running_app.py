@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from streamapp.placement.pods import EXECUTOR_ID
 from streamapp.protocol.places import REPORT
@@ -36,7 +37,7 @@ class RunningApp:
         """The node of each processor, by the pods that its driver says they work in."""
         on = {
             pod["metadata"]["labels"].get(EXECUTOR_ID): str(pod["spec"].get("nodeName"))
-            for pod in self.space.pods(self.name, "executor")
+            for pod in self.executors()
         }
         return {name: on.get(seat.executor, "") for name, seat in sorted(self.report().binding.items())}
 
@@ -45,10 +46,15 @@ class RunningApp:
         found = (pod for role in ("driver", "executor") for pod in self.space.pods(self.name, role))
         return {pod["metadata"]["uid"] for pod in found}
 
+    def executors(self) -> list[dict[str, Any]]:
+        """The pods of its executors."""
+        return self.space.pods(self.name, "executor")
+
     def executor_on(self, node: str) -> str:
         """The executor pod of a node."""
-        pods = self.space.pods(self.name, "executor")
-        return next(str(pod["metadata"]["name"]) for pod in pods if pod["spec"].get("nodeName") == node)
+        return next(
+            str(pod["metadata"]["name"]) for pod in self.executors() if pod["spec"].get("nodeName") == node
+        )
 
     def counted(self, metric: str) -> float:
         """One of the driver's metrics, over all its labels; 0 where nothing was counted yet."""

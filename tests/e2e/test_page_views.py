@@ -24,6 +24,13 @@ def test_it_is_accepted_then_planned_then_launched_then_ready(app: RunningApp) -
     assert times == sorted(times)
 
 
+def test_its_executors_were_at_work_before_it_was_ready(app: RunningApp) -> None:
+    ready = app.space.condition(APP, "Ready")["lastTransitionTime"]
+    began = [pod["status"]["startTime"] for pod in app.executors()]
+    assert len(began) == 2
+    assert max(began) < ready
+
+
 def test_the_joined_rows_are_those_of_the_model(app: RunningApp) -> None:
     app.goes_on()
 

@@ -112,13 +112,17 @@ def _ready(view: View) -> Iterator[Condition]:
         text = pod.trouble or f"driver {pod.name} is being started"
         yield fails(Aspect.READY, Why.DRIVER_PENDING, text, generation)
     report = view.report
-    if report is None or report.state is State.STARTING:
+    if report is not None and report.state is State.WAITING and not view.embedded:
+        have, want = sum(bool(seat.executor) for seat in report.binding.values()), _processors(view)
+        if have < want:
+            text = f"{have} of {want} executors are there"
+            yield fails(Aspect.READY, Why.EXECUTORS_MISSING, text, generation)
+    if report is None or report.state in {State.STARTING, State.WAITING}:
         text = "the driver has not got to its first batch"
         yield fails(Aspect.READY, Why.DRIVER_STARTING, text, generation)
         return
-    if report.state is State.WAITING:
-        have, want = len(report.binding), _processors(view)
-        yield fails(Aspect.READY, Why.EXECUTORS_MISSING, f"{have} of {want} executors are there", generation)
+    if view.ended:
+        yield fails(Aspect.READY, Why.ENDING, "all is done, and the driver ends", generation)
     if report.state is State.RESTORING:
         text = f"{report.progress.restoring} tasks bring back their state"
         yield fails(Aspect.READY, Why.RESTORING, text, generation)
@@ -152,7 +156,8 @@ def _progressing(view: View) -> Iterator[Condition]:
             text = f"the driver takes up generation {view.target.generation if view.target else ''}"
             yield holds(Aspect.PROGRESSING, Why.SPEC_CHANGED, text, generation)
         case Keep() if not view.running:
-            yield holds(Aspect.PROGRESSING, Why.DRIVER_STARTING, ready(view).message, generation)
+            now = ready(view)
+            yield holds(Aspect.PROGRESSING, now.reason, now.message, generation)
     yield fails(Aspect.PROGRESSING, Why.STABLE, "nothing is under way", generation)
 
 

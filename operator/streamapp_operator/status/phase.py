@@ -60,4 +60,4 @@ def _of_move(view: View) -> Phase:
             return Phase.RESTARTING
     if view.driving.over is not None:
         return Phase.COMPLETED if view.driving.over is Why.COMPLETED else Phase.FAILED
-    return Phase.RUNNING if view.running else Phase.LAUNCHING
+    return Phase.RUNNING if view.running or view.ended else Phase.LAUNCHING

@@ -53,6 +53,11 @@ class View:
         return report.state is State.RUNNING and applied
 
     @property
+    def ended(self) -> bool:
+        """Whether the driver has done all that there was to do, and is about to go."""
+        return self.report is not None and self.report.state is State.ENDED
+
+    @property
     def behind(self) -> bool:
         """Whether the driver goes by an earlier generation; not where it does not say by which."""
         told = self.report.generation if self.report else 0

@@ -8,7 +8,7 @@ from streamapp.author.proposal import Proposal
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.message import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import Change, at_least, changes, strongest
+from streamapp.spec.changes import Change, at_least, changes, goes_on
 from streamapp.spec.marks import Effect
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -41,9 +41,6 @@ class Acceptance:
     refused: Refused | None = None  # by a driver
     authored: Authored | None = None  # of the newest generation, where it was planned just now
     changed: tuple[Change, ...] = ()  # from the last accepted generation
-
-
-LIVE = {Effect.NONE, Effect.LIVE}
 
 
 def accept(facts: Facts, installation: Installation) -> Acceptance:
@@ -86,7 +83,7 @@ def _snapshot(
 ) -> Snapshot:
     """What shapes pods is resolved anew only by an edit that makes new pods anyway."""
     before = facts.in_force
-    keeps = before is not None and strongest(changed) in LIVE
+    keeps = before is not None and goes_on(changed)
     shaped = before.shape if before is not None and keeps else shape(app, installation, facts.uid)
     accepted = Accepted(app, facts.newest.generation, facts.uid)
     return Snapshot(accepted, shaped, ran=before.ran if before is not None and keeps else False)

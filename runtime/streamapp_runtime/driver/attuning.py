@@ -3,19 +3,16 @@
 from dataclasses import replace
 
 from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import changes, strongest
+from streamapp.spec.changes import changes, goes_on
 from streamapp.spec.durations import milliseconds
-from streamapp.spec.marks import Effect
 from streamapp_runtime.driver.keeping_time import control_interval
 from streamapp_runtime.driver.launch import Launch, settle_seconds
 from streamapp_runtime.driver.loop import Loop
 
-LIVE = frozenset({Effect.NONE, Effect.LIVE})
-
 
 def is_live(before: StreamApp, after: StreamApp) -> bool:
     """Whether an app that runs can go on as another generation of itself."""
-    return before.application_id == after.application_id and strongest(changes(before, after)) in LIVE
+    return before.application_id == after.application_id and goes_on(changes(before, after))
 
 
 def attune(loop: Loop, app: StreamApp) -> None:

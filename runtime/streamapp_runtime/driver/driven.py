@@ -38,6 +38,7 @@ class Driven:
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[Warned, ...] = ()
     edited: Accepted | None = None  # a later generation that was taken up since
+    _last: Batch | None = None
     _looked: float = float("-inf")
     _counted: float = float("-inf")
 
@@ -57,14 +58,14 @@ class Driven:
             return False
 
     def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
-        """Report how things are."""
-        restoring = batch.restoring if batch else 0
-        state = State.ENDED if ended else State.RESTORING if restoring else State.RUNNING
+        """Report how things are, since the last batch where there is no later one."""
+        self._last = last = batch or self._last
+        restoring = last.restoring if last else 0
         loop, manning = self.loop, self.loop.manning
         launch, bound = loop.launch, manning.binding()
         self.carrier.report(
             replace(
-                beginning(self.accepted, self.pod, state),
+                beginning(self.accepted, self.pod, _state(last, ended=ended)),
                 generation=self._goes_by.generation,
                 incarnation=loop.ledger.incarnation,
                 run_id=loop.ledger.run_id,
@@ -75,7 +76,7 @@ class Driven:
                 moved=manning.roster.moved(),
                 counts=self.counts,
                 layout=loop.ledger.layout,
-                progress=Progress(coarse(batch.lag) if batch else 0, restoring),
+                progress=Progress(coarse(last.lag) if last else 0, restoring),
                 warnings=self.warnings,
             )
         )
@@ -133,6 +134,14 @@ class Driven:
         self.changed(switched(before, was, after, ["as the operator wants it"]))
         self.tell()
         return True
+
+
+def _state(last: Batch | None, *, ended: bool) -> State:
+    if ended:
+        return State.ENDED
+    if last is None:  # executors are not there, or have not shown yet that they can work
+        return State.WAITING
+    return State.RESTORING if last.restoring else State.RUNNING
 
 
 def beginning(accepted: Accepted, pod: str, state: State) -> Report:

@@ -1,5 +1,8 @@
 """From an app that is applied to a driver that runs."""
 
+import pytest
+
+from streamapp.protocol.report import Seat, State
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
 
@@ -21,6 +24,36 @@ def test_it_is_ready_once_the_driver_says_that_it_runs(stage: Stage) -> None:
     assert stage.says("Progressing") == ("False", "Stable")
     assert stage.status()["phase"] == "Running"
     assert stage.condition("Ready")["observedGeneration"] == 1
+
+
+@pytest.mark.parametrize(
+    ("executors", "why"),
+    [
+        (["", ""], ("ExecutorsMissing", "0 of 2 executors are there")),
+        (["1", ""], ("ExecutorsMissing", "1 of 2 executors are there")),
+        (["1", "2"], ("DriverStarting", "the driver has not got to its first batch")),
+    ],
+)
+def test_until_the_first_batch_it_is_not_ready_and_says_what_it_waits_for(
+    stage: Stage, executors: list[str], why: tuple[str, str]
+) -> None:
+    stage.apply(join(processors=2))
+    stage.settle()
+    stage.begin()
+    binding = {f"processor-{n}": Seat(None, executor) for n, executor in enumerate(executors)}
+    stage.report(State.WAITING, binding=binding)
+    stage.settle()
+    ready = stage.condition("Ready")
+    assert (ready["status"], ready["reason"], ready["message"]) == ("False", *why)
+
+
+def test_a_driver_that_has_done_all_is_not_being_launched(stage: Stage) -> None:
+    stage.bring_up(join())
+    stage.report(State.ENDED)
+    stage.settle()
+    assert stage.status()["phase"] == "Running"
+    assert stage.says("Ready") == ("False", "DriverEnding")
+    assert stage.says("Progressing") == ("True", "DriverEnding")
 
 
 def test_an_app_that_runs_is_left_alone(stage: Stage) -> None:
