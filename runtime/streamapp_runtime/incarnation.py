@@ -22,14 +22,8 @@ class Incarnation:
         return json.dumps({"run": self.run_id, "incarnation": self.number}).encode()
 
 
-def recorded(system: System, stream: str) -> tuple[Incarnation, bytes | None]:
-    """The newest incarnation, and the very bytes that say so; None where no driver has been."""
-    text = system.latest(stream).get(DRIVER)
-    return decoded(text), text
-
-
 def decoded(text: bytes | None) -> Incarnation:
-    """What a record says."""
+    """What a record says; None where no driver has been."""
     if text is None:
         return Incarnation()
     found = json.loads(text)
@@ -38,6 +32,6 @@ def decoded(text: bytes | None) -> Incarnation:
 
 def check_newest(system: System, stream: str, number: int) -> None:
     """FencedError when a later incarnation than this one has been recorded."""
-    newest, _ = recorded(system, stream)
+    newest = decoded(system.latest(stream).get(DRIVER))
     if newest.number > number:
         raise FencedError(f"incarnation {newest.number} has taken over; this is {number}")

@@ -3,7 +3,6 @@
 A cluster knows of an app before it is applied; its systems know of it wherever it runs.
 """
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import click
 
-from streamapp.protocol.ending import Code
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.tasks.layout import Layout
@@ -48,10 +46,6 @@ class NoLookError(Exception):
     """It cannot be asked as it was wanted; the message says why."""
 
 
-class AwayError(Exception):
-    """What was asked does not answer, or lets nobody in; trying again may help."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Way:
     """A way to look, which another part of the installation brings: an entry point of this group."""
@@ -66,7 +60,7 @@ _SYSTEMS = _Way("streamapp.live", "--live", "runtime")
 
 
 def look(app: StreamApp, asked: Asked | Reached) -> Looked:
-    """Ask the cluster, or the systems; ends with 2 where that cannot be done from here, with 3 unanswered."""
+    """Ask the cluster, or the systems: a UsageError where that cannot be done from here."""
     way = _CLUSTER if isinstance(asked, Asked) else _SYSTEMS
     for entry in entry_points(group=way.group):
         try:
@@ -76,9 +70,6 @@ def look(app: StreamApp, asked: Asked | Reached) -> Looked:
             raise click.UsageError(message) from None
         except NoLookError as error:
             raise click.UsageError(str(error)) from None
-        except AwayError as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(Code.RETRY)
         return found
     raise click.UsageError(f"{way.option} needs the {way.extra}'s part: {_wanted(way)}")
 

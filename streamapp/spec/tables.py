@@ -84,3 +84,8 @@ class Table(Part):
     """A store of side inputs left alone for longer is rebuilt, not trusted."""
     apply_before: Literal["batch", "join"] = "batch"
     """When a side input's update is seen: from the next batch on, or by the joins of its own."""
+
+    @property
+    def in_versions(self) -> bool:
+        """Whether its rows come as versions, each seen when it is whole."""
+        return any(side.versions != "none" for side in self.side_inputs)

@@ -5,7 +5,8 @@ from time import time
 
 import click
 
-from streamapp.cli.looked import Asked, AwayError, Looked, NoLookError
+from streamapp.cli.away import AwayError
+from streamapp.cli.looked import Asked, Looked, NoLookError
 from streamapp.spec.app import StreamApp
 from streamapp.spec.render import as_data
 from streamapp_operator.cli.calling import DEFAULT_NAMESPACE, asked
@@ -33,6 +34,8 @@ def look(app: StreamApp, where: Asked) -> Looked:
     placed = app.model_copy(update={"metadata": app.metadata.model_copy(update={"namespace": namespace})})
     try:
         return asked(where.kubeconfig, where.context, lambda cluster: _looked(cluster, placed))
+    except AwayError:
+        raise
     except click.ClickException as error:
         raise NoLookError(error.message) from None
 

@@ -8,6 +8,7 @@ import os
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,6 +19,8 @@ SECONDS: Final = 10.0
 """How long a call may take."""
 WATCH_SECONDS: Final = 240
 """How long a watch goes on before it is begun anew."""
+TROUBLE: Final = (OSError, HTTPException, ValueError, KeyError)
+"""What may come of a call: refused, cut off, or an answer that is none."""
 
 
 @dataclass(frozen=True, slots=True)

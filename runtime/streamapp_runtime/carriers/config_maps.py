@@ -7,7 +7,6 @@ told when it is back, and only the newest of it.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -18,11 +17,9 @@ from streamapp.protocol.places import ACCEPTED, REPORT, WANTED
 from streamapp.protocol.report import Report
 from streamapp.protocol.report_codec import encode_report
 from streamapp.protocol.wanted import Wanted, decode_wanted
-from streamapp_runtime.carriers.api_server import ApiServer
+from streamapp_runtime.carriers.api_server import TROUBLE, ApiServer
 
 T = TypeVar("T")
-TROUBLE = (OSError, HTTPException, ValueError, KeyError)
-"""What may come of a call: refused, cut off, or an answer that is none."""
 SOON, LATEST = 0.5, 15.0
 """Seconds before a call that failed is made again, at first and at last."""
 FLUSH_SECONDS = 5.0

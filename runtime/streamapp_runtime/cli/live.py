@@ -3,7 +3,8 @@
 from contextlib import closing
 from pathlib import Path
 
-from streamapp.cli.looked import AwayError, Looked, NoLookError, Reached
+from streamapp.cli.away import AwayError
+from streamapp.cli.looked import Looked, NoLookError, Reached
 from streamapp.spec.app import StreamApp
 from streamapp_runtime.driver.home import connection_of
 from streamapp_runtime.driver.kept_state import kept_state

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamapp.protocol.ending import Code
+from streamapp.cli.away import AwayError
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.embedded.log import EmbeddedSystem
     from streamapp_runtime.systems.system import System
-
-
-class AwayError(click.ClickException):
-    """A system does not answer, is busy, or lets nobody in: trying again may help."""
-
-    exit_code = Code.RETRY
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.claim import NOBODY, OWNER, Claim
 from streamapp_runtime.driver.reset import NEVER, RESET, Reset, ends_of
 from streamapp_runtime.driver.unready import CHECKPOINTS
-from streamapp_runtime.incarnation import Incarnation, check_newest, recorded
+from streamapp_runtime.incarnation import Incarnation, check_newest, decoded
 from streamapp_runtime.systems.system import FencedError, StreamOptions, System
 
 LAYOUT = b"\x00layout"
@@ -65,9 +65,10 @@ class Ledger:
         for _ in range(MOST_RIVALS):
             claim.check(self.system.latest(self.stream, settled=False))
             self._interrupt()
-            last, self._record = recorded(self.system, self.stream)
             found = self.system.latest(self.stream)
             claim.check(found)
+            self._record = found.get(DRIVER)
+            last = decoded(self._record)
             try:
                 self._begin(Incarnation(last.run_id or new_run, last.number + 1), claim.entry(found))
             except FencedError:

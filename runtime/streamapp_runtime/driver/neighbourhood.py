@@ -6,12 +6,12 @@ It only saves work. What an executor finds on its disk is looked at by its lanes
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from http.client import HTTPException
 from typing import Any
 
 from streamapp.placement.pods import EXECUTOR_ID, pod_facts
 from streamapp.placement.providers import Provider, provider
 from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.carriers.api_server import TROUBLE
 
 Pods = Callable[[], list[dict[str, Any]]]
 Places = Callable[[Collection[str]], Mapping[str, str]]
@@ -50,6 +50,6 @@ class Neighbourhood:
     def _told(self) -> dict[str, str]:
         try:
             found = [(one["metadata"].get("labels") or {}, self.of(pod_facts(one))) for one in self.pods()]
-        except (OSError, HTTPException, ValueError, KeyError):
+        except TROUBLE:
             return {}  # an API server that is away holds nobody up
         return {labels[EXECUTOR_ID]: str(place) for labels, place in found if place and EXECUTOR_ID in labels}

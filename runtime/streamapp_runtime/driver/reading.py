@@ -108,9 +108,8 @@ def shared_tables(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> 
 
 
 def _shared(table: Table, partitions: Iterable[Partition]) -> SharedTable:
-    versions = any(side.versions != "none" for side in table.side_inputs)
     before = table.apply_before == "join"
-    return SharedTable(table.name, tuple(partitions), table.store == "memory", versions, before)
+    return SharedTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
 
 
 def broadcast(app: StreamApp, read: operations.Read) -> bool:

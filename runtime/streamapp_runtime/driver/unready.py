@@ -34,8 +34,7 @@ def _standbys(app: StreamApp) -> Iterator[Told]:
 
 def _tables(app: StreamApp) -> Iterator[Told]:
     for index, table in enumerate(app.spec.tables):
-        versions = any(side.versions != "none" for side in table.side_inputs)
-        if versions and table.apply_before == "join":
+        if table.in_versions and table.apply_before == "join":
             message = "versions take each other's place between batches, whatever the joins are; leave it out"
             yield f"spec.tables[{index}].applyBefore", message
 

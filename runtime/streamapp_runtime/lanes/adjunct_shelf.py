@@ -59,7 +59,7 @@ def adjunct_shelves(app: StreamApp, program: Program) -> dict[str, AdjunctShelf]
                 milliseconds(table.retention),
                 table.broadcast,
                 table.apply_before == "join",
-                any(side.versions != "none" for side in table.side_inputs),
+                table.in_versions,
                 sides,
             )
     return found

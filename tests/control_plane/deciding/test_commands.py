@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.cli.looked import Asked, AwayError
+from streamapp.cli.away import AwayError
+from streamapp.cli.looked import Asked
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp_operator.cli.logs import logs
