@@ -54,6 +54,10 @@ test: java $(READY) ## Run the tests
 kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of operator and chart run with, and say where
 	@tests/control_plane/assets/build
 
+.PHONY: soak
+soak: $(READY) ## Launch a thousand apps before a real API server, and watch the operator rest (a quarter of an hour)
+	@$(BIN)/pytest -q -rP tests/control_plane/soak
+
 .PHONY: e2e
 e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E_KEEP=1; see tests/e2e/README.md)
 	@$(BIN)/pytest -q tests/e2e --durations=0 -o timeout_func_only=true $(if $(TESTS),-k "$(TESTS)")

@@ -8,16 +8,15 @@ seconds are the operator's own. Published for the Kubeflow operator for Spark: 1
 import asyncio
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import quantiles
 from time import monotonic
 
-from bench.control_plane.fleet import Fleet, fleet
 from bench.row import Aim, Row
 from tests.control_plane.api_server import ApiServer, assets, running
-from tests.control_plane.operators import Operator
+from tests.control_plane.fleet import Fleet, fleet
+from tests.control_plane.operators import Operator, settle
 from tests.control_plane.processes import until
 
 CHILD = "tests.control_plane.whole"
@@ -25,7 +24,6 @@ BURST = int(os.environ.get("BENCH_APPS", "1000"))
 SINGLE = 60
 EVERY = 0.5
 REST = float(os.environ.get("BENCH_REST", "60"))
-WRITES = ("create", "patch", "delete")
 
 
 def rows() -> Iterator[Row]:
@@ -82,30 +80,12 @@ def _at_once(runner: asyncio.Runner, apps: Fleet, operator: Operator) -> Iterato
 def _at_rest(runner: asyncio.Runner, apps: Fleet, operator: Operator) -> Iterator[Row]:
     runner.run(apps.run(apps.driven))
     until(lambda: runner.run(apps.ready()) == len(apps.driven), 600, operator)
-    _settled(operator)
-    before, cpu = _writes(operator), operator.cpu_seconds()
+    settle(operator)
+    before, cpu = operator.writes(), operator.cpu_seconds()
     runner.run(asyncio.sleep(REST))
-    written = _writes(operator) - before
+    written = operator.writes() - before
     spent = (operator.cpu_seconds() - cpu) / REST
     beside = f"{len(apps.driven)} apps in {REST:.0f} s"
     yield Row("API writes at rest, without the Lease", written, "", Aim(most=0), beside)
     yield Row("CPU at rest", spent * 100, "% of a core")
     yield Row("memory at rest", operator.resident_bytes() / 2**20, "MiB", Aim(most=250))
-
-
-def _settled(operator: Operator) -> None:
-    """Wait until no app has its turn any more."""
-    seen = [-1.0]
-
-    def same() -> bool:
-        time.sleep(2)
-        seen.append(sum(operator.measured("streamapp_operator_reconciles_total").values()))
-        return seen[-1] == seen[-2]
-
-    until(same, 120, operator)
-
-
-def _writes(operator: Operator) -> float:
-    """All writes so far; renewals of the Lease are the only updates."""
-    calls = operator.measured("streamapp_operator_api_calls_total")
-    return sum(number for labels, number in calls.items() for verb in WRITES if f'verb="{verb}"' in labels)

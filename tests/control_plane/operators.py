@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from tests.control_plane.api_server import ApiServer
@@ -10,6 +11,8 @@ from tests.control_plane.processes import Child, get, until
 
 CALM = 3.0
 """The election's times where it is not what is tested, in parts of what holds in earnest."""
+STILL_SECONDS = 2.0
+WRITES = ('verb="create"', 'verb="patch"', 'verb="delete"')
 
 
 class Operator(Child):
@@ -51,8 +54,26 @@ class Operator(Child):
                 found[labels] = float(value)
         return found
 
+    def writes(self) -> float:
+        """All API writes so far, but renewals of the Lease, which are the only updates."""
+        calls = self.measured("streamapp_operator_api_calls_total")
+        return sum(number for labels, number in calls.items() if any(verb in labels for verb in WRITES))
+
     def leads(self) -> bool:
         return any(line["message"] == "leading" for line in self.lines())
+
+
+def settle(operator: Operator, limit: float = 120.0) -> None:
+    """Wait until no app has had its turn for two seconds."""
+    turns, since = -1.0, monotonic()
+
+    def still() -> bool:
+        nonlocal turns, since
+        before, turns = turns, sum(operator.measured("streamapp_operator_reconciles_total").values())
+        since = since if turns == before else monotonic()
+        return monotonic() - since >= STILL_SECONDS
+
+    until(still, limit, operator)
 
 
 def app(namespace: str, name: str = "app", processors: int = 1) -> dict[str, Any]:

@@ -16,14 +16,6 @@ def _drivers(server: ApiServer, namespace: str) -> list[str]:
     return [pod["metadata"]["labels"]["streamapp.dev/app"] for pod in server.ask("GET", path)["items"]]
 
 
-def _writes(operator: Operator) -> float:
-    """All but renewals of the Lease, which are the only updates."""
-    calls = operator.measured("streamapp_operator_api_calls_total")
-    return sum(
-        number for labels, number in calls.items() if any(v in labels for v in ("create", "patch", "delete"))
-    )
-
-
 def _comparisons(operator: Operator) -> float:
     return min(operator.measured("streamapp_operator_comparisons_total").values(), default=0.0)
 
@@ -37,9 +29,9 @@ def test_of_many_apps_applied_at_once_each_gets_one_driver_and_then_nothing_is_w
         assert done.returncode == 0, done.stderr
         until(lambda: set(_drivers(api_server, namespace)) == names, 240, one)
         until(lambda: _at_rest(one), 120, one)
-        before, compared = _writes(one), _comparisons(one)
+        before, compared = one.writes(), _comparisons(one)
         until(lambda: _comparisons(one) >= compared + 2, 120, one)
-        assert _writes(one) == before
+        assert one.writes() == before
         assert sorted(_drivers(api_server, namespace)) == sorted(names)
         assert one.measured("streamapp_operator_watch_missed_total") == {}
         assert one.measured("streamapp_operator_launches_total") == {"": float(APPS)}
@@ -48,6 +40,6 @@ def test_of_many_apps_applied_at_once_each_gets_one_driver_and_then_nothing_is_w
 
 def _at_rest(operator: Operator) -> bool:
     """A comparison has passed in which nothing was written."""
-    before, compared = _writes(operator), _comparisons(operator)
+    before, compared = operator.writes(), _comparisons(operator)
     until(lambda: _comparisons(operator) > compared, 60, operator)
-    return _writes(operator) == before
+    return operator.writes() == before
