@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -157,9 +158,13 @@ def proxied(server: ApiServer) -> Iterator[FaultProxy]:
         app.router.add_route("*", "/{path:.*}", proxy.handle)
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", proxy.port).start()
+        listening = socket.create_server(("127.0.0.1", proxy.port))
+        await web.SockSite(runner, listening).start()
         began.set()
         await ending.wait()
+        # A server that closes loses whom it has let in and not met yet: let nobody in, and meet who is there.
+        loop.remove_reader(listening)
+        await asyncio.sleep(0)
         await runner.cleanup()
         await session.close()
 
