@@ -1,19 +1,24 @@
-"""A driver that the operator made runs as a process, and takes up each edit that needs no restart."""
+"""A driver that the operator made runs as a process; it takes up live edits, others begin the next driver."""
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 import pytest
 
 from streamapp.protocol.report import Report, State
+from streamapp.tasks.partition import Partition
 from streamapp_operator.objects.driver_pod import incarnation_of
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.control_plane.deciding.kubelet import contained
 from tests.control_plane.deciding.stage import Stage
 from tests.control_plane.processes import until
+from tests.engine.systems.values import batch, texts, write
 
+LINES = Partition("lines", 0)
 PATIENCE_SECONDS = 240.0
 LIVE: dict[str, dict[str, Any]] = {
     "spec.batch.rows": {"batch": {"rows": 7}},
@@ -47,17 +52,54 @@ def copying() -> dict[str, Any]:
     }
 
 
-class Acted:
-    """A stage on which the driver is a process."""
+def counting() -> dict[str, Any]:
+    app = copying()
+    lines, copied = app["spec"]["streams"]
+    counted = {"from": "lines", "key": "text", "aggregates": "count(*) AS times"}
+    app["spec"]["streams"] = [lines | {"key": "text", "start": "latest"}, copied | {"key": "text"}]
+    app["spec"]["operators"] = [
+        {"name": "totals", "aggregate": counted},
+        {"name": "out", "sendTo": {"from": "totals", "stream": "copied"}},
+    ]
+    return app
 
-    def __init__(self, stage: Stage, folder: Path) -> None:
+
+class Acted:
+    """A stage on which the driver is a process, and the next one another process on the same volume."""
+
+    def __init__(self, stage: Stage, folder: Path, app: dict[str, Any]) -> None:
         self.stage, self.folder = stage, folder
         (folder / "state").mkdir()
         self.log = EmbeddedSystem(folder / "state")
         self.log.create("lines", 1)
-        stage.apply(copying())
+        stage.apply(app)
         stage.settle()
         self.child = contained(stage, stage.begin(), folder)
+
+    def replace(self) -> None:
+        """The kubelet ends the driver that the operator has deleted, and begins the one made then."""
+        before = self.child
+        before.signal(SIGTERM)
+        assert before.wait(PATIENCE_SECONDS) == 0
+        self.stage.remove(self.stage.names("pods")[0])
+        self.stage.settle()
+        pod = self.stage.begin()
+        (self.folder / pod).mkdir()
+        (self.folder / pod / "state").symlink_to(self.folder / "state")
+        self.child = contained(self.stage, pod, self.folder / pod)
+
+    def count(self, text: str, times: int) -> None:
+        """One line more, and the number of times that it has been seen with it."""
+        key = text.encode()
+        write(self.log, LINES, batch([(key, json.dumps({"text": text}).encode(), 0)]))
+
+        def last() -> int:
+            if not self.log.partitions("copied"):
+                return 0
+            said = [json.loads(one) for one in texts(self.log, Partition("copied", 0))]
+            return int(said[-1]["times"]) if said else 0
+
+        until(lambda: last() == times, PATIENCE_SECONDS, self.child)
 
     def report(self) -> Report:
         return self.stage.reported()
@@ -76,12 +118,20 @@ class Acted:
         return [json.loads(line) for line in self.child.said().splitlines() if line.startswith("{")]
 
 
+@contextmanager
+def acting(stage: Stage, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
+    made = Acted(stage, folder, app)
+    try:
+        yield made
+    finally:
+        with made.child:
+            made.log.close()
+
+
 @pytest.fixture
 def acted(stage: Stage, tmp_path: Path) -> Iterator[Acted]:
-    made = Acted(stage, tmp_path)
-    with made.child:
+    with acting(stage, tmp_path, copying()) as made:
         yield made
-    made.log.close()
 
 
 def ready(stage: Stage) -> tuple[str, int]:
@@ -105,6 +155,31 @@ def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
     until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
     assert incarnation_of(stage.driver()) == 1
     assert acted.report().incarnation == 1
+
+
+def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that_restarts_keeps_it(
+    stage: Stage, tmp_path: Path
+) -> None:
+    with acting(stage, tmp_path, counting()) as acted:
+        acted.comes_to(State.RUNNING, 1)
+        acted.count("a", 1)
+        acted.count("a", 2)
+        first = acted.report().run_id
+
+        stage.edit(restartNonce=1)
+        stage.settle()
+        acted.replace()
+        acted.comes_to(State.RUNNING, 2)
+        acted.count("a", 3)
+        assert acted.report().run_id == first
+
+        stage.edit(resetNonce=1)
+        stage.settle()
+        acted.replace()
+        acted.comes_to(State.RUNNING, 3)
+        acted.count("a", 1)
+        assert acted.report().run_id != first
+        assert acted.report().incarnation == 3
 
 
 def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(stage: Stage) -> None:
