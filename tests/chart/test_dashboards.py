@@ -45,6 +45,16 @@ def test_lines_are_told_apart_by_labels_that_their_metrics_have(board: str) -> N
             assert {label.strip() for label in by.split(",")} - {"", "le"} <= LABELS[board][name], query
 
 
+def test_apps_of_one_name_in_two_namespaces_are_told_apart() -> None:
+    for query in queries("apps"):
+        assert all(by.startswith("namespace, app") for by in re.findall(r"by \(([^)]*)\)", query)), query
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_counter_that_begins_above_zero_has_grown_by_all_of_it(board: str) -> None:
+    assert not [query for query in queries(board) if "increase(" in query], "`increase` misses the first ones"
+
+
 @pytest.mark.parametrize("board", BOARDS)
 def test_legends_name_labels_that_their_queries_keep(board: str) -> None:
     for panel in BOARDS[board]["panels"]:

@@ -4,16 +4,18 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from streamapp_operator.telemetry import metrics as operator
 from streamapp_runtime.driver import metrics as driver
 from tests.chart.makers.panels import APPS, OPERATOR, Panel
 
-WIDTH, HEIGHT = 8, 7
+WIDTH, HEIGHT = 8, 8
 """Of a panel; Grafana's grid is 24 wide."""
 
 
 def of_operator() -> str:
     """The dashboard of the operator."""
-    return _text("StreamApp operator", "streamapp-operator", OPERATOR, [_SOURCE])
+    variables = [_SOURCE, _variable("namespace", operator.LEADING.name)]
+    return _text("StreamApp operator", "streamapp-operator", OPERATOR, variables)
 
 
 def of_apps() -> str:
@@ -51,16 +53,20 @@ def _panels(panels: Sequence[Panel]) -> Iterator[dict[str, Any]]:
             "description": panel.about,
             "datasource": {"type": "prometheus", "uid": "${source}"},
             "gridPos": {"x": column * WIDTH, "y": row * HEIGHT, "w": WIDTH, "h": HEIGHT},
-            "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
+            "fieldConfig": {"defaults": _field(panel), "overrides": []},
             "options": {
-                "legend": {"displayMode": "list", "placement": "bottom"},
-                "tooltip": {"mode": "multi"},
+                "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"},
+                "tooltip": {"mode": "multi", "sort": "desc"},
             },
             "targets": [
                 {"refId": chr(ord("A") + number), "expr": query.text, "legendFormat": query.legend}
                 for number, query in enumerate(panel.queries)
             ],
         }
+
+
+def _field(panel: Panel) -> dict[str, Any]:
+    return {"unit": panel.unit, "min": 0} | ({"decimals": 0} if panel.few else {})
 
 
 def _variable(name: str, of: str) -> dict[str, Any]:

@@ -13,6 +13,14 @@ class Query:
     text: str
     legend: str
 
+    def called(self, what: str) -> "Query":
+        """The same, with a word for what the line is."""
+        return Query(self.text, f"{self.legend} {what}".strip())
+
+
+APP = ("namespace", "app")
+"""What an app is told apart by: staging and production may have one of the same name."""
+
 
 def rate(metric: Metric, *by: str, within: str = "") -> Query:
     """How fast a counter grows."""
@@ -20,8 +28,14 @@ def rate(metric: Metric, *by: str, within: str = "") -> Query:
 
 
 def grown(metric: Metric, *by: str, within: str = "") -> Query:
-    """By how much a counter has grown of late; for what is seldom."""
-    return Query(f"sum by ({', '.join(by)}) (increase({metric.name}{{{within}}}[$__range]))", _legend(by))
+    """By how much a counter has grown since the time that is shown began; for what is seldom.
+
+    What counted and is gone by now counts too. `increase` would miss the first ones: a series that begins at
+    3 has not increased. And it guesses beyond the ends of the time, so that one event would be 1.03 of them.
+    """
+    counter = f"{metric.name}{{{within}}}[$__range]"
+    now, before = f"max_over_time({counter})", f"max_over_time({counter} @ start())"
+    return Query(f"sum by ({', '.join(by)}) (clamp_min({now} - ({before} or {now} * 0), 0))", _legend(by))
 
 
 def largest(metric: Metric, *by: str, within: str = "") -> Query:
@@ -44,10 +58,12 @@ def quantiles(metric: Metric, *by: str, within: str = "") -> list[Query]:
     kept = ", ".join((*by, "le"))
     rates = f"sum by ({kept}) (rate({metric.name}_bucket{{{within}}}[$__rate_interval]))"
     return [
-        Query(f"histogram_quantile({share}, {rates})", " ".join((_legend(by), name)).strip())
+        Query(f"histogram_quantile({share}, {rates})", _legend(by)).called(name)
         for share, name in ((0.5, "median"), (0.99, "99 %"))
     ]
 
 
 def _legend(by: Sequence[str]) -> str:
-    return " ".join(f"{{{{{label}}}}}" for label in by)
+    return " ".join(f"{{{{{label}}}}}" for label in by).replace(
+        "{{namespace}} {{app}}", "{{namespace}}/{{app}}"
+    )
