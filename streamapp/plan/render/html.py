@@ -22,7 +22,7 @@ from streamapp.plan.render.theme import variables
 from streamapp.plan.render.trouble import odd_streams
 from streamapp.plan.render.words import ROLES
 
-_LEGEND_WIDTH = 1300
+_LEGEND_WIDTH = 1200
 _STYLE = variables(":root") + html_style.STYLE + svg_style.STYLE
 
 
