@@ -18,6 +18,7 @@ POINTS = (
     "store.before-apply",
     "adjunct.before-apply",
     "adjunct.applied",
+    "adjunct.copied",
     "driver.ordered",
     "driver.reported",
 )
