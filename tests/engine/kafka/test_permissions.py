@@ -161,21 +161,17 @@ def test_what_the_guide_names_is_enough_to_start_and_to_start_again(
     assert totals == {"/0": 3, "/1": 3, "/2": 3}
 
 
-def test_a_topic_that_may_not_be_written_is_named(gate: Gate, owner: House, here: House) -> None:
+@pytest.mark.parametrize(
+    ("stream", "operation"), [("totals", AclOperation.WRITE), ("views", AclOperation.READ)]
+)
+def test_a_topic_that_may_not_be_written_or_read_is_named(
+    gate: Gate, owner: House, here: House, stream: str, operation: AclOperation
+) -> None:
     allowed(gate, here)
     owner.system.create(f"{owner.prefix}totals", 2)
-    gate.deny(TOPIC, f"{here.prefix}totals", AclOperation.WRITE)
+    gate.deny(TOPIC, f"{here.prefix}{stream}", operation)
     view(owner, 3)
-    with pytest.raises(FailedError, match=rf"{here.prefix}totals.*permissions"):
-        here.run(counted())
-
-
-def test_a_topic_that_may_not_be_read_is_named(gate: Gate, owner: House, here: House) -> None:
-    allowed(gate, here)
-    owner.system.create(f"{owner.prefix}totals", 2)
-    gate.deny(TOPIC, f"{here.prefix}views", AclOperation.READ)
-    view(owner, 3)
-    with pytest.raises(FailedError, match=rf"{here.prefix}views.*permissions"):
+    with pytest.raises(FailedError, match=rf"{here.prefix}{stream}.*permissions"):
         here.run(counted())
 
 

@@ -34,8 +34,9 @@ def led_by_the_second(address: str) -> str:
     admin = AdminClient({"bootstrap.servers": address, **QUIET})
     topic = NewTopic("moves", 1, replica_assignment=[[2, 1]], config={"min.insync.replicas": "1"})
     admin.create_topics([topic])["moves"].result(60)
-    while admin.list_topics("moves").topics["moves"].partitions[0].leader != 2:
-        pass
+    leaders: list[int] = []
+    while leaders != [2]:
+        leaders = [one.leader for one in admin.list_topics("moves").topics["moves"].partitions.values()]
     return "moves"
 
 
