@@ -35,11 +35,16 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     hearers = Hearers(
         launched=lambda _: tell(0.0, 0, 0, 0, {}),
         heard=heard,
-        trouble=lambda _: None,
+        trouble=troubled,
         idle=lambda: None,
         changed=lambda _: None,
     )
     run(found.apps[0], wish, stop, hearers)
+
+
+def troubled(why: str) -> None:
+    """What had to be begun anew is no measurement."""
+    raise RuntimeError(why)
 
 
 def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:

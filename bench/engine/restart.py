@@ -3,8 +3,11 @@
 The first is from the launch's end until 1,000 new records are in the state, by the clock and in CPU seconds;
 the second the CPU seconds of the workers until then, less those of a restart that finds its state. (The JVM
 has no part in it, and what its start costs varies by more than that.)
+
+BENCH_STATE_MB=10,1000,5000 tries five gigabytes too; they need three times that on the disk.
 """
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,7 +21,7 @@ from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 
 PADDING = 1_000  # bytes of an entry, beside those that are always there
-SIZES = (10_000, 1_000_000)  # entries: 10 MB and 1 GB
+SIZES = tuple(map(int, os.environ.get("BENCH_STATE_MB", "10,1000").split(",")))
 LOST = 2_000_000  # small entries
 BATCH = 500_000
 MORE = 1_000  # records that a restart finds
@@ -36,7 +39,7 @@ class Restart:
 def rows() -> Iterator[Row]:
     """With little and much state, then without."""
     least: Restart | None = None
-    for entries in SIZES:
+    for entries in (megabytes * 10**6 // PADDING for megabytes in SIZES):
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             _fill(data, entries, PADDING)
