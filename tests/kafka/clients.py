@@ -60,7 +60,8 @@ def consumed(bootstrap: str, topic: str, start: int, end: int, partition: int = 
 
 def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
     """The end of a partition, open transactions and all."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "witness", **QUIET})
+    everything = {"isolation.level": "read_uncommitted"}
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "witness", **QUIET, **everything})
     try:
         return consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
     finally:
