@@ -19,6 +19,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver import spark_home
+from streamapp_runtime.driver.compilers import LATE
 
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
 CHATTER: Final = (b"WARNING: Using incubator modules",)
@@ -47,7 +48,7 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
         return
     java = _java()
     spark_home.settle()
-    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"
+    options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {LATE}"
     conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
     heard, told = os.pipe()
     apart = {"stderr": told, "start_new_session": True}

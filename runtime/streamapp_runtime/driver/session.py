@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
+from streamapp_runtime.driver.compilers import LATE
 from streamapp_runtime.driver.jvm import start_jvm
 from streamapp_runtime.program import sql_layer
 
@@ -76,7 +77,8 @@ def open_shaped_session(name: str, shape: Mapping[str, str]) -> SparkSession:
     """A session on whatever the settings name; of the engine's own they may change where the driver is."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     mine = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    settings = {"spark.master": "local[1]", **shape, **mine}
+    usual = {"spark.master": "local[1]", "spark.executor.defaultJavaOptions": LATE}
+    settings = {**usual, **shape, **mine}
     start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
