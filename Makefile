@@ -32,7 +32,7 @@ demo: java $(READY) ## Run the main job: plan an app, run it, kill it, and see t
 	@$(BIN)/python -m examples.demo
 
 .PHONY: check
-check: lint test ## Lint, then test
+check: lint test test-long ## Lint, then test
 
 .PHONY: lint
 lint: $(READY) ## Style, types and import contracts
@@ -47,8 +47,12 @@ format: $(READY) ## Put the code into its one form
 	@$(BIN)/ruff format .
 
 .PHONY: test
-test: java $(READY) ## Run the tests
-	@$(BIN)/pytest -q -n 2 --dist loadscope
+test: java $(READY) ## Run the tests, without those that take minutes each
+	@$(BIN)/pytest -q -n 2 --dist loadscope -m "not long"
+
+.PHONY: test-long
+test-long: java $(READY) ## Run the tests that take minutes each: processes killed, streams grown, brokers away, under load
+	@$(BIN)/pytest -q -n 2 --dist loadscope -m long
 
 .PHONY: kube-assets
 kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of operator and chart run with, and say where

@@ -14,6 +14,7 @@ from time import monotonic
 import aiohttp
 from aiohttp import web
 
+from streamapp_operator.cluster.calls import GOODBYE
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.processes import free_port
 
@@ -167,6 +168,7 @@ def proxied(server: ApiServer) -> Iterator[FaultProxy]:
         await asyncio.sleep(0)
         await runner.cleanup()
         await session.close()
+        await asyncio.sleep(GOODBYE)
 
     thread = Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.operators import Operator
@@ -20,6 +22,7 @@ def _comparisons(operator: Operator) -> float:
     return min(operator.measured("streamapp_operator_comparisons_total").values(), default=0.0)
 
 
+@pytest.mark.long
 def test_of_many_apps_applied_at_once_each_gets_one_driver_and_then_nothing_is_written(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:

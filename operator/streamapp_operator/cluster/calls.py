@@ -15,6 +15,8 @@ from streamapp_operator.cluster.answers import RejectedError, UnansweredError
 
 LIMIT = 8.0
 """Seconds that a call may take, with what it waits for a connection or because the server asked."""
+GOODBYE = 0.05
+"""Seconds for connections to close in order; a loop that ends at once leaves them open."""
 MOST_AT_ONCE = 32
 JSON = "application/json"
 _BUSY = (429, 503)
@@ -59,8 +61,9 @@ class Calls:
         self._quiet_until = 0.0
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; one on which a call was cut off still says goodbye then."""
         await self._client.close()
+        await asyncio.sleep(GOODBYE)
 
     async def send(self, call: Call, limit: float = LIMIT) -> Reply:
         """Ask, for at most so many seconds."""

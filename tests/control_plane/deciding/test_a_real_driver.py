@@ -157,6 +157,7 @@ def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
     assert acted.report().incarnation == 1
 
 
+@pytest.mark.long
 def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that_restarts_keeps_it(
     stage: Stage, tmp_path: Path
 ) -> None:

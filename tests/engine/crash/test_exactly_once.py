@@ -3,6 +3,8 @@
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from tests.engine.crash.attack import Attack, attacks
 from tests.engine.crash.siege import Siege
 from tests.kafka.broker import Broker
@@ -35,6 +37,7 @@ ON_A_BROKER = (
 )
 
 
+@pytest.mark.long
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
     broker: Broker, tmp_path: Path
 ) -> None:

@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.engine.kafka.page_views import PageViews
 from tests.kafka.broker import Broker
 
 
+@pytest.mark.long
 def test_an_app_outlives_its_broker(broker: Broker, tmp_path: Path) -> None:
     app = PageViews(broker.bootstrap, "outlives", tmp_path / "app")
     app.prepare()

@@ -17,6 +17,7 @@ def app(kafka: str, tmp_path: Path) -> Iterator[PageViews]:
     app.kill()
 
 
+@pytest.mark.long
 def test_a_killed_worker_and_a_killed_driver_lose_and_repeat_nothing(app: PageViews) -> None:
     app.view(2_000)
     app.start()

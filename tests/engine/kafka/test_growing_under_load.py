@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
@@ -34,6 +35,7 @@ def alter(address: str, topic: str, partitions: int) -> None:
     admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(60)
 
 
+@pytest.mark.long
 @ON_KAFKA
 def test_a_topic_that_doubles_twice_under_load_loses_no_record_and_no_order(
     here: House, kafka: str, tmp_path: Path

@@ -23,6 +23,7 @@ def both(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     keeps.stop()
 
 
+@pytest.mark.long
 def test_an_app_goes_on_while_one_of_two_brokers_is_gone_and_when_it_is_back(
     both: tuple[Broker, Broker], tmp_path: Path
 ) -> None:

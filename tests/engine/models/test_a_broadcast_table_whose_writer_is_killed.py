@@ -81,6 +81,7 @@ def _ancestors(pid: int) -> Iterator[int]:
             return
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1_800)  # executors are started several times
 def test_another_lane_goes_on_filling_it_and_every_batch_sees_one_version_of_it(
     tmp_path: Path, system: EmbeddedSystem

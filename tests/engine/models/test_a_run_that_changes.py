@@ -37,6 +37,7 @@ def everything_once_and_in_order(system: EmbeddedSystem, rounds: int) -> None:
     assert totals == {f"u{user}": sum(range(rounds)) for user in range(USERS)}
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1_800)  # it starts Spark twice, and executors five times
 def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_once(
     tmp_path: Path, system: EmbeddedSystem
@@ -65,6 +66,7 @@ def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_onc
     everything_once_and_in_order(system, feeder.rounds)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_does(
     tmp_path: Path, system: EmbeddedSystem

@@ -11,6 +11,7 @@ from tests.engine.models.test_a_growing_stream import USERS, chained
 from tests.engine.models.test_a_run_that_changes import everything_once_and_in_order
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("way", ["restart", "live"])
 def test_a_growth_begins_with_other_executors_where_the_app_wants_a_restart_and_keeps_them_where_not(

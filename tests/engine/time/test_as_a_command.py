@@ -2,6 +2,8 @@
 
 import subprocess
 
+import pytest
+
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import at, counting, events, sent
@@ -9,6 +11,7 @@ from tests.engine.time.making import at, counting, events, sent
 ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
 
 
+@pytest.mark.long
 @ON_BOTH
 def test_a_batch_app_on_two_processors_ends_with_0_and_a_summary_each_time(here: House) -> None:
     made = app(
