@@ -10,6 +10,7 @@ from typing import Any
 
 from streamapp_operator import naming
 from streamapp_runtime.carriers.api_server import ApiServer as Client
+from streamapp_runtime.driver.compilers import LATE
 from streamapp_runtime.driver.neighbourhood import neighbours
 from streamapp_runtime.driver.post import SPARK
 from streamapp_runtime.driver.seating import seated
@@ -55,12 +56,15 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage,
     assert template["metadata"]["labels"]["streamapp.dev/app"] == "app"
     assert template["metadata"]["labels"]["streamapp.dev/role"] == "executor"
     assert template["spec"]["restartPolicy"] == "Always"
+    (container,) = template["spec"]["containers"]
+    java = {one["value"] for one in container["env"] if one["name"].startswith("SPARK_JAVA_OPT_")}
+    assert set(LATE.split()) < java
     (claim,) = made["spec"]["volumeClaimTemplates"]
     assert claim["metadata"]["name"] == "streamapp-state"
     assert claim["metadata"]["labels"]["streamapp.dev/app"] == "app"
     assert claim["spec"]["storageClassName"] == "standard"
     assert claim["spec"]["resources"]["requests"]["storage"] == "1Gi"
-    mounts = {one["name"]: one["mountPath"] for one in template["spec"]["containers"][0]["volumeMounts"]}
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
     assert mounts["streamapp-state"] == "/var/lib/streamapp/state"
     assert made["spec"].get("persistentVolumeClaimRetentionPolicy", {}).get("whenDeleted") == "Retain"
 
