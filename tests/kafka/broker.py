@@ -6,8 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.kafka.jars import jars
@@ -153,17 +152,10 @@ class Broker:
     def freeze(self) -> None:
         """Let it neither answer nor close connections until `thaw`."""
         os.kill(self.pid, signal.SIGSTOP)
-        while {*self._states()} != {"T"}:
-            time.sleep(0.001)  # a thread goes on until another one has had its turn and taken the signal
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED)  # its last thread: until then some go on, and answer
 
     def thaw(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
-
-    def _states(self) -> Iterator[str]:
-        """What its threads do, by the letters of /proc."""
-        for thread in Path(f"/proc/{self.pid}/task").iterdir():
-            with suppress(OSError):  # it has ended meanwhile
-                yield (thread / "stat").read_text().rpartition(")")[2].split()[0]
 
     def _format(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
