@@ -80,8 +80,7 @@ class ApiServer:
         self, method: str, path: str, body: Any = None, content: str = "application/json"
     ) -> tuple[int, str]:
         """One call as the admin: the code and the text that came."""
-        context = ssl.create_default_context(cafile=str(self.folder / "apiserver.crt"))
-        connection = HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
+        connection = HTTPSConnection("127.0.0.1", self.port, timeout=30, context=self.trusting())
         with closing(connection):
             given = None if body is None else json.dumps(body)
             connection.request(
@@ -89,6 +88,10 @@ class ApiServer:
             )
             reply = connection.getresponse()
             return reply.status, reply.read().decode()
+
+    def trusting(self) -> ssl.SSLContext:
+        """What knows it by its certificate."""
+        return ssl.create_default_context(cafile=str(self.folder / "apiserver.crt"))
 
     def answers(self, path: str) -> bool:
         """Whether there is an answer that is no refusal."""

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import socket
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,9 +13,9 @@ from time import monotonic
 import aiohttp
 from aiohttp import web
 
-from streamapp_operator.cluster.calls import GOODBYE
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.processes import free_port
+from tests.control_plane.sessions import session_to
 
 HANG = 0
 """In place of a code: no answer ever comes."""
@@ -153,22 +152,19 @@ def proxied(server: ApiServer) -> Iterator[FaultProxy]:
     ending = asyncio.Event()
 
     async def serve() -> None:
-        context = ssl.create_default_context(cafile=str(server.folder / "apiserver.crt"))
         app = web.Application(client_max_size=16 * 1024**2)
-        session = proxy.session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context, limit=0))
         app.router.add_route("*", "/{path:.*}", proxy.handle)
         runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        listening = socket.create_server(("127.0.0.1", proxy.port))
-        await web.SockSite(runner, listening).start()
-        began.set()
-        await ending.wait()
-        # A server that closes loses whom it has let in and not met yet: let nobody in, and meet who is there.
-        loop.remove_reader(listening)
-        await asyncio.sleep(0)
-        await runner.cleanup()
-        await session.close()
-        await asyncio.sleep(GOODBYE)
+        async with session_to(server, limit=0) as proxy.session:
+            await runner.setup()
+            listening = socket.create_server(("127.0.0.1", proxy.port))
+            await web.SockSite(runner, listening).start()
+            began.set()
+            await ending.wait()
+            # A server that closes loses whom it has let in and not met: let nobody in, and meet who is there.
+            loop.remove_reader(listening)
+            await asyncio.sleep(0)
+            await runner.cleanup()
 
     thread = Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()

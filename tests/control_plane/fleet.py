@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import ssl
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from streamapp.protocol.report_codec import encode_report
 from streamapp.protocol.wanted import decode_wanted
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.sessions import session_to
 
 NAMESPACE = "default"
 AT_ONCE = 16
@@ -134,10 +134,7 @@ class Fleet:
 @asynccontextmanager
 async def fleet(server: ApiServer) -> AsyncIterator[Fleet]:
     """No apps yet, and someone who watches for their drivers."""
-    context = ssl.create_default_context(cafile=str(server.folder / "apiserver.crt"))
-    connector = aiohttp.TCPConnector(ssl=context, limit=AT_ONCE + 4)
-    bearer = {"Authorization": "Bearer admin"}
-    async with aiohttp.ClientSession(connector=connector, headers=bearer) as session:
+    async with session_to(server, AT_ONCE + 4, Authorization="Bearer admin") as session:
         made = Fleet(server.url, session)
         seeing = asyncio.create_task(made.see())
         try:
