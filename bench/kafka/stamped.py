@@ -3,13 +3,16 @@
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from threading import Event, Thread
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from bench.engine.page_views import BEGINNING
 from bench.kafka.topics import PARTITIONS
 
 USERS = 1_000
+AT = datetime.fromtimestamp(BEGINNING / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 TICK = 0.005
 """Seconds between two bundles of views."""
 
@@ -62,7 +65,7 @@ def produce(brokers: str, rate: int, seconds: float) -> None:
         while sent < passed * rate:
             user = f"user-{sent * 7_919 % USERS:07d}"
             stamp = time.time_ns()
-            value = f'{{"user":"{user}","page":"/at/{stamp}","ts":"2025-09-16T05:20:00Z"}}'
+            value = f'{{"user":"{user}","page":"/at/{stamp}","ts":"{AT}"}}'
             try:
                 producer.produce("views", value.encode(), user.encode())
             except BufferError:  # the broker is behind, which the ages will tell

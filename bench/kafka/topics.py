@@ -22,7 +22,7 @@ OWNER = "bench.checkpoint"
 def broker_of_ones_own() -> Iterator[tuple[Broker, Path]]:
     """A broker, and a folder for what reads from it."""
     with tempfile.TemporaryDirectory() as folder:
-        broker = Broker(Path(folder, "broker"), {"log.segment.bytes": str(1 << 30), "log.retention.ms": "-1"})
+        broker = Broker(Path(folder, "broker"), {"log.segment.bytes": str(1 << 30)})
         broker.start()
         try:
             yield broker, Path(folder)
