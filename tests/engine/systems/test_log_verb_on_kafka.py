@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from confluent_kafka import Producer
 from streamapp_runtime.cli.log import log
 from tests.engine.kafka.page_views import app as page_views
 from tests.engine.kafka.topics import committed, create
+from tests.engine.systems.topics import remove
 from tests.kafka.broker import free_port
 
 ROOT = Path(__file__).parents[3]
@@ -115,6 +118,25 @@ def test_a_topic_that_was_misspelt_is_not_made(brokers: str, kafka: str, name: s
     told = run("write", brokers, name, given=VIEWS, code=2).stderr
     assert f'there is no topic "{name}"; --partitions makes it' in " ".join(told.split())
     assert f'no stream named "{name}"' in run("read", brokers, name, code=1).stderr
+
+
+def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: str, name: str) -> None:
+    run("create", brokers, name)
+    over = Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            create(kafka, {f"{name}-seldom": 1})
+            remove(kafka, [f"{name}-seldom"])
+
+    with ThreadPoolExecutor() as others:
+        going = others.submit(come_and_go)
+        try:
+            for _ in range(40):
+                assert name in json.loads(run("list", brokers, "-o", "json").stdout)
+        finally:
+            over.set()
+        going.result()
 
 
 def test_brokers_that_are_away_end_it_with_a_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,14 +79,22 @@ class KafkaSystem:
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, Holding]:
         """What topics hold: those of these that there are, or all. Brokers tell clients of no bytes."""
-        counts = self._topics.all()
-        chosen = sorted(counts if streams is None else counts.keys() & set(streams))
-        options = self._topics.options(chosen)
-        spans = self.spans(Partition(name, index) for name in chosen for index in range(counts[name]))
+        found = self._topics.find(self._topics.all() if streams is None else streams)
+        while True:
+            try:
+                return self._held({name: found[name].partitions for name in sorted(found)})
+            except UnknownStreamError:
+                before, found = found, self._topics.find(found)
+                if found == before:
+                    raise  # and not one that somebody deleted meanwhile
+
+    def _held(self, counts: Mapping[str, int]) -> Mapping[str, Holding]:
+        options = self._topics.options(counts)
+        spans = self.spans(Partition(name, index) for name, count in counts.items() for index in range(count))
         records: Counter[str] = Counter()
         for partition, span in spans.items():
             records[partition.stream] += span.end - span.oldest
-        return {name: Holding(counts[name], options[name], records[name], None) for name in chosen}
+        return {name: Holding(count, options[name], records[name], None) for name, count in counts.items()}
 
     def create(self, stream: str, partitions: int, options: StreamOptions = USUAL) -> None:
         """Make a topic. One with the same count and options is left as it is; any other is a ValueError."""
