@@ -234,7 +234,8 @@ class Loop:
 
     def _collected(self, frame: DataFrame, orders: Orders) -> tuple[Report, ...]:
         self.session.sparkContext.setLocalProperty(PROPERTY, orders.text())
-        return tuple(Report.parse(row.report) for row in frame.collect())
+        # An RDD is made once; a frame's own `collect` makes one each time, and a query that Spark tells of.
+        return tuple(Report.parse(row.report) for row in frame.rdd.collect())
 
     def _take(self, reports: tuple[Report, ...], given: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
