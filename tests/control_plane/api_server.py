@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPSConnection
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import yaml
@@ -151,6 +152,7 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
         server.ask("POST", RBAC + "/clusterroles", rbac.cluster_role())
         server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", rbac.NAME))
         yield server
+        api.signal(SIGKILL)  # asked to end it would wait for those who watch
 
 
 def _write_keys(folder: Path) -> None:
