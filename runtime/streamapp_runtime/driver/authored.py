@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamapp.protocol.accepted import spec_hash
-from streamapp.protocol.report import Progress, Report, Seat, State, coarse
 from streamapp_runtime.carriers.carrier import Carrier
 from streamapp_runtime.driver.author import Author
 from streamapp_runtime.driver.batch import Batch
@@ -13,6 +12,7 @@ from streamapp_runtime.driver.change import Change, refused, switched
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.driver.places import Places
+from streamapp_runtime.driver.standing import standing
 from streamapp_runtime.driver.workforce import Workforce
 from streamapp_runtime.systems.system import FencedError
 
@@ -31,6 +31,7 @@ class Authored:
     places: Places
     processors: int  # as many as the run began with
     changed: Callable[[Change], None]
+    _last: Batch | None = None
     _looked: float = float("-inf")
 
     def begin(self) -> None:
@@ -85,24 +86,14 @@ class Authored:
         self.places.note(launch.model, launch.locations)
 
     def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
-        """Report how things are."""
-        loop, manning = self.loop, self.loop.manning
-        launch, bound = loop.launch, manning.binding()
-        restoring = batch.restoring if batch else 0
+        """Report how things are, since the last batch where there is no later one."""
+        self._last = batch or self._last
+        launch = self.loop.launch
         self.carrier.report(
-            Report(
-                state=State.ENDED if ended else State.RESTORING if restoring else State.RUNNING,
-                incarnation=loop.ledger.incarnation,
+            replace(
+                standing(self.loop, self._last, ended=ended),
                 spec_hash=spec_hash(launch.app),
-                run_id=loop.ledger.run_id,
-                model_version=launch.model.version,
-                binding={
-                    name: Seat(launch.locations.get(name), bound.get(name, "")) for name in loop.manning.lanes
-                },
-                moved=manning.roster.moved(),
                 counts={name: count for name, count in launch.counts.items() if count is not None},
-                layout=loop.ledger.layout,
-                progress=Progress(coarse(batch.lag) if batch else 0, restoring),
                 warnings=self.author.warnings,
             )
         )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.report import Progress, Report, Seat, State, Warned, coarse
+from streamapp.protocol.report import Report, State, Warned
 from streamapp.protocol.wanted import Wanted
 from streamapp.spec.changes import changes
 from streamapp.tasks.refusal import Refusal
@@ -18,6 +18,7 @@ from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.follower import followed
 from streamapp_runtime.driver.loop import Loop
 from streamapp_runtime.driver.outlook import counts_of
+from streamapp_runtime.driver.standing import standing
 from streamapp_runtime.driver.workforce import Workforce
 from streamapp_runtime.systems.system import FencedError
 
@@ -59,24 +60,14 @@ class Driven:
 
     def tell(self, batch: Batch | None = None, *, ended: bool = False) -> None:
         """Report how things are, since the last batch where there is no later one."""
-        self._last = last = batch or self._last
-        restoring = last.restoring if last else 0
-        loop, manning = self.loop, self.loop.manning
-        launch, bound = loop.launch, manning.binding()
+        self._last = batch or self._last
         self.carrier.report(
             replace(
-                beginning(self.accepted, self.pod, _state(last, ended=ended)),
+                standing(self.loop, self._last, ended=ended),
+                driver=self.pod,
+                spec_hash=self.accepted.hash,
                 generation=self._goes_by.generation,
-                incarnation=loop.ledger.incarnation,
-                run_id=loop.ledger.run_id,
-                model_version=launch.model.version,
-                binding={
-                    name: Seat(launch.locations.get(name), bound.get(name, "")) for name in manning.lanes
-                },
-                moved=manning.roster.moved(),
                 counts=self.counts,
-                layout=loop.ledger.layout,
-                progress=Progress(coarse(last.lag) if last else 0, restoring),
                 warnings=self.warnings,
             )
         )
@@ -134,14 +125,6 @@ class Driven:
         self.changed(switched(before, was, after, ["as the operator wants it"]))
         self.tell()
         return True
-
-
-def _state(last: Batch | None, *, ended: bool) -> State:
-    if ended:
-        return State.ENDED
-    if last is None:  # executors are not there, or have not shown yet that they can work
-        return State.WAITING
-    return State.RESTORING if last.restoring else State.RUNNING
 
 
 def beginning(accepted: Accepted, pod: str, state: State) -> Report:

@@ -1,0 +1,40 @@
+"""What a run that is its own author tells of itself in a file, from its first moment to its end."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from streamapp.protocol.report import Report, State
+from streamapp_runtime.carriers.files import Files, last_report
+from streamapp_runtime.driver.authored import Authored
+from streamapp_runtime.driver.places import Places
+from streamapp_runtime.driver.workforce import Workforce
+from tests.engine.graphs.harness import House, told
+from tests.engine.models.switching import Run
+from tests.engine.models.test_a_growing_stream import chained, numbered
+
+
+def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: House, tmp_path: Path) -> None:
+    here.write("events", told(numbered(0, 2), "user"))
+    run = Run.start(here, chained())
+    carrier = Files(tmp_path / "protocol")
+    carrier.begin()
+    workforce = Workforce("one", here.session, lambda _: None, 1)
+    places = Places.in_folder(tmp_path / "places", "here")
+    beside = Authored(run.loop, run.author, workforce, carrier, places, 1, lambda _: None)
+
+    def said() -> Report:
+        report = last_report(carrier.folder)
+        assert report is not None
+        return report
+
+    beside.begin()
+    assert (said().state, said().model_version) == (State.WAITING, run.loop.launch.model.version)
+    batch = run.loop.step()
+    assert batch is not None
+    beside.tell(batch)
+    assert (said().state, said().incarnation) == (State.RUNNING, batch.incarnation)
+    beside.tell(replace(batch, restoring=2))
+    beside.tell()  # as it does where it has something to warn of
+    assert (said().state, said().progress.restoring) == (State.RESTORING, 2)
+    beside.tell(ended=True)
+    assert said().state is State.ENDED
