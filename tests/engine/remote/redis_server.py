@@ -28,7 +28,9 @@ class Server:
 
     def start(self) -> None:
         command = [PROGRAM, "--port", "0", "--unixsocket", str(self.folder / "socket"), "--dir", self.folder]
-        options = ["--save", "", "--appendonly", "yes"]  # what it was told is there again when it is started
+        # What it was told is there again when it is started: written before it answers, and synced by nobody,
+        # since it puts off writing while a sync is under way.
+        options = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"]
         self.process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         assert any("ready to accept" in line.lower() for line in self.process.stdout)
