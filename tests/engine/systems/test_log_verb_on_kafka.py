@@ -132,7 +132,7 @@ def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: s
     with ThreadPoolExecutor() as others:
         going = others.submit(come_and_go)
         try:
-            for _ in range(15):
+            for _ in range(30):
                 assert name in json.loads(run("list", brokers, "-o", "json").stdout)
         finally:
             over.set()
