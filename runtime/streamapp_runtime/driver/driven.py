@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.report import Report, State, Warned
+from streamapp.protocol.report import Warned
 from streamapp.protocol.wanted import Wanted
 from streamapp.spec.changes import changes
 from streamapp.tasks.refusal import Refusal
@@ -125,8 +125,3 @@ class Driven:
         self.changed(switched(before, was, after, ["as the operator wants it"]))
         self.tell()
         return True
-
-
-def beginning(accepted: Accepted, pod: str, state: State) -> Report:
-    """What a driver can say before it has a model."""
-    return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)

@@ -8,14 +8,14 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.report import State, Warned
+from streamapp.protocol.report import Report, State, Warned
 from streamapp.protocol.wanted import Wanted
 from streamapp.spec.durations import milliseconds
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.carriers.carrier import Carrier
 from streamapp_runtime.driver.application import begin, opened, serve, tidying
 from streamapp_runtime.driver.claim import Claim
-from streamapp_runtime.driver.driven import Driven, beginning
+from streamapp_runtime.driver.driven import Driven
 from streamapp_runtime.driver.failing import TROUBLE, FailedError
 from streamapp_runtime.driver.follower import followed
 from streamapp_runtime.driver.hearers import Hearers
@@ -59,7 +59,7 @@ def drive(
     RefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
     app = accepted.app
-    carrier.report(beginning(accepted, post.pod, State.STARTING))
+    carrier.report(_beginning(accepted, post.pod, State.STARTING))
     if problems := unready(app):
         raise RefusedError(problems)
     home = replace(home_of(app, post.state, post.secrets), state=post.state / "state")
@@ -83,7 +83,7 @@ def drive(
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
         loop = _loop(session, ready, hearers, places)
         beside = Driven(loop, accepted, carrier, force, post.pod, hearers.changed, wanted)
-        carrier.report(replace(beginning(accepted, post.pod, State.WAITING), run_id=ledger.run_id))
+        carrier.report(replace(_beginning(accepted, post.pod, State.WAITING), run_id=ledger.run_id))
         force.call(len(ready.lanes))
         begin(loop)
         serve(loop, beside, stop, hearers.heard, tidying(system, hearers.idle))
@@ -133,7 +133,7 @@ def _first(
             return found, wanted
         carrier.report(
             replace(
-                beginning(accepted, post.pod, State.STARTING),
+                _beginning(accepted, post.pod, State.STARTING),
                 incarnation=site.ledger.incarnation,
                 run_id=site.ledger.run_id,
                 layout=site.ledger.layout,
@@ -141,6 +141,11 @@ def _first(
             )
         )
         wanted = _awaited(carrier, accepted, stop, wanted)
+
+
+def _beginning(accepted: Accepted, pod: str, state: State) -> Report:
+    """What a driver can say before it has a model."""
+    return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)
 
 
 def _awaited(carrier: Carrier, accepted: Accepted, stop: Stopping, other_than: Wanted | None) -> Wanted:
