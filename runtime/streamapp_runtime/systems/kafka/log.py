@@ -79,7 +79,8 @@ class KafkaSystem:
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, Holding]:
         """What topics hold: those of these that there are, or all. Brokers tell clients of no bytes."""
-        found = self._topics.find(self._topics.all() if streams is None else streams)
+        shown = self._topics.all().keys()
+        found = self._topics.find(shown if streams is None else shown & set(streams))
         while True:
             try:
                 return self._held({name: found[name].partitions for name in sorted(found)})
