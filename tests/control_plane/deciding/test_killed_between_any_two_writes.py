@@ -112,8 +112,9 @@ def _end(stage: Stage) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "launch" else pytest.mark.long) for name in SCENES]
+)
 def test_the_next_operator_comes_to_the_same_end(api_server: ApiServer, name: str) -> None:
     undisturbed, writes = play(api_server, SCENES[name], 10_000)
     assert writes > 1
