@@ -11,16 +11,16 @@ from threading import Event
 from bench.engine.spent import cpu_seconds
 from streamapp.spec.marks import Capability
 from streamapp.spec.parse import parse
-from streamapp_runtime.driver.application import Wish, run
-from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.hearers import Hearers
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.modes.standalone_run import RunOptions, run_standalone
+from streamapp_runtime.driver.reporting.listeners import Listeners
 
 
 def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
     """Run until the end of all streams, or for so many batches where that is not 0."""
     stop, seen = Event(), 0
 
-    def heard(batch: Batch) -> None:
+    def heard(batch: BatchResult) -> None:
         nonlocal seen
         seen += 1
         steps: Counter[str] = Counter()
@@ -31,15 +31,15 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
             stop.set()
 
     found = parse(Path(app).read_text(), frozenset(Capability))
-    wish = Wish(processors, Path(data), until_end=True, rows=rows)
-    hearers = Hearers(
+    wish = RunOptions(processors, Path(data), until_end=True, rows=rows)
+    hearers = Listeners(
         launched=lambda _: tell(0.0, 0, 0, 0, {}),
         heard=heard,
         trouble=troubled,
         idle=lambda: None,
         changed=lambda _: None,
     )
-    run(found.apps[0], wish, stop, hearers)
+    run_standalone(found.apps[0], wish, stop, hearers)
 
 
 def troubled(why: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamapp_operator.telemetry import metrics as operator
-from streamapp_runtime.driver import metrics as driver
+from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.chart.helm import CHART
 
 BOARDS: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp_operator.acceptance.rules import problems
 from streamapp_operator.installation import Installation
-from streamapp_runtime.driver.unready import unready
+from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from tests.chart.helm import Helm, of_kind, value_set, value_sets
 
 
@@ -33,7 +33,7 @@ def parsed(helm: Helm, *said: str) -> StreamApp:
 def test_an_installation_that_allows_nothing_takes_it(helm: Helm, name: str) -> None:
     app = parsed(helm, value_set(name))
     assert problems(app, Installation(image="streamapp-runtime:1")) == []
-    assert unready(app) == []
+    assert unsupported_fields(app) == []
 
 
 def test_it_runs_where_the_operator_looks_and_names_its_class(helm: Helm) -> None:

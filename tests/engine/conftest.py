@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.session import close_session, open_session
+from streamapp_runtime.driver.executors.spark_session import close_session, open_session
 from streamapp_runtime.systems.connection import Kafka
 from tests.engine import places
 from tests.engine.graphs.harness import House

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.home import Home, embedded_home
+from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.systems.connection import Kafka
 from tests.engine.graphs.harness import House, house_at
 
@@ -21,13 +21,13 @@ WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that t
 @contextmanager
 def embedded(session: SparkSession, folder: Path) -> Iterator[House]:
     """A log that lies in the folder."""
-    with house_at(session, embedded_home(folder)) as house:
+    with house_at(session, embedded_storage(folder)) as house:
         yield house
 
 
 @contextmanager
 def kafka(session: SparkSession, folder: Path, there: Kafka, prefix: str = "") -> Iterator[House]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
-    home = Home(there, folder / "state")
+    home = AppStorage(there, folder / "state")
     with house_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as house:
         yield house

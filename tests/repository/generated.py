@@ -9,7 +9,7 @@ from streamapp_operator.cluster import rights_page
 from streamapp_operator.status import page as life_page
 from streamapp_operator.status import picture
 from streamapp_operator.telemetry import metrics as operator_metrics
-from streamapp_runtime.driver import metrics
+from streamapp_runtime.driver.reporting import run_metrics
 from tests.chart.makers import crd as chart_crd
 from tests.chart.makers import dashboards
 from tests.chart.makers import rules as chart_rules
@@ -27,7 +27,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/pictures/app-life.svg": picture.picture,
     "docs/reference/app-life.md": life_page.page,
     "docs/reference/installation.md": installation_file.page,
-    "docs/reference/metrics.md": metrics.page,
+    "docs/reference/metrics.md": run_metrics.page,
     "docs/reference/operator-metrics.md": operator_metrics.page,
     "docs/reference/operator-rights.md": rights_page.page,
     "docs/reference/resource.md": reference.page,

@@ -39,15 +39,6 @@ def test_the_patterns_find_what_they_are_for() -> None:
     assert not FOLDERS.search("docs/work/index.md and $HOME/work/x")
 
 
-def test_no_source_file_is_longer_than_300_lines() -> None:
-    longest = {
-        str(path.relative_to(REPOSITORY)): lines
-        for path in files("*.py")
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 300
-    }
-    assert longest == {}
-
-
 def test_every_module_says_what_it_is_for() -> None:
     """Tests say it by their names; a package whose file is empty by its own name."""
     silent = [

@@ -8,25 +8,27 @@ from streamapp.protocol.ending import Code
 from streamapp_runtime.cli.outcome import Ended
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.hearers import Hearers
-    from streamapp_runtime.driver.measured import Measured
-    from streamapp_runtime.driver.progress import Progress
-    from streamapp_runtime.driver.stop import Stop
+    from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.reporting.listeners import Listeners
+    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
 T = TypeVar("T")
 
 
-def attempt(start: "Callable[[Stop, Hearers], None]", progress: "Progress", measured: "Measured") -> Ended:
+def attempt(
+    start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", measured: "RunMetrics"
+) -> Ended:
     """Start, be heard, end: no exception leaves here."""
-    from streamapp_runtime.driver.failing import FailedError
-    from streamapp_runtime.driver.hearers import Hearers
-    from streamapp_runtime.driver.jvm import JavaMissingError, JvmFailedError
-    from streamapp_runtime.driver.refused import RefusedError
-    from streamapp_runtime.driver.stop import Stop
+    from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.failures import FailedError
+    from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.reporting.listeners import Listeners
 
-    stop = Stop()
+    stop = SignalStop()
     stop.on_signals()
-    hearers = Hearers(
+    hearers = Listeners(
         launched=_both(progress.launched, measured.launched),
         heard=_both(progress.batch, measured.batch),
         trouble=_both(progress.trouble, measured.trouble),
@@ -35,7 +37,7 @@ def attempt(start: "Callable[[Stop, Hearers], None]", progress: "Progress", meas
     )
     try:
         start(stop, hearers)
-    except RefusedError as refused:
+    except AppRefusedError as refused:
         return Ended(Code.CONFIG, problems=tuple(refused.problems))
     except JavaMissingError as missing:
         return Ended(Code.MISUSE, str(missing))

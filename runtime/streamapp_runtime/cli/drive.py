@@ -48,26 +48,26 @@ def _driven(metrics_port: int) -> Ended:
     from streamapp_runtime.carriers.api_server import ApiServer
     from streamapp_runtime.carriers.config_maps import ConfigMaps
     from streamapp_runtime.cli.voice import voice
-    from streamapp_runtime.driver.driving import drive as drive_app
-    from streamapp_runtime.driver.measured import Measured
-    from streamapp_runtime.driver.neighbourhood import neighbours
-    from streamapp_runtime.driver.post import this_post
-    from streamapp_runtime.driver.progress import Progress
-    from streamapp_runtime.driver.scrape import EVERYWHERE, listening, serving
+    from streamapp_runtime.driver.executors.executor_locations import executor_locations
+    from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
+    from streamapp_runtime.driver.modes.pod_environment import pod_environment
+    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+    from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
     try:
-        post, server = this_post(), ApiServer.of_pod()
+        post, server = pod_environment(), ApiServer.of_pod()
     except (KeyError, OSError) as error:
         return Ended(Code.MISUSE, f"this is no driver's pod: {error}")
     accepted = _accepted(post.app)
     if isinstance(accepted, Problem):
         return Ended(Code.CONFIG, problems=(accepted,))
     say, periods = voice(quiet=False, log_format="json")
-    progress, measured = Progress(say, time.monotonic, *periods), Measured(time.monotonic)
+    progress, measured = ProgressLog(say, time.monotonic, *periods), RunMetrics(time.monotonic)
     carrier = ConfigMaps(server, post.wanted, post.report, progress.trouble)
     carrier.begin()
-    places = neighbours(lambda: server.pods(post.executors), post.location)
-    with serving(listening(measured.text, metrics_port, EVERYWHERE)):
+    places = executor_locations(lambda: server.pods(post.executors), post.location)
+    with serve_metrics(metrics_server(measured.text, metrics_port, EVERYWHERE)):
         ended = attempt(
             lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
             progress,

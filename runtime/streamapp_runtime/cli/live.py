@@ -6,11 +6,11 @@ from pathlib import Path
 from streamapp.cli.away import AwayError
 from streamapp.cli.looked import Looked, NoLookError, Reached
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.home import connection_of
-from streamapp_runtime.driver.kept_state import kept_state
-from streamapp_runtime.driver.ledger import LayoutUnreadableError
-from streamapp_runtime.driver.outlook import made_counts
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LayoutUnreadableError
+from streamapp_runtime.driver.checkpoints.stored_layout import stored_layout
+from streamapp_runtime.driver.start.app_storage import connection_of
+from streamapp_runtime.driver.start.live_world import made_counts
 from streamapp_runtime.systems.connection import Embedded, SettingsUnfitError, open_system
 from streamapp_runtime.systems.embedded.environment import LogUnreadableError
 from streamapp_runtime.systems.system import UnavailableError
@@ -24,7 +24,7 @@ def look(app: StreamApp, reached: Reached) -> Looked:
             found = _with(found, app, index, reached)
         except UnavailableError as error:
             raise AwayError(f'the system "{system.name}" cannot be asked: {error}') from None
-        except (RefusedError, SettingsUnfitError, LayoutUnreadableError, LogUnreadableError) as error:
+        except (AppRefusedError, SettingsUnfitError, LayoutUnreadableError, LogUnreadableError) as error:
             raise NoLookError(str(error)) from None
     return found
 
@@ -41,5 +41,5 @@ def _with(found: Looked, app: StreamApp, index: int, reached: Reached) -> Looked
         if index:
             return Looked(counts, found.layout, found.run)
         return Looked(
-            counts | made_counts(app, system), *kept_state(system, f"{app.application_id}.checkpoint")
+            counts | made_counts(app, system), *stored_layout(system, f"{app.application_id}.checkpoint")
         )

@@ -36,7 +36,7 @@ def opened(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
 @contextmanager
 def told() -> Iterator[None]:
     """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
-    from streamapp_runtime.driver.refused import RefusedError
+    from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.intake.lines import UnusableLineError
     from streamapp_runtime.stores.store import StoreError
     from streamapp_runtime.systems.connection import SettingsUnfitError
@@ -53,7 +53,7 @@ def told() -> Iterator[None]:
         ValueError,
         LogUnreadableError,
         OutOfRangeError,
-        RefusedError,
+        AppRefusedError,
         SettingsUnfitError,
         StoreError,
         UnknownStreamError,

@@ -66,8 +66,8 @@ class Place:
     @contextmanager
     def _of_app(self, make: bool) -> Iterator[Streams]:
         from streamapp.cli.sources import one_app
-        from streamapp_runtime.driver.home import connection_of
-        from streamapp_runtime.driver.outlook import topics_of
+        from streamapp_runtime.driver.start.app_storage import connection_of
+        from streamapp_runtime.driver.start.live_world import topics_of
 
         app = one_app(self.log, self.app)
         with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:

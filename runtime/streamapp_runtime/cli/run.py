@@ -17,10 +17,10 @@ from streamapp_runtime.cli.duration import seconds_of
 from streamapp_runtime.cli.outcome import Ended
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.application import Wish
-    from streamapp_runtime.driver.measured import Measured
-    from streamapp_runtime.driver.progress import Progress
-    from streamapp_runtime.driver.words import Word
+    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 T = TypeVar("T")
 
@@ -89,15 +89,15 @@ def run(
     chosen = one_of(found.apps, app, name)
 
     from streamapp_runtime.cli.voice import voice
-    from streamapp_runtime.driver.application import Wish
-    from streamapp_runtime.driver.measured import Measured
-    from streamapp_runtime.driver.progress import Progress
+    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
     rows = batch_rows or chosen.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
-    wish = Wish(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
+    wish = RunOptions(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
     say, soon = voice(quiet, log_format)
-    progress, measured = Progress(say, time.monotonic, *soon), Measured(time.monotonic)
+    progress, measured = ProgressLog(say, time.monotonic, *soon), RunMetrics(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
         ended = _ran(chosen, wish, progress, measured)
     if ended.code is Code.DONE:
@@ -105,9 +105,9 @@ def run(
     _leave(app, ended, log_format)
 
 
-def _ran(app: StreamApp, wish: "Wish", progress: "Progress", measured: "Measured") -> Ended:
+def _ran(app: StreamApp, wish: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> Ended:
     """Run an app to its end, whichever that is."""
-    from streamapp_runtime.driver.application import run as run_app
+    from streamapp_runtime.driver.modes.standalone_run import run_standalone as run_app
 
     return attempt(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
 
@@ -125,14 +125,14 @@ def _leave(source: str, ended: Ended, log_format: str) -> None:
 
 
 @contextmanager
-def _metrics(measured: "Measured", port: int, say: "Callable[[Word], None]") -> Iterator[None]:
-    from streamapp_runtime.driver.scrape import listening, serving
-    from streamapp_runtime.driver.words import Word
+def _metrics(measured: "RunMetrics", port: int, say: "Callable[[RunMessage], None]") -> Iterator[None]:
+    from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
+    from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
     try:
-        server = listening(measured.text, port)
+        server = metrics_server(measured.text, port)
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
-    with serving(server) as url:
-        say(Word(f"metrics at {url}", {"event": "metrics", "url": url}))
+    with serve_metrics(server) as url:
+        say(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
         yield

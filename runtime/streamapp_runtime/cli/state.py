@@ -14,7 +14,7 @@ from streamapp_runtime.cli.duration import seconds_of
 from streamapp_runtime.cli.opened_log import opened, told
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.committed_rows import TaskRows
+    from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
     from streamapp_runtime.lanes.tables_file import KnownTable
 
 STATE = "state"
@@ -81,8 +81,8 @@ def read(
       streamapp state read ./data users --limit 10
       streamapp state read ./data users --key u17 -o json
     """
-    from streamapp_runtime.driver.committed_rows import committed_rows
-    from streamapp_runtime.driver.stored_rows import stored_rows
+    from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
+    from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
     from streamapp_runtime.stores.opening import StoreKind
 
     with told(), opened(data) as system:

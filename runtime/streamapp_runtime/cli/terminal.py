@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TextIO
 
-from streamapp_runtime.driver.words import Word
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 REWRITTEN = 0.2
 """Seconds between two passing words on a terminal, where they take no room."""
@@ -18,7 +18,7 @@ class Terminal:
     stream: TextIO
     _passing: bool = False
 
-    def say(self, word: Word) -> None:
+    def say(self, word: RunMessage) -> None:
         """Say a word."""
         rewrite = word.passing and self.stream.isatty()
         line = word.text[: shutil.get_terminal_size().columns - 1] if rewrite else word.text
@@ -27,7 +27,7 @@ class Terminal:
         self._passing = rewrite
 
 
-def say_json(stream: TextIO, word: Word) -> None:
+def say_json(stream: TextIO, word: RunMessage) -> None:
     """Say a word to a machine."""
     stream.write(word.as_json() + "\n")
     stream.flush()

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import partial
 
 from streamapp_runtime.cli.terminal import REWRITTEN, Terminal, say_json
-from streamapp_runtime.driver.progress import LATER, SOON
-from streamapp_runtime.driver.words import Word
+from streamapp_runtime.driver.reporting.progress_log import LATER, SOON
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 
-def voice(quiet: bool, log_format: str) -> tuple[Callable[[Word], None], tuple[float, float]]:
+def voice(quiet: bool, log_format: str) -> tuple[Callable[[RunMessage], None], tuple[float, float]]:
     """What says words, and how many seconds lie between two, at first and later."""
     periods = (SOON, LATER)
     if quiet:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from streamapp_operator.telemetry import metrics as operator
-from streamapp_runtime.driver import metrics as driver
+from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.chart.makers.panels import APPS, OPERATOR, Panel
 
 WIDTH, HEIGHT = 8, 8

@@ -7,13 +7,13 @@ import signal
 import sys
 from pathlib import Path
 
-from streamapp_runtime.driver.post import Post
-from streamapp_runtime.driver.session import close_session, open_shaped_session
-from streamapp_runtime.driver.workforce import ANY, Workforce
+from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
+from streamapp_runtime.driver.executors.spark_session import close_session, open_configured_session
+from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 
 
 def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]) -> None:
-    post = Post(accepted, accepted, "wanted", "report", pod, "127.0.0.1")
+    post = PodEnvironment(accepted, accepted, "wanted", "report", pod, "127.0.0.1")
     of_pod = "spark.kubernetes.authenticate."
     shape = post.spark() | {
         "spark.master": f"k8s://{server}",
@@ -21,8 +21,8 @@ def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]
         f"{of_pod}oauthTokenFile": str(account / "token"),
         "spark.kubernetes.executor.podTemplateFile": str(accepted / "executor.json"),
     }
-    session = open_shaped_session("calling", shape)
-    force = Workforce("calling", session, lambda _: None, ANY)
+    session = open_configured_session("calling", shape)
+    force = ExecutorPool("calling", session, lambda _: None, UNLIMITED_WORKERS)
     for count in counts:
         force.call(count)
     signal.sigwait({signal.SIGTERM})

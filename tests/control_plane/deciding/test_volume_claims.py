@@ -10,10 +10,10 @@ from typing import Any
 
 from streamapp_operator import naming
 from streamapp_runtime.carriers.api_server import ApiServer as Client
-from streamapp_runtime.driver.compilers import LATE
-from streamapp_runtime.driver.neighbourhood import neighbours
-from streamapp_runtime.driver.post import SPARK
-from streamapp_runtime.driver.seating import seated
+from streamapp_runtime.driver.executors.binding import bind_executors
+from streamapp_runtime.driver.executors.executor_locations import executor_locations
+from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.modes.pod_environment import SPARK
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.kubelet import account, mounted
@@ -58,7 +58,7 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage,
     assert template["spec"]["restartPolicy"] == "Always"
     (container,) = template["spec"]["containers"]
     java = {one["value"] for one in container["env"] if one["name"].startswith("SPARK_JAVA_OPT_")}
-    assert set(LATE.split()) < java
+    assert set(LATE_COMPILATION.split()) < java
     (claim,) = made["spec"]["volumeClaimTemplates"]
     assert claim["metadata"]["name"] == "streamapp-state"
     assert claim["metadata"]["labels"]["streamapp.dev/app"] == "app"
@@ -134,12 +134,12 @@ def test_a_driver_knows_by_which_claim_each_executor_is(stage: Stage, tmp_path: 
     assert isinstance(server, ApiServer)
     client = Client(server.url, given / "token", given / "ca.crt", stage.namespace)
     own = {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
-    places = neighbours(lambda: client.pods(own["STREAMAPP_EXECUTORS"]), own["STREAMAPP_LOCATION"])
+    places = executor_locations(lambda: client.pods(own["STREAMAPP_EXECUTORS"]), own["STREAMAPP_LOCATION"])
     for ordinal, number in ((10, "1"), (0, "2"), (2, "3")):
         executor(stage, ordinal, number)
     at = places({"1", "2", "3"})
     assert at == {one: f"streamapp-state-set-{ordinal}" for one, ordinal in {"1": 10, "2": 0, "3": 2}.items()}
-    seats = seated({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
+    seats = bind_executors({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
     assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
 
 

@@ -6,20 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.fill_turns import FillTurn, Shared, fill_turn
-from streamapp_runtime.driver.flow import Demand
+from streamapp_runtime.driver.inputs.fill_turns import FillTurn, TurnTakingStore, fill_turn
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 
 SIDE = "rates>prices"
-HERE = Shared(frozenset({Partition(SIDE, 0), Partition(SIDE, 1)}), frozenset({"t0", "t1"}))
-THERE = Shared(HERE.partitions, frozenset({"t2"}))
+HERE = TurnTakingStore(frozenset({Partition(SIDE, 0), Partition(SIDE, 1)}), frozenset({"t0", "t1"}))
+THERE = TurnTakingStore(HERE.partitions, frozenset({"t2"}))
 STORES = {"t0": HERE, "t2": THERE}
-FILLS = Demand("t0", Partition(SIDE, 0), 0, 5)
-FILLS_THERE = Demand("t2", Partition(SIDE, 0), 0, 5)
-ROWS = Demand("t1", Partition("views", 1), 0, 9)
-ROWS_THERE = Demand("t2", Partition("views", 2), 0, 9)
+FILLS = PendingRange("t0", Partition(SIDE, 0), 0, 5)
+FILLS_THERE = PendingRange("t2", Partition(SIDE, 0), 0, 5)
+ROWS = PendingRange("t1", Partition("views", 1), 0, 9)
+ROWS_THERE = PendingRange("t2", Partition("views", 2), 0, 9)
 
 
-def turn(*able: Demand, last: str = "", waiting: str = "") -> FillTurn:
+def turn(*able: PendingRange, last: str = "", waiting: str = "") -> FillTurn:
     return fill_turn(able, STORES, {SIDE}, waiting.split(), last.split())
 
 
@@ -52,11 +52,11 @@ EVERY = [FILLS, ROWS, FILLS_THERE, ROWS_THERE]
     st.lists(st.sampled_from(EVERY), unique=True), st.sets(st.sampled_from(["t0", "t1", "t2"])), st.booleans()
 )
 def test_no_row_is_read_beside_what_fills_its_table_and_neither_waits_for_two_batches(
-    able: list[Demand], waiting: set[str], began: bool
+    able: list[PendingRange], waiting: set[str], began: bool
 ) -> None:
     """Against the meaning of turns: batch after batch with as much to read as before."""
     last: frozenset[str] = frozenset({"t0"} if began else ())
-    read: list[set[Demand]] = []
+    read: list[set[PendingRange]] = []
     for _ in range(2):
         found = fill_turn(able, STORES, {SIDE}, waiting, last)
         last = found.filling

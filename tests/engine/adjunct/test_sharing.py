@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.filled import Filled
-from streamapp_runtime.driver.flow import Demand
-from streamapp_runtime.driver.sharing import LEAST_SECONDS, SharedTable, Sharing
+from streamapp_runtime.driver.inputs.broadcast_tables import LEAST_SECONDS, BroadcastTable, BroadcastTables
+from streamapp_runtime.driver.inputs.fill_progress import FillProgress
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.orders import Report, SharedOrder
 
 A, B = Partition("rates>prices", 0), Partition("rates>prices", 1)
@@ -27,11 +27,11 @@ class Driver:
     now: float = 100.0
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
     held: dict[str, list[str]] = field(default_factory=dict)
-    sharing: Sharing = field(init=False)
+    sharing: BroadcastTables = field(init=False)
 
     def __post_init__(self) -> None:
-        table = SharedTable("prices", (A, B), self.in_memory, self.versions, self.before_join)
-        self.sharing = Sharing((table,), clock=lambda: self.now)
+        table = BroadcastTable("prices", (A, B), self.in_memory, self.versions, self.before_join)
+        self.sharing = BroadcastTables((table,), clock=lambda: self.now)
         self.sharing.forget(LANES, {})
 
     def located(self, **locations: str) -> None:
@@ -44,7 +44,7 @@ class Driver:
     def contains(self, task: str, **positions: int) -> None:
         self.contained[task] = {A: positions["a"], B: positions["b"]}
 
-    def orders(self, version: str = "1-1", *given: Demand) -> dict[str, SharedOrder]:
+    def orders(self, version: str = "1-1", *given: PendingRange) -> dict[str, SharedOrder]:
         return {name: one for name, (one,) in self.sharing.orders(version, self.filled, given).items()}
 
     def publishes(self, version: str) -> None:
@@ -54,8 +54,8 @@ class Driver:
                 self.hear(Report(LANES[name][0], "committed", published={"prices": order.makes}))
 
     @property
-    def filled(self) -> Filled:
-        return Filled(self.ends, self.contained, self.held)
+    def filled(self) -> FillProgress:
+        return FillProgress(self.ends, self.contained, self.held)
 
     @property
     def waiting(self) -> set[str]:
@@ -168,10 +168,10 @@ def test_after_a_loss_rows_wait_until_the_table_contains_what_rows_before_have_s
 
 
 def test_an_app_without_broadcast_tables_waits_for_nothing() -> None:
-    sharing = Sharing(())
+    sharing = BroadcastTables(())
     sharing.forget(LANES, {})
-    assert not sharing.pressing(Filled(ENDS, {}))
-    assert set(sharing.waiting(Filled(ENDS, {}))) == set()
+    assert not sharing.pressing(FillProgress(ENDS, {}))
+    assert set(sharing.waiting(FillProgress(ENDS, {}))) == set()
     assert sharing.hosts() == {}
 
 
@@ -234,7 +234,7 @@ def test_where_joins_see_their_own_batch_the_batch_that_fills_makes_the_version(
     driver.located(p0="here", p1="here")
     driver.contains("t0", a=3, b=0)
     driver.publishes("1-7")
-    given = Demand("t0", A, 3, 8)
+    given = PendingRange("t0", A, 3, 8)
     assert {name: order.makes for name, order in driver.orders("1-8", given).items()} == {
         "p0": "1-8",
         "p1": "",

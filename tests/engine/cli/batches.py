@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from streamapp_runtime.driver.batch import Batch
+from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.lanes.orders import Report
 
 
@@ -19,8 +19,8 @@ def batch(
     given: Mapping[str, int] | None = None,
     status: str = "committed",
     counted: Sequence[tuple[str, str, int]] = (),
-) -> Batch:
-    return Batch(
+) -> BatchResult:
+    return BatchResult(
         number=number,
         incarnation=1,
         seconds=seconds,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from examples.sample_data import Sample
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.cli.state import state
-from streamapp_runtime.driver.metrics import COUNTED, METRICS, WATERMARK
+from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WATERMARK
 from tests.engine.cli.running import Running, Said, ends, got
 
 SAMPLE = re.compile(r"^(?P<name>\w+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$")

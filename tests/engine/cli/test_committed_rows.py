@@ -12,8 +12,8 @@ from streamapp.tasks.layout import Layout
 from streamapp.tasks.layout_codec import encode as encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.driver.committed_rows import committed_rows
-from streamapp_runtime.driver.ledger import LAYOUT
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
+from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.encode import encode

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 from streamapp.cli.main import root
 from streamapp.spec.parse import parse
 from streamapp.tasks.layout_codec import decode
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.outlook import counts_of
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.systems.connection import Connection, Embedded, Kafka, open_system
 from tests.engine.kafka.guarded import PASSWORD, guarded, secrets
 from tests.engine.kafka.page_views import app as page_views
@@ -83,7 +83,7 @@ def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state
     (parsed,) = parse(yaml.safe_dump(app)).apps
     before = json.loads(ask(tmp_path, app, "tasks", "--live", "-o", "json").stdout)
     with closing(open_system(connection)) as system:
-        ledger = Ledger(system, f"{parsed.application_id}.checkpoint")
+        ledger = CheckpointStream(system, f"{parsed.application_id}.checkpoint")
         ledger.open("run-1")
         ledger.remember(decode(json.dumps(before["layout"])))
         system.grow(f"{name}.users", 8)

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.exposition.metric import Kind
-from streamapp_runtime.driver.measured import Measured
-from streamapp_runtime.driver.metrics import BOUNDS, METRICS
-from streamapp_runtime.driver.scrape import listening, serving
+from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
+from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
 from tests.engine.cli.batches import batch
 from tests.engine.cli.running import got
 
 
-def measured() -> Measured:
-    return Measured(lambda: 0.0)
+def measured() -> RunMetrics:
+    return RunMetrics(lambda: 0.0)
 
 
 def value(text: str, sample: str) -> float:
@@ -82,7 +82,7 @@ def test_names_are_as_prometheus_wants_them() -> None:
 
 
 def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:
-    with serving(listening(lambda: "up 1\n", 0)) as url:
+    with serve_metrics(metrics_server(lambda: "up 1\n", 0)) as url:
         assert got(url) == (200, "text/plain; version=0.0.4; charset=utf-8", "up 1\n")
         assert got(url.replace("/metrics", "/other"))[0] == 404
     with pytest.raises(ConnectionRefusedError):
@@ -90,6 +90,6 @@ def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:
 
 
 def test_a_port_that_is_taken_is_an_error_at_once() -> None:
-    server = listening(str, 0)
-    with serving(server), pytest.raises(OSError, match="in use"):
-        listening(str, server.server_port)
+    server = metrics_server(str, 0)
+    with serve_metrics(server), pytest.raises(OSError, match="in use"):
+        metrics_server(str, server.server_port)

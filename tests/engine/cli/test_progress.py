@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.terminal import CLEARED, Terminal
-from streamapp_runtime.driver.progress import FIRST_LINES, LATER, SOON, Progress
-from streamapp_runtime.driver.words import Totals, Word, batch_word
+from streamapp_runtime.driver.reporting.progress_log import FIRST_LINES, LATER, SOON, ProgressLog
+from streamapp_runtime.driver.reporting.run_messages import RunMessage, RunTotals, batch_message
 from tests.engine.cli.batches import batch
 
 
@@ -25,8 +25,8 @@ class Screen(StringIO):
         return True
 
 
-def following(words: list[Word], clock: Clock) -> Progress:
-    progress = Progress(words.append, clock)
+def following(words: list[RunMessage], clock: Clock) -> ProgressLog:
+    progress = ProgressLog(words.append, clock)
     progress.begin()
     return progress
 
@@ -35,7 +35,7 @@ def following(words: list[Word], clock: Clock) -> Progress:
 def test_the_rates_of_all_words_and_what_came_after_them_add_up_to_the_summary(
     batches: list[tuple[float, int, int]],
 ) -> None:
-    words: list[Word] = []
+    words: list[RunMessage] = []
     clock = Clock()
     progress = following(words, clock)
     told = clock.now
@@ -56,7 +56,7 @@ def test_the_rates_of_all_words_and_what_came_after_them_add_up_to_the_summary(
 
 
 def test_words_come_every_second_at_first_and_every_ten_later() -> None:
-    words: list[Word] = []
+    words: list[RunMessage] = []
     clock = Clock()
     progress = following(words, clock)
     for _ in range(200):
@@ -66,7 +66,7 @@ def test_words_come_every_second_at_first_and_every_ten_later() -> None:
 
 
 def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
-    words: list[Word] = []
+    words: list[RunMessage] = []
     clock = Clock()
     progress = following(words, clock)
     for bad, restored in ((0, 0), (2, 7)):
@@ -80,7 +80,7 @@ def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
 
 
 def test_idleness_is_told_once_until_rows_come_again() -> None:
-    words: list[Word] = []
+    words: list[RunMessage] = []
     clock = Clock()
     progress = following(words, clock)
     for rows in (5, 0, 0, 7, 0):
@@ -92,7 +92,7 @@ def test_idleness_is_told_once_until_rows_come_again() -> None:
 
 
 def test_a_failed_batch_is_told_with_its_reason() -> None:
-    words: list[Word] = []
+    words: list[RunMessage] = []
     following(words, Clock()).trouble("the disk is full")
     assert "the disk is full" in words[0].text
     assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
@@ -102,7 +102,7 @@ def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_oth
     screen = Screen()
     terminal = Terminal(screen)
     for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
-        terminal.say(Word(text, {}, passing))
+        terminal.say(RunMessage(text, {}, passing))
     assert screen.getvalue() == f"begun\na{CLEARED}b{CLEARED}ended\n"
 
 
@@ -110,12 +110,12 @@ def test_elsewhere_every_word_has_its_line() -> None:
     file = StringIO()
     terminal = Terminal(file)
     for text, passing in (("begun", False), ("a", True), ("b", True)):
-        terminal.say(Word(text, {}, passing))
+        terminal.say(RunMessage(text, {}, passing))
     assert file.getvalue() == "begun\na\nb\n"
 
 
 def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> None:
-    filling = batch_word(replace(batch(1), filling=1200), Totals(), 0, 1.0)
+    filling = batch_message(replace(batch(1), filling=1200), RunTotals(), 0, 1.0)
     assert "to fill 1,200" in filling.text
     assert filling.facts["toFill"] == 1200
-    assert "to fill" not in batch_word(batch(1), Totals(), 0, 1.0).text
+    assert "to fill" not in batch_message(batch(1), RunTotals(), 0, 1.0).text

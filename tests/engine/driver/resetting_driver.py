@@ -2,10 +2,10 @@
 
 import sys
 
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.reset import Reset
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 
 if __name__ == "__main__":
     folder, stream, nonce = sys.argv[1:]
-    Ledger(EmbeddedSystem(folder), stream).open("killed", reset=Reset(int(nonce)))
+    CheckpointStream(EmbeddedSystem(folder), stream).open("killed", reset=StateReset(int(nonce)))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.driver.admission import GUESS, Admission
+from streamapp_runtime.driver.inputs.batch_budget import GUESSED_RECORD_BYTES, BatchBudget
 from streamapp_runtime.lanes.orders import Report
 
 
@@ -12,11 +12,11 @@ def told(rows: int, size: int) -> Report:
 
 
 def test_before_anything_was_seen_records_are_guessed_to_be_small() -> None:
-    assert Admission(1_000_000, 256 * GUESS).budget() == 256
+    assert BatchBudget(1_000_000, 256 * GUESSED_RECORD_BYTES).budget() == 256
 
 
 def test_records_that_are_small_are_bounded_by_their_number() -> None:
-    assert Admission(10, 1 << 30).budget() == 10
+    assert BatchBudget(10, 1 << 30).budget() == 10
 
 
 SIZES = st.tuples(st.integers(1, 1_000), st.integers(0, 10_000_000))
@@ -26,7 +26,7 @@ SIZES = st.tuples(st.integers(1, 1_000), st.integers(0, 10_000_000))
 def test_a_batch_like_the_last_one_stays_within_its_bytes_but_for_one_record(
     batches: list[list[tuple[int, int]]], most: int
 ) -> None:
-    admission = Admission(1 << 40, most)
+    admission = BatchBudget(1 << 40, most)
     for tasks in batches:
         admission.heard([told(rows, size) for rows, size in tasks])
     each = sum(size for _, size in batches[-1]) / sum(rows for rows, _ in batches[-1])
@@ -34,7 +34,7 @@ def test_a_batch_like_the_last_one_stays_within_its_bytes_but_for_one_record(
 
 
 def test_a_batch_without_records_changes_nothing() -> None:
-    admission = Admission(1 << 40, 1 << 20)
+    admission = BatchBudget(1 << 40, 1 << 20)
     admission.heard([told(1, 1_024)])
     admission.heard([told(0, 0)])
     assert admission.budget() == 1_024

@@ -7,12 +7,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp.cli.sources import one_app
-from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.failing import MOST_FAILURES, FailedError
-from streamapp_runtime.driver.home import embedded_home
-from streamapp_runtime.driver.launch import launch
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
+from streamapp_runtime.driver.start.app_storage import embedded_storage
+from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash.streams import LogStreams
 
@@ -37,14 +37,14 @@ def system(streams: LogStreams) -> EmbeddedSystem:
 
 
 def started(session: SparkSession, system: EmbeddedSystem, folder: Path) -> Loop:
-    ledger = Ledger(system, "siege.checkpoint")
-    ready = launch(one_app(str(APP), None), embedded_home(folder), system, ledger, session, 1)
+    ledger = CheckpointStream(system, "siege.checkpoint")
+    ready = launch(one_app(str(APP), None), embedded_storage(folder), system, ledger, session, 1)
     loop = Loop(session, system, ledger, ready, 1_000, pause=lambda _: None)
     loop.start()
     return loop
 
 
-def to_the_end(loop: Loop) -> list[Batch]:
+def to_the_end(loop: Loop) -> list[BatchResult]:
     batches = []
     while loop.behind:
         batch = loop.step()
@@ -81,7 +81,7 @@ def test_a_driver_ends_when_another_has_taken_over(
 ) -> None:
     loop = started(session, system, tmp_path)
     loop.step()
-    Ledger(system, "siege.checkpoint").open("another")
+    CheckpointStream(system, "siege.checkpoint").open("another")
     with pytest.raises(FailedError, match="another driver runs this app"):
         to_the_end(loop)
     assert streams.size("enriched") == 0

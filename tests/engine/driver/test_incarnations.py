@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.claim import NOBODY, Claim
-from streamapp_runtime.driver.ledger import Ledger
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from streamapp_runtime.systems.system import FencedError
@@ -17,7 +17,7 @@ STREAM = "app.checkpoint"
 class Overtaken(EmbeddedSystem):
     """A log in which another driver starts between a look at it and what follows."""
 
-    def __init__(self, path: Path, rivals: int, claim: Claim = NOBODY) -> None:
+    def __init__(self, path: Path, rivals: int, claim: Ownership = NOBODY) -> None:
         super().__init__(path)
         self.rivals, self.claim = rivals, claim
 
@@ -25,7 +25,7 @@ class Overtaken(EmbeddedSystem):
         if self.rivals:
             self.rivals -= 1
             rival = EmbeddedSystem(self._environment.path)
-            Ledger(rival, STREAM).open("rival", self.claim)
+            CheckpointStream(rival, STREAM).open("rival", self.claim)
             rival.close()
         return super().begin(*args, **options)
 
@@ -49,13 +49,13 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
     system.close()
 
 
-def opened(system: EmbeddedSystem, run: str = "run") -> Ledger:
-    ledger = Ledger(system, STREAM)
+def opened(system: EmbeddedSystem, run: str = "run") -> CheckpointStream:
+    ledger = CheckpointStream(system, STREAM)
     ledger.open(run)
     return ledger
 
 
-def checkpointed(ledger: Ledger, task: str, text: str) -> None:
+def checkpointed(ledger: CheckpointStream, task: str, text: str) -> None:
     transaction = ledger.system.begin(STREAM, ledger.incarnation)
     transaction.put(STREAM, task.encode(), text.encode())
     transaction.commit()

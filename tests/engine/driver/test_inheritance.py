@@ -8,7 +8,7 @@ from streamapp.control.upstream import Upstream
 from streamapp.tasks.layout import Layout, StreamLayout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
-from streamapp_runtime.driver.inheritance import inherited
+from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
 
 P, Q = Partition("views", 0), Partition("views", 1)
 
@@ -21,7 +21,7 @@ def checkpoint(
 
 
 def taken_over(tasks, checkpoints, *, shared=(), layout=None, turn=0):
-    found = inherited(tasks, checkpoints, shared, layout, turn)
+    found = inherited_bookkeeping(tasks, checkpoints, shared, layout, turn)
     books = {task: decode(text) for task, text in found.items()}
     return {task: {p: u.watermark for p, u in b.partitions.items()} for task, b in books.items()}
 

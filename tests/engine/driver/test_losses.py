@@ -3,7 +3,7 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.losses import lost, reason
+from streamapp_runtime.driver.batches.job_failures import failure_reason, is_process_loss
 
 CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
 Lost task 0.0 in stage 4.0 (TID 6) (host executor 1): org.apache.spark.SparkException: \
@@ -24,17 +24,19 @@ Driver stacktrace:"""
 
 
 def test_the_end_of_a_process_is_told_as_that() -> None:
-    assert reason(PySparkException(CRASHED)) == "a process was lost (Python worker exited unexpectedly)"
+    assert (
+        failure_reason(PySparkException(CRASHED)) == "a process was lost (Python worker exited unexpectedly)"
+    )
 
 
 def test_of_what_a_worker_raised_the_error_itself_is_told() -> None:
-    assert reason(PySparkException(RAISED)) == "ValueError: no such stream"
+    assert failure_reason(PySparkException(RAISED)) == "ValueError: no such stream"
 
 
 def test_an_error_without_words_is_told_by_its_kind() -> None:
-    assert reason(EOFError()) == "EOFError"
+    assert failure_reason(EOFError()) == "EOFError"
 
 
 @pytest.mark.parametrize(("said", "expected"), [(CRASHED, True), (RAISED, False)])
 def test_only_the_loss_of_a_process_clears_the_records(said: str, expected: bool) -> None:
-    assert lost(PySparkException(said)) is expected
+    assert is_process_loss(PySparkException(said)) is expected

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp_runtime.driver.outage import MOST_SECONDS, Outage, is_away
+from streamapp_runtime.driver.batches.outage import MOST_SECONDS, Outage, is_away
 from streamapp_runtime.systems.system import DeniedError, FencedError, FullError, UnavailableError
 
 

@@ -1,11 +1,15 @@
 """Tasks that wait for something that is away get rows again, at longer and longer intervals."""
 
-from streamapp_runtime.driver.patience import FIRST_SECONDS, LONGEST_SECONDS, Patience
+from streamapp_runtime.driver.batches.remote_table_backoff import (
+    FIRST_SECONDS,
+    LONGEST_SECONDS,
+    RemoteTableBackoff,
+)
 
 
 def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() -> None:
     now = [0.0]
-    patience = Patience(lambda: now[0])
+    patience = RemoteTableBackoff(lambda: now[0])
     expected = FIRST_SECONDS
     for number in range(12):
         assert patience.note({"a"}, {"a", "b"}) == (number == 0)
@@ -18,14 +22,14 @@ def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() 
 
 
 def test_a_batch_without_the_tasks_that_wait_says_nothing_of_them() -> None:
-    patience = Patience(lambda: 0.0)
+    patience = RemoteTableBackoff(lambda: 0.0)
     patience.note({"a"}, {"a"})
     patience.note((), {"b"})
     assert patience.held() == {"a"}
 
 
 def test_a_task_that_was_given_rows_and_waits_no_more_is_forgotten() -> None:
-    patience = Patience(lambda: 0.0)
+    patience = RemoteTableBackoff(lambda: 0.0)
     patience.note({"a"}, {"a"})
     patience.note((), {"a"})
     assert patience.held() == frozenset()

@@ -17,12 +17,16 @@ from streamapp.tasks.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.request import Assignment
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.follower import taken
-from streamapp_runtime.driver.home import embedded_home
-from streamapp_runtime.driver.ledger import LAYOUT, LayoutUnreadableError, Ledger
-from streamapp_runtime.driver.own import Own
-from streamapp_runtime.driver.reset import Reset
-from streamapp_runtime.driver.site import Site
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
+    LAYOUT,
+    CheckpointStream,
+    LayoutUnreadableError,
+)
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.modes.wanted_model import wanted_assignment
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.app_storage import embedded_storage
+from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.graphs.harness import app
 from tests.engine.systems.values import values, write
@@ -39,16 +43,16 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
     system.close()
 
 
-def opened(system: EmbeddedSystem, reset: Reset, run: str = "another") -> Ledger:
-    ledger = Ledger(system, STREAM)
+def opened(system: EmbeddedSystem, reset: StateReset, run: str = "another") -> CheckpointStream:
+    ledger = CheckpointStream(system, STREAM)
     ledger.open(run, reset=reset)
     return ledger
 
 
 @pytest.fixture
-def known(system: EmbeddedSystem) -> Ledger:
+def known(system: EmbeddedSystem) -> CheckpointStream:
     """An app that has a layout, a checkpoint, and three records between its stages."""
-    ledger = opened(system, Reset(), "first")
+    ledger = opened(system, StateReset(), "first")
     ledger.remember(Layout("first", "partition"))
     ledger.begin_at({VIEWS: 7})
     system.create(BETWEEN.stream, 1)
@@ -63,7 +67,7 @@ def known(system: EmbeddedSystem) -> Ledger:
 def test_a_raised_nonce_begins_a_run_that_knows_nothing_and_reads_nothing_of_the_one_before(
     system: EmbeddedSystem,
 ) -> None:
-    ledger = opened(system, Reset(1))
+    ledger = opened(system, StateReset(1))
     assert ledger.was_reset
     assert (ledger.run_id, ledger.incarnation) == ("another", 2)
     assert (ledger.layout, ledger.checkpoints, ledger.identities) == (None, {}, {})
@@ -72,38 +76,38 @@ def test_a_raised_nonce_begins_a_run_that_knows_nothing_and_reads_nothing_of_the
 
 @pytest.mark.usefixtures("known")
 def test_the_same_nonce_and_a_lower_one_give_nothing_up(system: EmbeddedSystem) -> None:
-    opened(system, Reset(2))
+    opened(system, StateReset(2))
     for nonce in (2, 1, 0):
-        ledger = opened(system, Reset(nonce), "a third")
+        ledger = opened(system, StateReset(nonce), "a third")
         assert not ledger.was_reset
         assert ledger.run_id == "another"
 
 
 @pytest.mark.usefixtures("known")
 def test_a_nonce_that_is_raised_again_gives_up_again(system: EmbeddedSystem) -> None:
-    opened(system, Reset(1), "second")
-    assert opened(system, Reset(4), "third").run_id == "third"
+    opened(system, StateReset(1), "second")
+    assert opened(system, StateReset(4), "third").run_id == "third"
 
 
 @pytest.mark.usefixtures("known")
 def test_a_run_never_has_the_name_of_the_one_that_was_given_up(system: EmbeddedSystem) -> None:
-    assert opened(system, Reset(1), "first").run_id != "first"
+    assert opened(system, StateReset(1), "first").run_id != "first"
 
 
 def test_an_app_that_is_new_has_nothing_to_give_up_whatever_its_nonce(system: EmbeddedSystem) -> None:
-    ledger = opened(system, Reset(3))
+    ledger = opened(system, StateReset(3))
     assert not ledger.was_reset
-    assert not opened(system, Reset(3)).was_reset
-    assert opened(system, Reset(4), "raised").was_reset
+    assert not opened(system, StateReset(3)).was_reset
+    assert opened(system, StateReset(4), "raised").was_reset
 
 
 @pytest.mark.usefixtures("known")
 def test_a_resource_that_is_made_anew_keeps_the_state_until_its_own_nonce_is_raised(
     system: EmbeddedSystem,
 ) -> None:
-    opened(system, Reset(0, "uid-1"))
-    assert not opened(system, Reset(2, "uid-2")).was_reset
-    assert opened(system, Reset(3, "uid-2")).was_reset
+    opened(system, StateReset(0, "uid-1"))
+    assert not opened(system, StateReset(2, "uid-2")).was_reset
+    assert opened(system, StateReset(3, "uid-2")).was_reset
 
 
 @pytest.mark.usefixtures("known")
@@ -115,8 +119,8 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
         streams=[{"name": "views", "key": "user", "columns": "user STRING"}, {"name": "seen", "key": "user"}],
         resetNonce=1,
     )
-    ledger = opened(system, Reset.of_cluster(Accepted(made, 2, "uid-1")), "second")
-    site = Site(made, embedded_home(tmp_path), system, ledger, Own())
+    ledger = opened(system, StateReset.of_cluster(Accepted(made, 2, "uid-1")), "second")
+    site = AppContext(made, embedded_storage(tmp_path), system, ledger, UserFunctions())
     task = TaskModel("Partition 0", (VIEWS,), 0)
     for run, taken_up in (("first", False), ("second", True)):
         model = JobModel.of(
@@ -127,7 +131,7 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
             processors={"processor-0": ["Partition 0"]},
         )
         layout = Layout(run, "partition", changelog={"Partition 0": 0})
-        found = taken(site, Wanted(Accepted(made).hash, 1, model, layout), model)
+        found = wanted_assignment(site, Wanted(Accepted(made).hash, 1, model, layout), model)
         assert isinstance(found, Assignment) == taken_up
 
 
@@ -137,8 +141,8 @@ def test_a_layout_that_cannot_be_read_is_given_up_too(system: EmbeddedSystem) ->
     transaction.put(STREAM, LAYOUT, b"torn")
     transaction.commit()
     with pytest.raises(LayoutUnreadableError, match="resetNonce"):
-        opened(system, Reset())
-    assert opened(system, Reset(1)).layout is None
+        opened(system, StateReset())
+    assert opened(system, StateReset(1)).layout is None
 
 
 @pytest.mark.usefixtures("known")
@@ -154,7 +158,7 @@ def test_a_kill_in_the_midst_leaves_all_or_nothing_and_the_next_start_has_given_
     assert child.returncode == -signal.SIGKILL
     done = point == "driver.gave-up"
     assert (b"Partition 0" in system.latest(STREAM)) == (LAYOUT in system.latest(STREAM)) == (not done)
-    ledger = opened(system, Reset(1))
+    ledger = opened(system, StateReset(1))
     assert ledger.was_reset == (not done)
     assert ledger.run_id == ("killed" if done else "another")
     assert (ledger.layout, ledger.checkpoints) == (None, {})

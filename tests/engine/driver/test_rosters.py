@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from streamapp.placement.place import place
 from streamapp.placement.placement import Placement
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.roster import Lanes, Roster, owners
+from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 
 DELAY = 30.0
 WHOLE: Lanes = {"a": ("0", "3"), "b": ("1", "4"), "c": ("2", "5")}
@@ -21,7 +21,7 @@ class World:
     def __init__(self, places: Mapping[str, str]) -> None:
         self.now = 0.0
         self.places = places
-        self.roster = Roster(WHOLE, self.placed, DELAY, lambda: self.now)
+        self.roster = LaneAssignment(WHOLE, self.placed, DELAY, lambda: self.now)
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
         state = {task: self.places[owner] for task, owner in previous.items()}
@@ -64,7 +64,7 @@ def test_after_the_delay_its_tasks_move_and_no_others() -> None:
     world = one_machine()
     world.after(0, "ac")
     lanes = world.after(DELAY, "ac")
-    assert sorted(owners(lanes)) == TASKS
+    assert sorted(processor_by_task(lanes)) == TASKS
     assert set(WHOLE["a"]) < set(lanes["a"])
     assert set(WHOLE["c"]) < set(lanes["c"])
     assert world.roster.moved().keys() == set(WHOLE["b"])
@@ -77,7 +77,7 @@ def test_each_processor_is_waited_for_by_itself() -> None:
     lanes = world.after(1, "a")
     assert world.roster.gone == {"b"}
     assert world.roster.away == ("c",)
-    assert set(WHOLE["c"]).isdisjoint(owners(lanes))
+    assert set(WHOLE["c"]).isdisjoint(processor_by_task(lanes))
 
 
 def test_where_all_processors_share_a_place_they_move_back() -> None:
@@ -121,5 +121,5 @@ def test_once_all_are_there_on_one_machine_every_task_runs_and_loads_are_balance
     for seconds, present in history:
         world.after(seconds, present)
     lanes = world.after(1, "abc")
-    assert sorted(owners(lanes)) == TASKS
+    assert sorted(processor_by_task(lanes)) == TASKS
     assert sorted(map(len, lanes.values())) == [2, 2, 2]

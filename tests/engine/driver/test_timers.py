@@ -1,6 +1,6 @@
 """What an idle driver wakes up for."""
 
-from streamapp_runtime.driver.timers import Timers
+from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.lanes.orders import Report
 
 

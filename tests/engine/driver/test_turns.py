@@ -7,9 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.flow import Demand
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.turns import Turn, at_end, end_turn, last_turn, left, take_turn, within
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.inputs.bounded_turns import (
+    BoundedTurn,
+    end_turn,
+    last_turn,
+    left_to_read,
+    partitions_at_end,
+    take_turn,
+    within_turn,
+)
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 
 P, Q = Partition("views", 0), Partition("views", 1)
@@ -20,19 +28,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def opened(folder: Path) -> tuple[EmbeddedSystem, Ledger]:
+def opened(folder: Path) -> tuple[EmbeddedSystem, CheckpointStream]:
     system = EmbeddedSystem(folder)
-    ledger = Ledger(system, "app.checkpoint")
+    ledger = CheckpointStream(system, "app.checkpoint")
     ledger.open("run")
     return system, ledger
 
 
 def test_a_driver_that_begins_anew_in_a_turn_goes_on_to_the_same_ends(folder: Path) -> None:
     system, ledger = opened(folder)
-    assert take_turn(ledger, {P: 5}) == Turn(1, {P: 5})
+    assert take_turn(ledger, {P: 5}) == BoundedTurn(1, {P: 5})
     system.close()
     system, ledger = opened(folder)
-    assert take_turn(ledger, {P: 9}) == Turn(1, {P: 5})
+    assert take_turn(ledger, {P: 9}) == BoundedTurn(1, {P: 5})
     system.close()
 
 
@@ -41,18 +49,20 @@ def test_a_start_after_a_turn_is_over_begins_the_next_with_the_ends_of_then(fold
     end_turn(ledger, take_turn(ledger, {P: 5}))
     system.close()
     system, ledger = opened(folder)
-    assert last_turn(ledger) == Turn(1, {P: 5}, over=True)
-    assert take_turn(ledger, {P: 9}) == Turn(2, {P: 9})
+    assert last_turn(ledger) == BoundedTurn(1, {P: 5}, over=True)
+    assert take_turn(ledger, {P: 9}) == BoundedTurn(2, {P: 9})
     system.close()
 
 
-demand = st.builds(Demand, st.sampled_from("ab"), st.sampled_from([P, Q]), st.integers(0, 9), st.just(10))
+demand = st.builds(
+    PendingRange, st.sampled_from("ab"), st.sampled_from([P, Q]), st.integers(0, 9), st.just(10)
+)
 
 
 @given(st.lists(demand, unique_by=lambda d: (d.task, d.partition)), st.integers(0, 12))
 def test_nothing_past_an_end_is_read_and_what_comes_before_it_all_is(found, end):
-    turn = Turn(1, {P: end})
-    cut = {(d.task, d.partition): d for d in within(turn, found)}
+    turn = BoundedTurn(1, {P: end})
+    cut = {(d.task, d.partition): d for d in within_turn(turn, found)}
     for each in found:
         wanted = min(each.end, end) if each.partition == P else 0  # Q came to the stream later
         kept = cut.get((each.task, each.partition))
@@ -61,17 +71,17 @@ def test_nothing_past_an_end_is_read_and_what_comes_before_it_all_is(found, end)
 
 
 def test_without_turns_everything_is_read():
-    found = [Demand("a", P, 0, 5)]
-    assert within(None, found) == found
+    found = [PendingRange("a", P, 0, 5)]
+    assert within_turn(None, found) == found
 
 
 def test_a_partition_is_at_its_end_when_a_batch_is_given_all_that_is_left_of_it():
-    turn = Turn(1, {P: 5, Q: 5})
-    found = [Demand("a", P, 0, 5), Demand("a", Q, 3, 5)]
-    rest = left(found, [Demand("a", P, 0, 5), Demand("a", Q, 3, 4)])
-    ended = at_end(turn, {"a": (P, Q), "b": (P,)}, rest, {("a", P): 5, ("a", Q): 4})
+    turn = BoundedTurn(1, {P: 5, Q: 5})
+    found = [PendingRange("a", P, 0, 5), PendingRange("a", Q, 3, 5)]
+    rest = left_to_read(found, [PendingRange("a", P, 0, 5), PendingRange("a", Q, 3, 4)])
+    ended = partitions_at_end(turn, {"a": (P, Q), "b": (P,)}, rest, {("a", P): 5, ("a", Q): 4})
     assert ended == {"a": (("views", 0),), "b": (("views", 0),)}
 
 
 def test_a_partition_that_shows_nothing_to_read_is_not_at_its_end_before_it_was_read_to_there():
-    assert at_end(Turn(1, {P: 5}), {"a": (P,)}, set(), {("a", P): 4}) == {"a": ()}
+    assert partitions_at_end(BoundedTurn(1, {P: 5}), {"a": (P,)}, set(), {("a", P): 4}) == {"a": ()}

@@ -14,11 +14,11 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
 from streamapp.spec.render import as_data, as_yaml
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.home import Home
-from streamapp_runtime.driver.launch import Launch, launch
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.systems.connection import Embedded, open_system
 from streamapp_runtime.systems.system import RECORDS, System
@@ -54,7 +54,7 @@ class House:
     """
 
     session: SparkSession
-    home: Home
+    home: AppStorage
     system: System
     prefix: str = ""
 
@@ -85,13 +85,13 @@ class House:
             transaction.append(Partition(self.prefix + stream, index), end)
         transaction.commit()
 
-    def launched(self, app: StreamApp, processors: int = 1) -> tuple[Ledger, Launch]:
+    def launched(self, app: StreamApp, processors: int = 1) -> tuple[CheckpointStream, Launch]:
         """The app, ready to run."""
         app = self.at_home(app)
-        ledger = Ledger(self.system, f"{app.application_id}.checkpoint")
+        ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
         return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
 
-    def run(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
+    def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run an app until it has read all that there is."""
         ledger, ready = self.launched(app)
         loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
@@ -108,7 +108,7 @@ class House:
         loop.release()
         return batches
 
-    def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[Batch]:
+    def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run a batch app until it says that all has ended."""
         ledger, ready = self.launched(app)
         loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
@@ -177,7 +177,7 @@ def read_all(system: System, stream: str) -> list[Record]:
 
 
 @contextmanager
-def house_at(session: SparkSession, home: Home, prefix: str = "") -> Iterator[House]:
+def house_at(session: SparkSession, home: AppStorage, prefix: str = "") -> Iterator[House]:
     system = open_system(home.connection)
     try:
         yield House(session, home, system, prefix)

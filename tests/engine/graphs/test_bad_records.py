@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.failing import HopelessError
+from streamapp_runtime.driver.failures import FinalFailureError
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -25,7 +25,7 @@ def copying(action: Row, *operators: Row) -> Any:
 
 def test_a_record_that_cannot_be_decoded_ends_the_app_and_its_place_is_told(here: House) -> None:
     here.write("events", [*told(GOOD, "user"), BROKEN], partitions=1)
-    with pytest.raises(HopelessError, match=r"events#0 at offset 30: .*n") as failed:
+    with pytest.raises(FinalFailureError, match=r"events#0 at offset 30: .*n") as failed:
         here.run(copying({"action": "fail"}))
     assert failed.value.final
     assert here.rows("out") == []
@@ -71,6 +71,6 @@ def test_the_row_on_which_a_function_of_the_app_fails_ends_the_app_and_its_place
         "name": "picky",
         "map": {"from": "events", "python": f"{CODE}:picky", "columns": "user STRING, n INT"},
     }
-    with pytest.raises(HopelessError, match=r"events#0 at offset 12: .*thirteen is bad luck"):
+    with pytest.raises(FinalFailureError, match=r"events#0 at offset 12: .*thirteen is bad luck"):
         here.run(copying({"action": "fail"}, picky))
     assert here.rows("out") == []

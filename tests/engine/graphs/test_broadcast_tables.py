@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.measured import Measured
+from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.stores.directory import EVERY_TASK, state_directory, tasks_found
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
@@ -140,7 +140,7 @@ def test_rows_go_on_while_a_table_that_joins_come_after_changes_all_the_time(her
 def test_what_fills_a_table_is_counted_as_read(here: House) -> None:
     here.write("rates", told(RATE_ROWS, "page"), partitions=1)
     here.write("views", told(VIEW_ROWS, "user"))
-    values = Measured(lambda: 0.0)
+    values = RunMetrics(lambda: 0.0)
     values.launched(here.launched(made("rocksdb"))[1])
     for batch in here.run(made("rocksdb")):
         values.batch(batch)

@@ -3,7 +3,7 @@
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -40,5 +40,5 @@ def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(here: 
 def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(here: House) -> None:
     here.system.create("events", 2)
     here.system.create("others", 2)
-    with pytest.raises(RefusedError, match=r"^spec\.operators\[2\]\.process: not yet supported"):
+    with pytest.raises(AppRefusedError, match=r"^spec\.operators\[2\]\.process: not yet supported"):
         here.launched(twice_kept("streamPartition"))

@@ -3,7 +3,7 @@
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.failing import HopelessError
+from streamapp_runtime.driver.failures import FinalFailureError
 from tests.engine.graphs.harness import House, Row, app, told
 
 VIEWS = Partition("views", 0)
@@ -26,7 +26,7 @@ def lost(here: House) -> None:
 def test_an_app_that_may_lose_nothing_ends_and_names_what_is_gone(here: House) -> None:
     lost(here)
     with pytest.raises(
-        HopelessError, match=r"views#0: records from 1 to 2 went unread.*onDataLoss: earliest"
+        FinalFailureError, match=r"views#0: records from 1 to 2 went unread.*onDataLoss: earliest"
     ):
         here.run(app(COPY, streams=STREAMS))
     assert here.rows("seen") == users("ann")

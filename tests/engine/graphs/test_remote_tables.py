@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.batch import Batch
-from streamapp_runtime.driver.failing import FailedError
-from streamapp_runtime.driver.launch import RefusedError
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.failures import FailedError
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
@@ -55,7 +55,7 @@ def without_nulls(rows: list[Row]) -> list[Row]:
     return in_order([{name: value for name, value in row.items() if value is not None} for row in rows])
 
 
-def counted(batches: list[Batch], counter: str) -> int:
+def counted(batches: list[BatchResult], counter: str) -> int:
     reports = [report for batch in batches for report in batch.reports]
     return sum(n for report in reports for name, _, n in report.counted if name == counter)
 
@@ -163,7 +163,7 @@ def refused(here: House, table: Row) -> dict[str, str]:
     body = {"name": "joined", "joinTable": {"from": "views", "table": "far", "select": "user"}}
     sent = {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}}
     made = app(body, sent, streams=[VIEWS, {"name": "out"}], tables=[table])
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(AppRefusedError) as caught:
         here.launched(made)
     return {problem.path: problem.message for problem in caught.value.problems}
 

@@ -6,10 +6,10 @@ from itertools import count
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.launch import Launch
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.loop import Loop
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.launch import Launch
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, last_by_key, told
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -32,7 +32,7 @@ def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(
         streams=[EVENTS, {"name": "out"}],
     )
     here.write("events", told(ROWS, "user"), partitions=1)
-    ledger: Ledger
+    ledger: CheckpointStream
     ready: Launch
     ledger, ready = here.launched(made)
     clock = ticking()
@@ -98,7 +98,7 @@ def test_a_table_is_joined_where_one_task_reads_everything(here: House) -> None:
 def test_tasks_by_stream_partition_join_no_table_and_the_stream_is_named(here: House) -> None:
     for stream in ("users", "events"):
         here.system.create(stream, 3)
-    with pytest.raises(RefusedError, match=r"^spec\.streams\[1\]: it is joined with events"):
+    with pytest.raises(AppRefusedError, match=r"^spec\.streams\[1\]: it is joined with events"):
         here.launched(joined("streamPartition"))
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.driver.failing import HopelessError
-from streamapp_runtime.driver.launch import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.failures import FinalFailureError
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
@@ -75,7 +75,7 @@ def test_a_function_of_the_app_gives_keys_and_rows_and_says_what_is_deleted(here
 
 def test_a_function_that_says_no_keys_ends_the_app_with_its_name(here: House) -> None:
     made = filled({"python": f"{CODE}:keyless"}, columns="tier INT")
-    with pytest.raises(HopelessError, match="keyless gave no column __key"):
+    with pytest.raises(FinalFailureError, match="keyless gave no column __key"):
         held(here, made, told(ROWS, "id"))
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_fill_a_table_is_refused_where_it_stands(
 ) -> None:
     here.system.create("users", 2)
     here.system.create("views", 2)
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(AppRefusedError) as caught:
         here.launched(filled(side, columns))
     (problem,) = caught.value.problems
     assert problem.path == f"spec.tables[0].{path}"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.engine.graphs.harness import House, Row, app
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
@@ -16,7 +16,7 @@ CODE = "tests.engine.graphs.user_code"
 def refused(here: House, made: StreamApp) -> dict[str, str]:
     """The message of each path."""
     here.system.create("events", 2)
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(AppRefusedError) as caught:
         here.launched(made)
     return {problem.path: problem.message for problem in caught.value.problems}
 

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.ledger import Ledger
-from streamapp_runtime.driver.reset import Reset
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.systems.kafka.log import KafkaSystem
 from tests.engine.systems.values import texts, values, write
 
@@ -43,7 +43,7 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
     kafka: str, system: KafkaSystem
 ) -> None:
     with closing(KafkaSystem(kafka)) as before:
-        first = Ledger(before, OWNER)
+        first = CheckpointStream(before, OWNER)
         first.open("run")
         first.expect(["processor-0", "processor-1"])
     killed_amidst(kafka, OUTPUT, OWNER, "processor-1")
@@ -54,7 +54,7 @@ def test_a_driver_that_starts_sets_free_within_seconds_what_a_killed_lane_held(
 
     begun = time.monotonic()
     with closing(KafkaSystem(kafka)) as now:
-        second = Ledger(now, OWNER)
+        second = CheckpointStream(now, OWNER)
         second.open("run")
         while texts(system, Partition(OUTPUT, 0)) != ["seen"]:
             assert time.monotonic() - begun < MOST_SECONDS
@@ -67,15 +67,15 @@ def test_a_run_that_begins_anew_reads_nothing_that_one_before_wrote_or_held_open
 ) -> None:
     owner, between = "anew.checkpoint", Partition("anew.by-user", 0)
     system.create(between.stream, 1)
-    first = Ledger(system, owner)
+    first = CheckpointStream(system, owner)
     first.open("first")
     first.expect(["processor-0"])
     write(system, between, values("old"))
     killed_amidst(kafka, between.stream, owner, "processor-0")
 
     with closing(KafkaSystem(kafka)) as now:
-        second = Ledger(now, owner)
-        second.open("second", reset=Reset(1))
+        second = CheckpointStream(now, owner)
+        second.open("second", reset=StateReset(1))
     assert (second.run_id, second.checkpoints, second.was_reset) == ("second", {}, True)
     write(system, between, values("new"))
     assert texts(system, between, start=second.starts[between]) == ["new"]

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
 from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.failing import FailedError
+from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.systems.connection import Kafka
 from streamapp_runtime.systems.system import DeniedError
 from tests.engine.graphs.harness import House, app, last_by_key, told

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
 from tests.engine.graphs.harness import MOST_STEPS, House, app, told
 from tests.engine.kafka.topics import create
 from tests.engine.places import ON_KAFKA

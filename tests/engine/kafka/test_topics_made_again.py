@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.failing import HopelessError
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.failures import FinalFailureError
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.models.switching import Run
 from tests.engine.places import ON_KAFKA
@@ -31,7 +31,7 @@ def made_again(here: House, kafka: str) -> None:
 
 def test_an_app_that_may_lose_nothing_is_refused_and_the_topic_is_named(here: House, kafka: str) -> None:
     made_again(here, kafka)
-    with pytest.raises(RefusedError, match=r'streams\[0\].*\.views" was deleted and made again'):
+    with pytest.raises(AppRefusedError, match=r'streams\[0\].*\.views" was deleted and made again'):
         here.run(copying())
 
 
@@ -50,5 +50,5 @@ def test_a_running_app_ends_when_its_topic_is_made_again_with_fewer_partitions(
     run.to_the_end()
     remove(kafka, [f"{here.prefix}views"])
     here.system.create(f"{here.prefix}views", 2)
-    with pytest.raises(HopelessError, match=r"views.*2 partitions"):
+    with pytest.raises(FinalFailureError, match=r"views.*2 partitions"):
         run.to_the_end()

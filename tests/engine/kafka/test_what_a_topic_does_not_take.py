@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.failing import HopelessError
+from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.systems.connection import Kafka
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.kafka.topics import create
@@ -37,7 +37,9 @@ def view(at: str, text: str = "") -> dict[str, str]:
 
 def test_a_time_that_is_too_far_ahead(here: House) -> None:
     here.write("views", told([view("2126-11-01T12:00:00Z")], "user"), 1)
-    with pytest.raises(HopelessError, match=r"copied.*INVALID_TIMESTAMP.*message\.timestamp\.after\.max\.ms"):
+    with pytest.raises(
+        FinalFailureError, match=r"copied.*INVALID_TIMESTAMP.*message\.timestamp\.after\.max\.ms"
+    ):
         here.run(copying())
 
 
@@ -45,5 +47,5 @@ def test_a_record_that_is_too_large(here: House, broker: Broker) -> None:
     create(broker.bootstrap, {f"{here.prefix}copied": 1}, **{"max.message.bytes": "1000"})
     views = [view("2026-11-01T12:00:00Z", text) for text in ("x" * 10, hex(9**4000))]
     here.write("views", told(views, "user"), 1)
-    with pytest.raises(HopelessError, match=r"copied.*_TOO_LARGE.*max\.message\.bytes"):
+    with pytest.raises(FinalFailureError, match=r"copied.*_TOO_LARGE.*max\.message\.bytes"):
         here.run(copying())

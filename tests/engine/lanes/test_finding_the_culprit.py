@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.culprit import Culprit, culprit, halves
-from streamapp_runtime.driver.failing import HopelessError
-from streamapp_runtime.driver.flow import Demand
-from streamapp_runtime.driver.trials import Trials
+from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
+from streamapp_runtime.driver.bad_records.bisection import BadRecord, find_bad_record, halves
+from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 
 Place = tuple[str, int, int]
 
 
-def demand(stream: str, start: int, lag: int) -> Demand:
-    return Demand(f"task {stream}", Partition(stream, 0), start, start + lag)
+def demand(stream: str, start: int, lag: int) -> PendingRange:
+    return PendingRange(f"task {stream}", Partition(stream, 0), start, start + lag)
 
 
 batches = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), min_size=1, max_size=5).map(
@@ -24,65 +24,69 @@ batches = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), min_size=1
 )
 
 
-def places(batch: Sequence[Demand]) -> list[Place]:
+def places(batch: Sequence[PendingRange]) -> list[Place]:
     return [(d.partition.stream, d.partition.index, at) for d in batch for at in range(d.start, d.end)]
 
 
 @given(batches)
-def test_halves_hold_each_record_once_and_differ_by_one_at_most(batch: list[Demand]) -> None:
+def test_halves_hold_each_record_once_and_differ_by_one_at_most(batch: list[PendingRange]) -> None:
     first, second = halves(batch)
     assert places(first) + places(second) == places(batch)
     assert 0 <= len(places(second)) - len(places(first)) <= 1
 
 
 @given(batches, st.data())
-def test_one_of_the_records_on_which_a_batch_fails_is_found(batch: list[Demand], data: st.DataObject) -> None:
+def test_one_of_the_records_on_which_a_batch_fails_is_found(
+    batch: list[PendingRange], data: st.DataObject
+) -> None:
     every = places(batch)
     wrong = data.draw(st.sets(st.sampled_from(every), min_size=1))
     trials: list[int] = []
 
-    def trial(part: Sequence[Demand]) -> str | None:
+    def trial(part: Sequence[PendingRange]) -> str | None:
         trials.append(len(places(part)))
         return "bad" if wrong & set(places(part)) else None
 
-    found = culprit(batch, trial)
-    assert isinstance(found, Culprit)
+    found = find_bad_record(batch, trial)
+    assert isinstance(found, BadRecord)
     assert (found.stream, found.partition, found.offset) in wrong
     assert len(trials) <= 1 + 2 * len(every).bit_length()
 
 
 @given(batches, st.data())
-def test_of_records_that_fail_only_together_one_is_found(batch: list[Demand], data: st.DataObject) -> None:
+def test_of_records_that_fail_only_together_one_is_found(
+    batch: list[PendingRange], data: st.DataObject
+) -> None:
     wrong = data.draw(st.sets(st.sampled_from(places(batch)), min_size=1, max_size=3))
-    found = culprit(batch, lambda part: "bad" if wrong <= set(places(part)) else None)
+    found = find_bad_record(batch, lambda part: "bad" if wrong <= set(places(part)) else None)
     assert found is not None
     assert (found.stream, found.partition, found.offset) in wrong
 
 
 @given(batches)
-def test_a_batch_that_does_not_fail_again_has_no_culprit(batch: list[Demand]) -> None:
-    assert culprit(batch, lambda _: None) is None
+def test_a_batch_that_does_not_fail_again_has_no_culprit(batch: list[PendingRange]) -> None:
+    assert find_bad_record(batch, lambda _: None) is None
 
 
 def test_a_batch_that_fails_without_any_record_has_no_culprit() -> None:
-    assert culprit([], lambda _: "no disk") is None
+    assert find_bad_record([], lambda _: "no disk") is None
 
 
 @given(batches, st.data())
 def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_halves_tried(
-    batch: list[Demand], data: st.DataObject
+    batch: list[PendingRange], data: st.DataObject
 ) -> None:
     every = places(batch)
     wrong = data.draw(st.sets(st.sampled_from(every)))
     unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
-    trials = Trials("skip")
+    trials = BadRecordSearch("skip")
     trials.suspect(batch)
     tried: list[int] = []
 
-    def naming(part: Sequence[Demand]) -> dict[Place, str]:
+    def naming(part: Sequence[PendingRange]) -> dict[Place, str]:
         return dict.fromkeys((wrong - unnamed) & set(places(part)), "named")
 
-    def trial(part: Sequence[Demand]) -> str | None:
+    def trial(part: Sequence[PendingRange]) -> str | None:
         tried.append(len(places(part)))
         return "tried" if (wrong - trials.bad.keys()) & set(places(part)) else None
 
@@ -94,7 +98,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
 
 
 def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
-    trials = Trials("fail")
+    trials = BadRecordSearch("fail")
     trials.suspect([demand("s", 0, 9)])
-    with pytest.raises(HopelessError, match="s#0 at offset 3: by zero"):
+    with pytest.raises(FinalFailureError, match="s#0 at offset 3: by zero"):
         next(trials.found(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))

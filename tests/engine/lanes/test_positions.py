@@ -1,31 +1,31 @@
 """Where reading goes on, after tasks have read at their own pace."""
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.positions import Positions
+from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 
 VIEWS, RATES = Partition("views", 0), Partition("rates", 0)
 TASKS = {"a": (VIEWS, RATES), "b": (RATES,)}
 
 
 def test_a_partition_goes_on_where_whichever_task_read_it_last_stopped() -> None:
-    positions = Positions({"b": {VIEWS: 7}, "a": {VIEWS: 3}})
+    positions = ReadPositions({"b": {VIEWS: 7}, "a": {VIEWS: 3}})
     assert positions.next_of(TASKS) == {("a", VIEWS): 7}
 
 
 def test_each_task_goes_on_where_it_stopped_itself_in_what_all_read() -> None:
-    positions = Positions({"a": {RATES: 5}, "b": {RATES: 2}}, frozenset({RATES}))
+    positions = ReadPositions({"a": {RATES: 5}, "b": {RATES: 2}}, frozenset({RATES}))
     assert positions.next_of(TASKS) == {("a", RATES): 5, ("b", RATES): 2}
 
 
 def test_what_all_read_is_done_with_only_below_the_slowest() -> None:
     shared = frozenset({RATES})
-    assert Positions({"a": {RATES: 5, VIEWS: 9}, "b": {RATES: 2}}, shared).done_with(TASKS) == {
+    assert ReadPositions({"a": {RATES: 5, VIEWS: 9}, "b": {RATES: 2}}, shared).done_with(TASKS) == {
         VIEWS: 9,
         RATES: 2,
     }
-    assert Positions({"a": {RATES: 5}}, shared).done_with(TASKS) == {RATES: 0}
+    assert ReadPositions({"a": {RATES: 5}}, shared).done_with(TASKS) == {RATES: 0}
 
 
 def test_a_partition_of_which_nothing_was_read_begins_at_its_start_if_it_has_one() -> None:
-    assert Positions({}, frozenset(), {VIEWS: 4}).next_of(TASKS) == {("a", VIEWS): 4}
-    assert Positions({"a": {VIEWS: 6}}, frozenset(), {VIEWS: 4}).next_of(TASKS) == {("a", VIEWS): 6}
+    assert ReadPositions({}, frozenset(), {VIEWS: 4}).next_of(TASKS) == {("a", VIEWS): 4}
+    assert ReadPositions({"a": {VIEWS: 6}}, frozenset(), {VIEWS: 4}).next_of(TASKS) == {("a", VIEWS): 6}

@@ -8,25 +8,25 @@ from pathlib import Path
 from streamapp.protocol.accepted import decode_accepted
 from streamapp_runtime.carriers.files import Files
 from streamapp_runtime.cli.attempt import attempt
-from streamapp_runtime.driver.driving import drive
-from streamapp_runtime.driver.measured import Measured
-from streamapp_runtime.driver.post import Post
-from streamapp_runtime.driver.progress import Progress
-from streamapp_runtime.driver.words import Word
+from streamapp_runtime.driver.modes.managed_run import run_managed
+from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 
-def say(word: Word) -> None:
+def say(word: RunMessage) -> None:
     sys.stdout.write(json.dumps(word.facts) + "\n")
 
 
 def main(folder: Path) -> int:
-    post = Post(folder, folder / "data", "wanted", "report", pod="driver-1")
+    post = PodEnvironment(folder, folder / "data", "wanted", "report", pod="driver-1")
     accepted = decode_accepted(post.app.read_text("utf-8"))
     carrier = Files(folder)
     ended = attempt(
-        lambda stop, hearers: drive(accepted, post, carrier, stop, hearers),
-        Progress(say, time.monotonic),
-        Measured(time.monotonic),
+        lambda stop, hearers: run_managed(accepted, post, carrier, stop, hearers),
+        ProgressLog(say, time.monotonic),
+        RunMetrics(time.monotonic),
     )
     sys.stdout.write(ended.ending.text() + "\n")
     return int(ended.code)

@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.author import Author
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from tests.engine.graphs.harness import House
 
 MOST_STEPS = 300
@@ -16,14 +16,14 @@ class Run:
     """An app that runs, and may go on with another model."""
 
     loop: Loop
-    author: Author
+    author: ModelAuthor
 
     @classmethod
     def start(cls, here: House, app: StreamApp, rows: int = 1_000) -> "Run":
         ledger, ready = here.launched(app)
         loop = Loop(here.session, here.system, ledger, ready, rows, pause=lambda _: None)
         loop.start()
-        return cls(loop, Author(ready.site, "here", time.monotonic, time.time))
+        return cls(loop, ModelAuthor(ready.site, "here", time.monotonic, time.time))
 
     def review(self, processors: int = 1) -> list[str]:
         """Take up what is new, if anything is; why another model runs."""

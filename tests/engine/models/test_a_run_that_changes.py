@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.compilers import LATE
+from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.engine.crash.victims import kill
 from tests.engine.graphs.harness import Row, last_by_key, read_all, told, write_all
@@ -77,7 +77,9 @@ def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_do
     try:
         at = run.until(lambda said: progress(said) or idle(said))
         kept = run.executors()[0]
-        assert set(LATE.split()) < set(Path(f"/proc/{kept}/cmdline").read_text("utf-8").split("\0"))
+        assert set(LATE_COMPILATION.split()) < set(
+            Path(f"/proc/{kept}/cmdline").read_text("utf-8").split("\0")
+        )
         with feeder.feeding():
             moved = len(run.said)
 

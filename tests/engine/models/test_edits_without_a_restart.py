@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from streamapp.spec.app import StreamApp
-from streamapp_runtime.driver.attuning import attune, is_live
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.models.switching import Run
 from tests.engine.models.test_a_growing_stream import chained, everything_once_and_in_order, numbered
@@ -51,7 +51,7 @@ def test_a_batch_has_as_many_rows_as_the_edit_allows(here: House) -> None:
     loop = begun(here, passing())
     drained(loop)
     lines(here, 10)
-    attune(loop, passing(batch={"rows": 4}))
+    apply_edit(loop, passing(batch={"rows": 4}))
     assert [read(loop), read(loop), read(loop)] == [4, 4, 2]
 
 
@@ -60,7 +60,7 @@ def test_a_batch_has_as_many_bytes_as_the_edit_allows(here: House) -> None:
     loop = begun(here, passing())
     drained(loop)
     lines(here, 8, size=1_000)
-    attune(loop, passing(batch={"bytes": 4_096}))
+    apply_edit(loop, passing(batch={"bytes": 4_096}))
     assert read(loop) == 4
 
 
@@ -69,9 +69,9 @@ def test_batches_are_as_far_apart_as_the_edit_says(here: House) -> None:
     loop = begun(here, passing())
     drained(loop)
     lines(here, 1)
-    attune(loop, passing(batch={"interval": LONG}))
+    apply_edit(loop, passing(batch={"interval": LONG}))
     assert read(loop) == 0
-    attune(loop, passing(batch={"interval": "0s"}))
+    apply_edit(loop, passing(batch={"interval": "0s"}))
     assert read(loop) == 1
 
 
@@ -80,14 +80,14 @@ def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(here: House)
     loop = begun(here, chained(rebalanceDelay=LONG), processors=2)
     left = {"processor-0"}
     assert sum(map(len, loop.manning.roster.lanes(left).values())) == 1
-    attune(loop, chained(rebalanceDelay="0s"))
+    apply_edit(loop, chained(rebalanceDelay="0s"))
     assert sum(map(len, loop.manning.roster.lanes(left).values())) == 2
 
 
 def test_executors_are_waited_for_as_long_as_the_edit_says(here: House) -> None:
     lines(here, 1)
     loop = begun(here, passing())
-    attune(loop, passing(executor={"startTimeout": "7s"}))
+    apply_edit(loop, passing(executor={"startTimeout": "7s"}))
     assert (loop.first, loop.manning.first) == (7.0, 7.0)
 
 
@@ -100,7 +100,7 @@ def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(he
     assert run.review()
     run.steps(5)
     assert len(here.rows("out")) < len(numbered(0, 4))
-    attune(run.loop, chained(partitionSettle="0s"))
+    apply_edit(run.loop, chained(partitionSettle="0s"))
     run.to_the_end()
     everything_once_and_in_order(here, 4)
 
@@ -121,7 +121,7 @@ def test_watermarks_are_written_as_often_as_the_edit_says(here: House) -> None:
     here.write("events", timed([at(15)]), partitions=1)
     _idle(loop)
     assert here.records("out") == []
-    attune(loop, windows(0))
+    apply_edit(loop, windows(0))
     here.write("events", timed([at(16)]), partitions=1)
     _idle(loop)
     assert [row["rows"] for row in here.rows("out")] == [1]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from streamapp.protocol.report import Report, State
 from streamapp_runtime.carriers.files import Files, last_report
-from streamapp_runtime.driver.authored import Authored
-from streamapp_runtime.driver.places import Places
-from streamapp_runtime.driver.workforce import Workforce
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
+from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from tests.engine.graphs.harness import House, told
 from tests.engine.models.switching import Run
 from tests.engine.models.test_a_growing_stream import chained, numbered
@@ -18,9 +18,9 @@ def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: Ho
     run = Run.start(here, chained())
     carrier = Files(tmp_path / "protocol")
     carrier.begin()
-    workforce = Workforce("one", here.session, lambda _: None, 1)
-    places = Places.in_folder(tmp_path / "places", "here")
-    beside = Authored(run.loop, run.author, workforce, carrier, places, 1, lambda _: None)
+    workforce = ExecutorPool("one", here.session, lambda _: None, 1)
+    places = LocalityMemory.in_folder(tmp_path / "places", "here")
+    beside = StandaloneFollower(run.loop, run.author, workforce, carrier, places, 1, lambda _: None)
 
     def said() -> Report:
         report = last_report(carrier.folder)

@@ -7,7 +7,7 @@ import pytest
 from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.driver.refused import RefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.engine.graphs.harness import House, told
 from tests.engine.models.switching import Run
 from tests.engine.models.test_a_growing_stream import chained, everything_once_and_in_order, numbered
@@ -20,7 +20,7 @@ def tasks(run: Run) -> dict[str, list[int]]:
 
 
 def refused(here: House, **spec: Any) -> Problem:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(AppRefusedError) as caught:
         here.launched(chained(**spec))
     (problem,) = caught.value.problems
     return problem

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
 from tests.engine.graphs.harness import House, Row, app, in_order, last_by_key, told
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import at, counting, events, sent

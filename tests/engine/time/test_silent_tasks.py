@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.partitioning import partition_of
 from tests.engine.graphs.harness import House, app
 from tests.engine.time.making import NOW, at, counting, events, sent, told

@@ -1,6 +1,6 @@
 """Windows of event time in apps: from the columns of a source to rows in the output."""
 
-from streamapp_runtime.driver.loop import Loop
+from streamapp_runtime.driver.batches.loop import Loop
 from tests.engine.graphs.harness import House, app
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import NOW, at, counting, events, sent, told

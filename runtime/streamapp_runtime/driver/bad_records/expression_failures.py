@@ -1,0 +1,70 @@
+"""The records on which expressions fail, of a search in which lanes told the rows, and why each does."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
+from streamapp_runtime.lanes.misfits import misfits_in
+from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.program.careful import evaluated_apart, failed_at, steps_of
+from streamapp_runtime.program.messages import told
+from streamapp_runtime.program.program import Program, Step
+from streamapp_runtime.program.sql_layer import apply_step
+
+MOST_REASONS: Final = 20
+"""So many rows of one step are asked why; what is told of the others names one of these."""
+
+RecordId = tuple[str, int, int]
+"""Stream, partition and offset."""
+
+
+def failing_records(
+    crew: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[Report, ...] | str]
+) -> Mapping[RecordId, str]:
+    """The records on which expressions fail, found in one trial; none where something else fails."""
+    careful = crew.careful(incarnation)
+    if careful is None:
+        return {}
+    with evaluated_apart(crew.session):
+        reports = trial(careful)
+    return {} if isinstance(reports, str) else reasons_by_record(crew.session, crew.program, reports)
+
+
+def reasons_by_record(
+    session: SparkSession, program: Program, reports: Iterable[Report]
+) -> Mapping[RecordId, str]:
+    """Each record, and why: as Spark says when it evaluates that row alone."""
+    steps, asked = steps_of(program), dict[tuple[int, int], list[RecordId]]()
+    found: dict[RecordId, str] = {}
+    for rows in (misfits_in(report.misfits) for report in reports if report.misfits):
+        wide = rows.drop_columns(["stream", "partition"])
+        places = zip(*(rows[name].to_pylist() for name in ("stream", "partition", "off")), strict=True)
+        for index, place in enumerate(places):
+            failed = failed_at(rows["tag"][index].as_py())
+            if place in found or failed is None:
+                continue
+            known = asked.setdefault(failed, [])
+            if len(known) < MOST_REASONS:
+                reason = _reason(session, steps[failed[0]], wide.slice(index, 1), failed[1])
+                known.append(place)
+                found[place] = reason
+            else:
+                stream, partition, offset = known[0]
+                found[place] = f"as {stream}#{partition} at offset {offset}: {found[known[0]]}"
+    return found
+
+
+def _reason(session: SparkSession, step: Step, row: pa.Table, tag: int) -> str:
+    """What Spark says when the step is done with this row alone."""
+    place = row.schema.get_field_index("tag")
+    row = row.set_column(place, "tag", pa.array([tag], pa.int32()))
+    frame: Any = session.createDataFrame(row)
+    try:
+        apply_step(frame, step).collect()
+    except PySparkException as error:
+        return told(error)
+    return f"an expression of {', '.join(step.pieces)} fails"

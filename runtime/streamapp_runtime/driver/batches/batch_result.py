@@ -1,0 +1,75 @@
+"""What came of one batch, as everybody hears of it who counts or shows batches."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.orders import Orders, Report
+from streamapp_runtime.lanes.traffic import RESTORED_BYTES
+from streamapp_runtime.operations.state import LATE
+from streamapp_runtime.program.operations import declared
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What one batch did."""
+
+    number: int
+    incarnation: int
+    seconds: float
+    rows_in: int
+    rows_out: int
+    bad: int
+    restoring: int  # tasks that are still bringing back their stores
+    restored: int  # changelog entries that were replayed into stores
+    lags: Mapping[str, int]  # by stream: records that were there and not given to this batch
+    given: Mapping[str, int]  # by stream: records that were given to it
+    reports: tuple[Report, ...]
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
+    late: int = 0  # rows that came too late for their windows and joins
+    restored_bytes: int = 0  # of the entries that were replayed
+    filling: int = 0  # records of side inputs that main inputs still wait for
+
+    @property
+    def lag(self) -> int:
+        """Records that are there and not yet read."""
+        return sum(self.lags.values())
+
+
+def batch_result(
+    orders: Orders,
+    reports: tuple[Report, ...],
+    seconds: float,
+    restoring: int,
+    found: Sequence[PendingRange],
+    given: Sequence[PendingRange],
+) -> BatchResult:
+    """What the reports of a batch say together. Of what was found so much was given."""
+    return BatchResult(
+        number=orders.batch,
+        incarnation=orders.incarnation,
+        seconds=seconds,
+        rows_in=sum(report.rows_in for report in reports),
+        rows_out=sum(report.rows_out for report in reports),
+        bad=sum(report.bad for report in reports),
+        restoring=restoring,
+        restored=sum(report.restored for report in reports),
+        lags=by_stream(found) - by_stream(given),
+        given=by_stream(given),
+        reports=reports,
+        late=_counted(reports, LATE),
+        restored_bytes=_counted(reports, RESTORED_BYTES),
+    )
+
+
+def _counted(reports: Iterable[Report], counter: str) -> int:
+    return sum(number for report in reports for name, _, number in report.counted if name == counter)
+
+
+def by_stream(found: Iterable[PendingRange]) -> Counter[str]:
+    """How many records of each stream."""
+    counted: Counter[str] = Counter()
+    for demand in found:
+        counted[declared(demand.partition.stream)] += demand.lag
+    return counted

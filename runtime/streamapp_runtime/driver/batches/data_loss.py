@@ -1,0 +1,71 @@
+"""Records that went before they were read: by retention, by truncation, or with the whole topic."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.systems.system import Span, System
+
+SHRUNK_SECONDS = 10.0
+"""How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
+LOOK_SECONDS = 5.0
+"""How often topics are asked whether they are still the same."""
+DATA_LOSS_HINT = "with onDataLoss: earliest the app goes on from the oldest record there is"
+
+
+@dataclass(slots=True)
+class DataLoss:
+    """What an app does when records that it had not read are gone."""
+
+    system: System
+    ledger: CheckpointStream
+    topics: Mapping[str, str]  # stream -> topic, of all that tasks read by position
+    goes_on: bool  # from the oldest record; else the app ends
+    clock: Callable[[], float]
+    heard: Callable[[str], None] = lambda _: None
+    _shrunk: dict[Partition, float] = field(default_factory=dict)
+    _looked: float = float("-inf")
+
+    def given_up(
+        self, positions: Mapping[tuple[str, Partition], int], spans: Mapping[Partition, Span]
+    ) -> bool:
+        """Whether positions were given up, where nothing can be read; HopelessError where none may be."""
+        now = self.clock()
+        lost: dict[Partition, str] = {}
+        for (_, partition), at in positions.items():
+            span = spans[partition]
+            if at < span.oldest:
+                lost[partition] = f"{partition}: records from {at} to {span.oldest} went unread"
+            elif at > span.end and now - self._shrunk.setdefault(partition, now) > SHRUNK_SECONDS:
+                lost[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
+            elif at <= span.end:
+                self._shrunk.pop(partition, None)
+        if now - self._looked > LOOK_SECONDS:
+            self._looked = now
+            lost |= self._of_new_topics(positions)
+        if lost:
+            self._give_up(lost)
+        return bool(lost)
+
+    def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
+        new = recreated_topics(self.ledger, self.system, self.topics.values())
+        said = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
+        return {p: said[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
+
+    def _give_up(self, lost: Mapping[Partition, str]) -> None:
+        why = "; ".join(sorted(set(lost.values())))
+        if not self.goes_on:
+            raise FinalFailureError(f"{why}; {DATA_LOSS_HINT}")
+        self.ledger.forget(lost.keys())
+        self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost}))
+        for partition in lost:
+            self._shrunk.pop(partition, None)
+        self.heard(f"{why}; going on from the oldest record there is")
+
+
+def recreated_topics(ledger: CheckpointStream, system: System, topics: Collection[str]) -> frozenset[str]:
+    """The topics that are not the ones that were known by these names."""
+    found = system.identities(set(topics) & ledger.identities.keys())
+    return frozenset(topic for topic, identity in found.items() if ledger.identities[topic] != identity)

@@ -1,0 +1,33 @@
+"""Tasks whose rows wait for a remote table that is away: they are given rows again after a while."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+FIRST_SECONDS: Final = 0.1
+LONGEST_SECONDS: Final = 5.0
+
+
+@dataclass(slots=True)
+class RemoteTableBackoff:
+    """Which tasks wait, and until when; twice as long each time that all was in vain."""
+
+    clock: Callable[[], float]  # seconds
+    tasks: frozenset[str] = frozenset()
+    _until: float = field(default=float("-inf"))
+    _seconds: float = FIRST_SECONDS
+
+    def held(self) -> frozenset[str]:
+        """The tasks that are given nothing for now."""
+        return self.tasks if self.clock() < self._until else frozenset()
+
+    def note(self, waiting: Collection[str], given: Collection[str]) -> bool:
+        """Hear which tasks wait of those that were given rows; whether they are the first to."""
+        first = bool(waiting) and not self.tasks
+        if waiting:
+            self.tasks |= frozenset(waiting)
+            self._until = self.clock() + self._seconds
+            self._seconds = min(2 * self._seconds, LONGEST_SECONDS)
+        elif self.tasks & frozenset(given):
+            self.tasks, self._seconds = frozenset(), FIRST_SECONDS
+        return first

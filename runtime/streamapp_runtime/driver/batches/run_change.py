@@ -1,0 +1,76 @@
+"""What became different about who runs what, as it is told to people and counted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.protocol.report import Warned
+from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
+from streamapp_runtime.driver.start.launch import Launch
+
+
+class ChangeKind(StrEnum):
+    """Which difference it is."""
+
+    MODEL = "model"  # another job model runs
+    LANES = "lanes"  # processors are missing, or are there again
+    SPEC = "spec"  # an edit was taken up that needs no restart
+    REFUSED = "refused"  # something was wanted that cannot be; the app goes on as it was
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """One difference."""
+
+    kind: ChangeKind
+    text: str
+    version: int  # of the model that runs now
+    lanes: Lanes  # as they are assigned now
+    moved: int = 0  # tasks that have another processor than before
+    warnings: tuple[Warned, ...] = ()  # all that stand
+
+
+def model_switched(before: Launch, was: Lanes, after: Launch, why: Sequence[str]) -> RunChange:
+    """That another model runs."""
+    moved = _moved(was, after.lanes)
+    tasks, processors = len(after.assignment.tasks), len(after.lanes)
+    text = f"model {after.model.version}: {'; '.join(why)}"
+    text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
+    text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
+    text += f", {moved or 'none'} moved"
+    return RunChange(ChangeKind.MODEL, text, after.model.version, after.lanes, moved)
+
+
+def lanes_changed(launch: Launch, was: Lanes, roster: LaneAssignment) -> RunChange:
+    """That a processor is missing, was given up, or is back."""
+    moved = _moved(was, roster.assigned)
+    if roster.gone:
+        text = f"without {', '.join(sorted(roster.gone))}: {moved or 'no'} tasks moved to other processors"
+    elif roster.away:
+        waiting = sum(len(roster.assigned[name]) for name in roster.away)
+        text = f"{', '.join(roster.away)} missing: {_several(waiting, 'task')} waiting for it"
+    else:
+        text = f"all processors are there, {moved or 'no'} tasks moved"
+    return RunChange(ChangeKind.LANES, text, launch.model.version, roster.assigned, moved)
+
+
+def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:
+    """That another generation of the app runs, by the same model and the same driver."""
+    text = f"generation {generation}: {', '.join(fields) or 'nothing that it goes by'} changed"
+    return RunChange(ChangeKind.SPEC, text, launch.model.version, lanes)
+
+
+def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[Warned, ...]) -> RunChange:
+    """That something cannot be; without warnings, that nothing is refused any more."""
+    told = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
+    text = f"the app goes on as it is: {told}" if warnings else "nothing is refused any more"
+    return RunChange(ChangeKind.REFUSED, text, launch.model.version, lanes, warnings=warnings)
+
+
+def _moved(was: Lanes, now: Lanes) -> int:
+    before: Mapping[str, str] = processor_by_task(was)
+    return sum(before.get(task, name) != name for task, name in processor_by_task(now).items())
+
+
+def _several(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"

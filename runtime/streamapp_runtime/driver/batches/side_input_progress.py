@@ -1,0 +1,149 @@
+"""How far the tables are that side inputs fill, as their stores say themselves, and who waits for them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streamapp.adjunct.gate import Gate, gate
+from streamapp.adjunct.succession import waits_for_older
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.executors.lane_assignment import Lanes
+from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTables
+from streamapp_runtime.driver.inputs.fill_progress import FillProgress
+from streamapp_runtime.driver.inputs.fill_turns import FillTurn, fill_turn
+from streamapp_runtime.driver.inputs.read_positions import ReadPositions
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.lanes.orders import Report, SharedOrder, SidePartition
+from streamapp_runtime.program.operations import declared
+from streamapp_runtime.systems.system import Span
+
+
+@dataclass(slots=True)
+class SideInputProgress:
+    """What stores contain, by task. What is not known was not yet told: nothing is read for it until then."""
+
+    launch: Launch
+    sharing: BroadcastTables
+    ends: Mapping[Partition, int] = field(default_factory=dict)  # at the start, of what is waited for
+    contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
+    held: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
+    known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
+    filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
+
+    @classmethod
+    def of(cls, launch: Launch, before: "SideInputProgress | None" = None) -> "SideInputProgress":
+        """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
+        ends, seen = (before.ends, before.sharing.seen) if before else ({}, {})
+        return cls(launch, BroadcastTables(launch.broadcasts, seen=seen), ends)
+
+    @property
+    def partitions(self) -> list[Partition]:
+        """Everything that fills a table."""
+        shared = [p for table in self.launch.broadcasts for p in table.partitions]
+        return [p for parts in self._own().values() for p in parts] + shared
+
+    def start(self, spans: Mapping[Partition, Span]) -> None:
+        """Note how far tables have to be filled before they are joined, where that is not known yet."""
+        bootstrap = self.launch.course.bootstrap
+        self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
+
+    def forget(self, lanes: Lanes) -> None:
+        """New workers open the stores anew: what they contain has to be heard again."""
+        self.sharing.forget(lanes, self.contained)
+        self.contained, self.known, self.held = {}, {}, {}
+
+    @property
+    def left(self) -> int:
+        """How many records main inputs still wait for, about: as many offsets have to be passed."""
+        return sum(
+            Gate({p: self.ends[p] for p in parts if p in self.ends}).left(
+                self.contained.get(task, {}), self.held.get(task, ())
+            )
+            for task, parts in self._of_tasks().items()
+        )
+
+    @property
+    def pressing(self) -> bool:
+        """Whether a batch is needed even if there is nothing to read."""
+        return self.sharing.pressing(self._filled)
+
+    def shared(self, version: str, given: Iterable[PendingRange]) -> Mapping[str, tuple[SharedOrder, ...]]:
+        """What each lane has to do with broadcast tables in a batch that is given so much."""
+        return self.sharing.orders(version, self._filled, given)
+
+    def turn(self, able: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
+        """What may be read of all that could be, where filling and joining take turns."""
+        side = self.launch.course.side
+        found = fill_turn(able, self.sharing.stores(), side, waiting, self.filled_last)
+        self.filled_last = found.filling
+        return found
+
+    def hear(self, reports: Sequence[Report]) -> None:
+        """Take what lanes say of their stores."""
+        for report in reports:
+            if report.contained:
+                told = {Partition.parse(name): at for name, at in report.contained.items()}
+                self.contained.setdefault(report.task, {}).update(told)
+                self.held[report.task] = frozenset(report.held)
+        before = self.sharing.settled
+        self.sharing.hear(reports, self.contained)
+        if self.sharing.settled != before:
+            self.known = {}  # now some tasks fill broadcast tables too
+
+    def demands(self, spans: Mapping[Partition, Span]) -> Iterator[PendingRange]:
+        """What could be read into tables now."""
+        for task, positions in self.contained.items():
+            for partition, at in positions.items():
+                ahead = self.held.get(task, frozenset())
+                held = str(partition) in ahead or self._waits(partition, positions, ahead)
+                if spans[partition].end > at and not held:
+                    yield PendingRange(task, partition, at, spans[partition].end)
+
+    def _waits(
+        self, partition: Partition, contained: Mapping[Partition, int], ahead: Collection[str]
+    ) -> bool:
+        """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
+        layout = self.launch.assignment.layout.streams.get(declared(partition.stream))
+        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, ahead)
+
+    def waiting(self, positions: ReadPositions) -> frozenset[str]:
+        """The tasks whose stores do not contain what their rows have to see."""
+        bootstrap = self.launch.course.bootstrap
+        found = set(self.sharing.waiting(self._filled))
+        for task, parts in self._own().items():
+            ends = {p: self.ends[p] for p in parts if p in self.ends}
+            wanted, held = gate(ends, positions.of_tasks.get(task, {})), self.held.get(task, frozenset())
+            if wanted.waits(self.contained.get(task, {}), held) or held & bootstrap:
+                found.add(task)
+        return frozenset(found)
+
+    def sides(self, positions: ReadPositions) -> Mapping[str, tuple[SidePartition, ...]]:
+        """What fills the tables of each task, and how far the checkpoints say it was ever read."""
+        parts = self._of_tasks()
+        known = positions.next_of(parts)
+        starts = positions.starts or {}
+        self.known = {
+            task: tuple(
+                SidePartition(p.stream, p.index, known.get((task, p), starts.get(_declared(p))))
+                for p in partitions
+            )
+            for task, partitions in parts.items()
+        }
+        return self.known
+
+    @property
+    def _filled(self) -> FillProgress:
+        return FillProgress(self.ends, self.contained, self.held)
+
+    def _of_tasks(self) -> dict[str, list[Partition]]:
+        found, hosts = self._own(), self.sharing.hosts()
+        return {task: parts + hosts.get(task, []) for task, parts in found.items()}
+
+    def _own(self) -> dict[str, list[Partition]]:
+        side = self.launch.course.side
+        every = self.launch.partitions.items()
+        return {task: [p for p in parts if p.stream in side] for task, parts in every}
+
+
+def _declared(partition: Partition) -> Partition:
+    return Partition(declared(partition.stream), partition.index)

@@ -1,0 +1,62 @@
+"""A table as of its tasks' last checkpoints, read from its changelog.
+
+A changelog holds what stores hold, whatever they are kept in, memory too; and a log can be read while an app
+writes it, which a store that another process has open cannot.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.tasks.layout_codec import decode as decode_layout
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
+from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.lanes.tables_file import KnownTable
+from streamapp_runtime.operations.distinct import last_of_each
+from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.systems.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRows:
+    """One task's part of a table, in order of the key."""
+
+    task: str
+    keys: pa.BinaryArray
+    rows: pa.RecordBatch
+
+
+def committed_rows(
+    system: System, application_id: str, table: KnownTable, key: bytes | None
+) -> Iterator[TaskRows]:
+    """The rows of each task that has any, or the row of one key."""
+    ledger = system.latest(f"{application_id}.checkpoint")
+    layout = decode_layout(ledger[LAYOUT].decode())
+    if isinstance(layout, Refusal):
+        raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
+    for task, index in sorted(layout.changelog.items()):
+        if table.changelog is None or task.encode() not in ledger:
+            continue
+        end = Checkpoint.decode(ledger[task.encode()]).changelogs.get(table.name, 0)
+        keys, values = _entries(system, Partition(table.changelog, index), end, key)
+        if len(keys):
+            yield TaskRows(task, keys, decode(values, arrow_schema(table.columns)))
+
+
+def _entries(
+    system: System, partition: Partition, end: int, key: bytes | None
+) -> tuple[pa.BinaryArray, pa.BinaryArray]:
+    """The newest value of every key that was not deleted."""
+    start = min(system.spans([partition])[partition].oldest, end)
+    found = [batch.select(["key", "value"]) for batch in system.read(partition, start, end)]
+    if key is not None:
+        found = [batch.filter(pc.equal(batch.column("key"), key)) for batch in found]
+    table = pa.Table.from_batches(found, pa.schema([("key", pa.binary()), ("value", pa.binary())]))
+    newest = table.take(last_of_each(table.column("key").combine_chunks()))
+    kept = newest.filter(pc.is_valid(newest.column("value"))).sort_by("key")
+    return kept.column("key").combine_chunks(), kept.column("value").combine_chunks()

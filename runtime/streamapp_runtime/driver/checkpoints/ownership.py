@@ -1,0 +1,64 @@
+"""Whose an application id is: written beside the state, so that no other app takes that for its own.
+
+An operator sees the apps of its cluster. Those of other clusters, of other installations and of laptops meet
+only here, at the system that holds the state.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamapp.protocol.accepted import Accepted
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+
+OWNER = b"\x00owner"
+"""The key of the app that the application id belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """Who starts, and whether it takes over what belongs to another app."""
+
+    app: str = ""  # `<namespace>/<name>` of an app on a cluster; a run elsewhere owns nothing
+    take_over: bool = False
+
+    @classmethod
+    def of_cluster(cls, accepted: Accepted) -> "Ownership":
+        """Of an app that an operator launched. It goes by its name: made anew it is the same app."""
+        metadata = accepted.app.metadata
+        name = f"{metadata.namespace}/{metadata.name}" if accepted.owner else ""
+        return cls(name, accepted.app.spec.take_over)
+
+    @classmethod
+    def of_run(cls, app: StreamApp) -> "Ownership":
+        """Of a run that somebody started by hand."""
+        return cls(take_over=app.spec.take_over)
+
+    def check(self, found: Mapping[bytes, bytes]) -> None:
+        """RefusedError where what lies in the checkpoint stream belongs to another app."""
+        owner = owner_in(found)
+        if not owner or self.take_over or owner == self.app:
+            return
+        message = (
+            f"the state under this id belongs to the app {owner} of a cluster; "
+            "choose another id, or set takeOver once that app is gone"
+        )
+        problem = Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
+        raise AppRefusedError([problem])
+
+    def entry(self, found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+        """What there is to write; nothing where it is written, or where nothing is claimed."""
+        if not self.app or self.app == owner_in(found):
+            return {}
+        return {OWNER: json.dumps({"app": self.app}).encode()}
+
+
+NOBODY = Ownership()
+
+
+def owner_in(found: Mapping[bytes, bytes]) -> str:
+    """The app that owns what lies in a checkpoint stream; empty where nobody has claimed it."""
+    return str(json.loads(found[OWNER])["app"]) if OWNER in found else ""

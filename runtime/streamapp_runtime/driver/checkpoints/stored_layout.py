@@ -1,0 +1,24 @@
+"""What an app has left with its streams, for who only wants to know: nothing is taken over, or waited for."""
+
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.layout_codec import decode
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.checkpoint import DRIVER
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
+from streamapp_runtime.incarnation import decoded
+from streamapp_runtime.systems.system import System
+
+
+def stored_layout(system: System, checkpoints: str) -> tuple[Layout | None, str]:
+    """The layout and the run that lie in this checkpoint stream; none where no driver has been."""
+    if system.partitions(checkpoints) is None:
+        return None, ""
+    found = system.latest(checkpoints, settled=False)
+    run = decoded(found.get(DRIVER)).run_id
+    text = found.get(LAYOUT)
+    if text is None:
+        return None, run
+    layout = decode(text.decode())
+    if isinstance(layout, Refusal):
+        raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
+    return layout, run

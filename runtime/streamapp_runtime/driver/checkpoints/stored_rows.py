@@ -1,0 +1,43 @@
+"""A table that side inputs fill, as its stores hold it: there is no changelog to read it from."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
+from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.lanes.sealed import FOLDER
+from streamapp_runtime.lanes.tables_file import KnownTable
+from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.stores.directory import state_directory, tables_found, tasks_found
+from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.peek import peek
+from streamapp_runtime.stores.snapshot import open_snapshot
+from streamapp_runtime.stores.store import Store
+
+
+def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
+    """What rows see: the last whole version where rows come as versions, else the store."""
+    numbers = [int(found.name[1:]) for found in directory.glob(f"{FOLDER}/v*") if found.name[1:].isdecimal()]
+    if not numbers:
+        return peek(kind, directory)
+    return closing(open_snapshot(kind, directory / FOLDER / f"v{max(numbers)}"))
+
+
+def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:
+    """The rows of each task that has any here, or the row of one key. StoreBusyError while they pour in."""
+    schema = arrow_schema(table.columns)
+    for task in sorted(tasks_found(root, application_id)):
+        if table.name not in tables_found(root, application_id, task):
+            continue
+        with _seen(StoreKind(table.store), state_directory(root, application_id, task, table.name)) as store:
+            chunks = list(store.batches() if key is None else store.batches(key, key + b"\0"))
+        empty = pa.array([], pa.binary())
+        keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])
+        values = pa.concat_arrays([empty, *(values for _, values in chunks)])
+        if len(keys):
+            order = pc.array_sort_indices(keys)
+            yield TaskRows(task, keys.take(order), decode(values.take(order), schema))

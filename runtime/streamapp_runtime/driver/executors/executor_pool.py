@@ -1,0 +1,127 @@
+"""The executors of a run on this machine: more of them while it goes on, or fewer.
+
+One processor needs none. Several are a Spark cluster inside the driver's JVM, of a worker for each executor;
+a worker more brings an executor more. From one processor to several Spark itself is started anew, and for a
+stream that grew, where the app wants that.
+"""
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.executors.spark_session import (
+    MEMORY,
+    close_session,
+    in_one_process,
+    live_executors,
+    mebibytes,
+    open_session,
+)
+
+EXECUTOR_WAIT_SECONDS = 60.0
+"""How long new executors are waited for before the change is made without them."""
+UNLIMITED_WORKERS = 1_000_000
+"""So many workers as ever are wanted: where a cluster brings executors by itself."""
+_NUMBERS = iter(range(1_000, 1_000_000))
+"""Spark numbers the workers of one JVM; those it began with have the small numbers."""
+
+
+@dataclass(slots=True)
+class ExecutorPool:
+    """Who may be called upon."""
+
+    name: str
+    session: SparkSession
+    settled: Callable[[SparkSession], None]  # what has to be said to a new session
+    workers: int  # of the cluster in the driver's JVM; 1 where there is none
+    _asked: tuple[int, float] | None = None  # for how many, and when
+
+    def ready(self, count: int) -> bool:
+        """Whether so many can be given work. They are asked for, and waited for, but not for ever."""
+        if in_one_process(self.session) or len(live_executors(self.session)) >= count:
+            self._asked = None
+            return True
+        if self._asked is None or self._asked[0] != count:
+            self._ask(count)
+            self._asked = count, time.monotonic()
+        if time.monotonic() - self._asked[1] < EXECUTOR_WAIT_SECONDS:
+            return False
+        self._asked = None
+        return True
+
+    def call(self, count: int) -> None:
+        """Ask for so many, and wait for none."""
+        if not in_one_process(self.session):
+            self._limit(count)
+
+    def renewed(self, count: int) -> SparkSession | None:
+        """A new session where this one is too small for ever; the lanes of the old one have to be closed."""
+        return None if count == 1 or not in_one_process(self.session) else self.anew(count)
+
+    def anew(self, count: int) -> SparkSession:
+        """Spark begun anew with so many; the lanes of the old session have to be closed."""
+        close_session(self.session)
+        self.session = open_session(self.name, count)
+        self.settled(self.session)
+        self.workers = count
+        return self.session
+
+    def dismiss(self, kept: Collection[str]) -> None:
+        """Let all executors go but these."""
+        if in_one_process(self.session):
+            return
+        surplus = sorted(live_executors(self.session).keys() - set(kept))
+        if not surplus:
+            return
+        context: Any = self.session.sparkContext
+        self._limit(len(kept))
+        jvm, listed = context._jvm, context._jvm.java.util.ArrayList()  # noqa: SLF001 - Python has no killExecutors
+        for executor in surplus:
+            listed.add(executor)
+        ids = jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
+        context._jsc.sc().schedulerBackend().killExecutors(ids, False, False, True)  # noqa: SLF001
+
+    def _ask(self, count: int) -> None:
+        self._limit(count)
+        for _ in range(self.workers, count):
+            _add_worker(self.session)
+        self.workers = max(self.workers, count)
+
+    def _limit(self, count: int) -> None:
+        """How many executors Spark is to have; without a word it takes all that it can get."""
+        context: Any = self.session.sparkContext
+        jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
+        none = _companion(jvm, "scala.collection.immutable.Map").empty()
+        context._jsc.sc().requestTotalExecutors(count, 0, none)  # noqa: SLF001
+
+
+def _add_worker(session: SparkSession) -> None:
+    """Another worker in the cluster of this JVM, with room for one executor."""
+    context: Any = session.sparkContext
+    jvm, scala = context._jvm, context._jsc.sc()  # noqa: SLF001 - Spark has no other way
+    masters = _field(scala.schedulerBackend(), "masters")
+    nothing = jvm.scala.Option.empty()
+    number = jvm.scala.Option.apply(next(_NUMBERS))
+    worker = _companion(jvm, "org.apache.spark.deploy.worker.Worker")
+    host, memory = session.conf.get("spark.driver.host"), mebibytes(MEMORY)
+    worker.startRpcEnvAndEndpoint(host, 0, 0, 1, memory, masters, None, number, scala.conf().clone(), nothing)
+
+
+def _companion(jvm: Any, name: str) -> Any:
+    """A Scala object, which Python cannot name."""
+    return jvm.java.lang.Class.forName(f"{name}$").getField("MODULE$").get(None)
+
+
+def _field(of: Any, name: str) -> Any:
+    """A field of a Scala object that has no getter."""
+    kind = of.getClass()
+    while kind is not None:
+        for field in kind.getDeclaredFields():
+            if field.getName().endswith(name):
+                field.setAccessible(True)
+                return field.get(of)
+        kind = kind.getSuperclass()
+    raise LookupError(f"Spark's {of.getClass().getName()} has no {name}")

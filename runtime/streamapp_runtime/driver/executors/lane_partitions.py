@@ -1,0 +1,34 @@
+"""Lanes as rows of a DataFrame, each with the executor on which its task has to run."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import IntegerType, StructField, StructType
+
+SCHEMA = StructType([StructField("lane", IntegerType(), nullable=False)])
+
+
+def lane_rows(session: SparkSession, executors: Sequence[tuple[str, str]], lanes: int) -> DataFrame:
+    """One row per lane, in a partition of its own; `executors` are (host, id), empty in one process.
+
+    Preferred locations carry through every narrow step that follows, which no data source could do.
+    """
+    context = session.sparkContext
+    jvm: Any = context._jvm  # noqa: SLF001 - Python has no makeRDD with locations
+    gateway: Any = context._gateway  # noqa: SLF001
+    converters = jvm.scala.jdk.javaapi.CollectionConverters
+    pairs = jvm.java.util.ArrayList()
+    for lane in range(lanes):
+        cells = gateway.new_array(jvm.java.lang.Object, 1)
+        cells[0] = lane
+        places = jvm.java.util.ArrayList()
+        if executors:
+            host, executor = executors[lane]
+            places.add(f"executor_{host}_{executor}")
+        row = jvm.org.apache.spark.sql.RowFactory.create(cells)
+        pairs.add(jvm.scala.Tuple2(row, converters.asScala(places).toSeq()))
+    tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("org.apache.spark.sql.Row"))
+    rdd = context._jsc.sc().makeRDD(converters.asScala(pairs).toSeq(), tag)  # noqa: SLF001
+    java: Any = session._jsparkSession  # noqa: SLF001
+    return DataFrame(java.createDataFrame(rdd.toJavaRDD(), java.parseDataType(SCHEMA.json())), session)

@@ -1,0 +1,29 @@
+"""Where Spark is taken to be: the installed one, in a folder of this process's own.
+
+Spark's executors on one machine work in `work` below that folder, and an installation need not be writable.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+VARIABLE = "SPARK_HOME"
+
+
+def prepare_spark_home() -> None:
+    """Make the folder, unless a Spark of the user's own is named; it goes when this process ends."""
+    if VARIABLE in os.environ:
+        return
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        return  # starting Spark will say so
+    folder = Path(tempfile.mkdtemp(prefix="streamapp-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for part in ("bin", "jars", "python"):
+        source = Path(found.origin).with_name(part)
+        if source.exists():
+            folder.joinpath(part).symlink_to(source)
+    os.environ[VARIABLE] = str(folder)

@@ -1,0 +1,130 @@
+"""The Spark session that lanes need: one slot per processor, nothing that moves tasks by itself."""
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from py4j.protocol import Py4JError
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.executors.jvm import start_jvm
+from streamapp_runtime.program import sql_layer
+
+# Workers take and give back the same large buffers in every batch. Left to itself the allocator returns them
+# to the kernel each time, and getting them anew, page by page, cost a fifth of all CPU seconds.
+_KEEP_MEMORY: Final[Mapping[str, str]] = {
+    "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "spark.executorEnv.MALLOC_TOP_PAD_": str(64 << 20),
+    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
+}
+
+SETTINGS: Final[Mapping[str, str]] = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.executor.cores": "1",
+    "spark.locality.wait": "3s",  # then the driver hears that a lane has no executor of its own
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.worker.reuse": "true",
+    "spark.scheduler.mode": "FIFO",
+    "spark.speculation": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.task.cpus": "1",
+    "spark.task.maxFailures": "1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    **_KEEP_MEMORY,
+    **sql_layer.SETTINGS,
+}
+"""What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
+
+
+PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress", "spark.ui.enabled"})
+"""Where the driver is, and whether somebody can look at its pages there: a cluster says that better."""
+
+
+CONTEXT_ONLY: Final = frozenset({"spark.executor.instances"})
+"""What only the context is told: to begin without executors, which Spark's launcher takes for a mistake."""
+
+
+class ExecutorsMissingError(Exception):
+    """Not all executors came in time."""
+
+
+MEMORY: Final = "1g"
+"""Of each executor on this machine."""
+
+
+def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSession:
+    """A session on this machine: threads of this process for one processor, real executors for several."""
+    master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
+    return open_configured_session(name, {"spark.master": master, "spark.executor.memory": memory})
+
+
+def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession:
+    """A session on whatever the settings name; of the engine's own they may change where the driver is."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    mine = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
+    usual = {"spark.master": "local[1]", "spark.executor.defaultJavaOptions": LATE_COMPILATION}
+    settings = {**usual, **shape, **mine}
+    start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
+    builder = SparkSession.builder.appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    interrupted = signal.getsignal(signal.SIGINT)
+    session = builder.getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def close_session(session: SparkSession) -> None:
+    """End Spark, if it has not ended by itself, and take away the folder that executors here worked in."""
+    with suppress(Py4JError, OSError):
+        name = session.sparkContext.applicationId
+        session.stop()
+        shutil.rmtree(Path(_find_spark_home(), "work", name), ignore_errors=True)
+
+
+def is_alive(session: SparkSession) -> bool:
+    """Whether Spark's driver can be spoken to."""
+    try:
+        return not session.sparkContext._jsc.sc().isStopped()  # noqa: SLF001 - Spark has no other way
+    except (Py4JError, OSError, AttributeError):  # stopped in Python, it has no JVM any more
+        return False
+
+
+def live_executors(session: SparkSession) -> dict[str, str]:
+    """The executors that live, id -> host; none where lanes run in the driver's own process."""
+    listed = session.sparkContext._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
+    found = {}
+    for index in range(listed.size()):
+        one = listed.apply(index)
+        host = one.hostPort().rpartition(":")[0]
+        if one.id() != "driver" and host:  # one that is just coming has no address yet
+            found[one.id()] = host
+    return found
+
+
+def in_one_process(session: SparkSession) -> bool:
+    """Whether lanes run in the driver's own process, where there are no executors."""
+    return (session.sparkContext.master or "").startswith("local[")
+
+
+def mebibytes(memory: str) -> int:
+    """How much `1g` is."""
+    number, unit = int(memory[:-1]), memory[-1].lower()
+    return number * {"m": 1, "g": 1024}[unit]

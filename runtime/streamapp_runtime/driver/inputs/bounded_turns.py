@@ -1,0 +1,103 @@
+"""The turns of a batch app: each reads on to where its inputs ended when the turn began, and then it is over.
+
+Written before the first batch, so that a driver that begins anew in the middle of a turn goes on to the same
+ends. A start after a turn is over begins the next one, with everything that has come since.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+
+TURN = b"\x00turn"
+"""The key of the turn that goes on, or was the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedTurn:
+    """One turn: its number, counted from 1, and the end of each input partition."""
+
+    number: int
+    ends: Mapping[Partition, int]
+    over: bool = False
+
+    def inputs(self) -> frozenset[str]:
+        """The streams that end. A partition that came to one of them later is not read in this turn."""
+        return frozenset(partition.stream for partition in self.ends)
+
+    def encode(self) -> bytes:
+        """As it is recorded."""
+        ends = {str(partition): end for partition, end in sorted(self.ends.items())}
+        return json.dumps({"turn": self.number, "ends": ends, "over": self.over}).encode()
+
+
+def last_turn(ledger: CheckpointStream) -> BoundedTurn | None:
+    """The turn that was recorded last."""
+    text = ledger.records.get(TURN)
+    if text is None:
+        return None
+    found = json.loads(text)
+    ends = {Partition.parse(name): int(end) for name, end in found["ends"].items()}
+    return BoundedTurn(int(found["turn"]), ends, bool(found["over"]))
+
+
+def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> BoundedTurn:
+    """The turn that goes on; where there is none a new one, with these ends."""
+    last = last_turn(ledger)
+    if last is not None and not last.over:
+        return last
+    turn = BoundedTurn(last.number + 1 if last else 1, ends)
+    ledger.record(TURN, turn.encode())
+    return turn
+
+
+def end_turn(ledger: CheckpointStream, turn: BoundedTurn) -> None:
+    """Note that a turn is over."""
+    ledger.record(TURN, BoundedTurn(turn.number, turn.ends, over=True).encode())
+
+
+def within_turn(turn: BoundedTurn | None, found: Iterable[PendingRange]) -> list[PendingRange]:
+    """What there is to read in a turn."""
+    if turn is None:
+        return list(found)
+    inputs = turn.inputs()
+    cut = [
+        replace(d, end=min(d.end, turn.ends.get(d.partition, 0))) if d.partition.stream in inputs else d
+        for d in found
+    ]
+    return [demand for demand in cut if demand.lag > 0]
+
+
+def left_to_read(found: Iterable[PendingRange], given: Iterable[PendingRange]) -> set[tuple[str, Partition]]:
+    """By task, the partitions of which something is left to read after a batch."""
+    rest = {(d.task, d.partition): d.end for d in found}
+    for demand in given:
+        if rest.get((demand.task, demand.partition)) == demand.end:
+            del rest[demand.task, demand.partition]
+    return set(rest)
+
+
+def partitions_at_end(
+    turn: BoundedTurn,
+    tasks: Mapping[str, Collection[Partition]],
+    rest: Collection[tuple[str, Partition]],
+    reached: Mapping[tuple[str, Partition], int],
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    """By task, the partitions of which the turn has nothing left.
+
+    What a system shows of a partition may be old: that there is nothing to read is no end before `reached`,
+    where a task reads on after the batch, is at it.
+    """
+    inputs = turn.inputs()
+
+    def done(task: str, partition: Partition) -> bool:
+        end = turn.ends.get(partition, 0)
+        return (task, partition) not in rest and reached.get((task, partition), end) >= end
+
+    return {
+        task: tuple((p.stream, p.index) for p in parts if p.stream in inputs and done(task, p))
+        for task, parts in tasks.items()
+    }

@@ -1,0 +1,231 @@
+"""Broadcast tables: which lane fills each, which version of it every lane reads, when the next one is made.
+
+A location, which is where the state folder is the same, has one store of such a table and one lane that fills
+it. What rows see are versions of it: copies that never change. A table in memory is filled by each lane.
+Where rows come as versions of their own, one of those is copied when it is whole.
+"""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.adjunct.gate import gate
+from streamapp.adjunct.writers import writers
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.executors.lane_assignment import Lanes
+from streamapp_runtime.driver.inputs.fill_progress import ContainedPositions, FillProgress
+from streamapp_runtime.driver.inputs.fill_turns import TurnTakingStore
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.orders import Report, SharedOrder
+
+LEAST_SECONDS = 1.0
+"""A version is copied no more often, however fast the table changes."""
+_SHARE = 10.0
+"""And the copying takes no more than a tenth of the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastTable:
+    """A table that is whole everywhere, and what fills it."""
+
+    name: str
+    partitions: tuple[Partition, ...]
+    in_memory: bool
+    versions: bool = False  # whether its rows come as versions that are seen when they are whole
+    before_join: bool = False  # whether rows see what comes in their own batch
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether it is filled in batches in which no rows see it."""
+        return self.before_join and not self.in_memory
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A copy that rows may see."""
+
+    name: str
+    positions: Mapping[Partition, int]
+    next_after: float  # when another may be made
+
+
+@dataclass(slots=True)
+class BroadcastTables:
+    """What is known of broadcast tables under one crew of lanes."""
+
+    tables: tuple[BroadcastTable, ...]
+    clock: Callable[[], float] = time.monotonic
+    lanes: Lanes = field(default_factory=dict)  # those that have tasks
+    seen: dict[tuple[str, Partition], int] = field(default_factory=dict)  # by table: what rows have seen
+    _locations: dict[str, str] = field(default_factory=dict)  # processor -> location, as it says itself
+    _writers: dict[str, str] = field(default_factory=dict)  # location -> processor
+    _versions: dict[tuple[str, str], TableVersion] = field(default_factory=dict)  # by table and location
+    _ordered: float = 0.0  # when a version was last asked for
+
+    def forget(self, lanes: Lanes, contained: ContainedPositions) -> None:
+        """Other workers: where they are and what is there has to be heard again."""
+        for name in self.lanes:
+            for table in self.tables:
+                if table.in_memory:  # each batch has seen what was there then
+                    self._note_seen(table.name, self._contained(name, table, FillProgress({}, contained)))
+        self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
+        self._locations, self._versions = {}, {}
+
+    def hear(self, reports: Collection[Report], contained: ContainedPositions) -> None:
+        """Take what lanes say of where they are, and of versions that they made."""
+        owners = {task: name for name, tasks in self.lanes.items() for task in tasks}
+        for report in reports:
+            name = owners.get(report.task, "")
+            if name and report.location:
+                self._locations[name] = report.location
+        if self.lanes and self._locations.keys() == self.lanes.keys():
+            self._writers = writers(self._locations, self._writers)
+        for report in reports:
+            for table, version in report.published.items():
+                self._note(report.task, self._locations[owners[report.task]], table, version, contained)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all lanes have said where they are."""
+        return self._locations.keys() == self.lanes.keys()
+
+    def hosts(self) -> dict[str, list[Partition]]:
+        """What is read for broadcast tables, by the task in whose name a lane reads it."""
+        found: dict[str, list[Partition]] = {}
+        for name, tasks in self.lanes.items() if self.settled else ():
+            for table in self.tables:
+                if self._fills(name, table):
+                    found.setdefault(tasks[0], []).extend(table.partitions)
+        return found
+
+    def stores(self) -> dict[str, TurnTakingStore]:
+        """The stores that are filled while no rows see them, by the task in whose name they are filled."""
+        turning = [table for table in self.tables if table.takes_turns]
+        parts = frozenset(p for table in turning for p in table.partitions)
+        hosts = {name: tasks[0] for name, tasks in self.lanes.items()} if parts and self.settled else {}
+        return {
+            host: TurnTakingStore(parts, self._around(name))
+            for name, host in hosts.items()
+            if self._fills(name, turning[0])
+        }
+
+    def waiting(self, filled: FillProgress) -> Iterator[str]:
+        """The tasks that have no version yet, or none that contains what their rows have to see."""
+        for name, tasks in self.lanes.items():
+            if any(self._lacks(name, table, filled) for table in self.tables):
+                yield from tasks
+
+    def pressing(self, filled: FillProgress) -> bool:
+        """Whether a batch is needed even if there is nothing to read."""
+        if not self.settled:
+            return True
+        told = filled.contained
+        unknown = any(p not in told.get(task, {}) for task, parts in self.hosts().items() for p in parts)
+        return unknown or any(self._due(n, t, filled) for n in self.lanes for t in self.tables)
+
+    def orders(
+        self, version: str, filled: FillProgress, given: Iterable[PendingRange] = ()
+    ) -> dict[str, tuple[SharedOrder, ...]]:
+        """What each lane has to do in a batch that is given so much; `version` names what is made in it."""
+        if not self.settled:
+            return {}
+        self._ordered = self.clock()
+        soon = filled
+        for demand in given:
+            soon = soon.after(demand.task, {demand.partition: demand.end})
+        return {
+            name: tuple(
+                SharedOrder(
+                    table.name,
+                    self._fills(name, table),
+                    self._version(name, table),
+                    version if self._makes(name, table, soon if table.takes_turns else filled) else "",
+                )
+                for table in self.tables
+            )
+            for name in self.lanes
+        }
+
+    def _around(self, name: str) -> frozenset[str]:
+        """The tasks of all lanes that are where one is."""
+        there = self._locations[name]
+        return frozenset(
+            t for lane, tasks in self.lanes.items() if self._locations[lane] == there for t in tasks
+        )
+
+    def _fills(self, name: str, table: BroadcastTable) -> bool:
+        return table.in_memory or self._writers.get(self._locations[name]) == name
+
+    def _version(self, name: str, table: BroadcastTable) -> str:
+        found = self._versions.get((table.name, self._locations[name]))
+        return found.name if found else ""
+
+    def _lacks(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
+        """Whether rows of a lane have to wait for a table."""
+        if not self.settled:
+            return True
+        version = self._versions.get((table.name, self._locations[name]))
+        writer = name if table.in_memory else self._writers[self._locations[name]]
+        contained = self._contained(writer, table, filled)
+        if table.versions:
+            if self._unseen(writer, table, filled):
+                return any(p in filled.ends for p in table.partitions)
+            known = contained.keys() == set(table.partitions)
+            lost = version is None and not table.in_memory
+            return not known or lost or self._gated(writer, table, filled, contained)
+        if table.in_memory:
+            return self._gated(writer, table, filled, contained)
+        if version is None or self._gated(writer, table, filled, version.positions):
+            return True
+        return table.before_join and version.positions != contained
+
+    def _makes(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
+        """Whether a lane has to make a version in this batch, or where rows come as versions: may make it."""
+        if table.versions and not table.in_memory:
+            return self._fills(name, table)
+        return self._due(name, table, filled)
+
+    def _due(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
+        """Whether a batch is needed for a version that a lane has to make."""
+        if table.in_memory or not self._fills(name, table):
+            return False
+        version = self._versions.get((table.name, self._locations[name]))
+        contained = self._contained(name, table, filled)
+        if contained.keys() != set(table.partitions):
+            return False
+        if table.versions:
+            return version is None and not self._unseen(name, table, filled)
+        if self._gated(name, table, filled, contained):
+            return False
+        if version is None or contained == version.positions:
+            return version is None
+        return table.before_join or self.clock() >= version.next_after
+
+    def _unseen(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
+        held = filled.held_of(self.lanes[name][0])
+        return any(p.stream in held for p in table.partitions)
+
+    def _gated(
+        self, name: str, table: BroadcastTable, filled: FillProgress, positions: Mapping[Partition, int]
+    ) -> bool:
+        wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
+        seen = {p: self.seen[table.name, p] for p in wanted if (table.name, p) in self.seen}
+        return gate(wanted, seen).waits(positions, filled.held_of(self.lanes[name][0]))
+
+    def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
+        known = filled.contained.get(self.lanes[name][0], {})
+        return {p: known[p] for p in table.partitions if p in known}
+
+    def _note(
+        self, task: str, location: str, table: str, version: str, contained: ContainedPositions
+    ) -> None:
+        now = self.clock()
+        wanted = next(each for each in self.tables if each.name == table)
+        positions = {p: contained[task][p] for p in wanted.partitions}
+        pause = max(LEAST_SECONDS, _SHARE * (now - self._ordered))
+        self._versions[table, location] = TableVersion(version, positions, now + pause)
+        self._note_seen(table, positions)
+
+    def _note_seen(self, table: str, positions: Mapping[Partition, int]) -> None:
+        for partition, at in positions.items():
+            self.seen[table, partition] = max(at, self.seen.get((table, partition), 0))

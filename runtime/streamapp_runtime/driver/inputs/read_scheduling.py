@@ -1,0 +1,89 @@
+"""Which records each task reads in the next batch: what is furthest down first, within a budget.
+
+Rows that are already on their way through the app go before new ones, so that nothing piles up between its
+stages. Tables that have to be complete before they are joined are filled without being starved.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.inputs.read_positions import ReadPositions
+from streamapp_runtime.systems.system import Span
+
+BOOTSTRAP_SHARE = 4
+"""A quarter of the budget is kept for tables that are being filled, however much else there is to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOrder:
+    """The app's streams in the order in which they are read, and which of them wait for tables."""
+
+    priority: Sequence[str]  # deepest first; a stream that is not named comes last
+    bootstrap: frozenset[str] = frozenset()  # side inputs that main inputs wait for
+    side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
+    kept: frozenset[str] = frozenset()  # streams of the app's own that it does not clear: others read them
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRange:
+    """What one task could read: from its position to the partition's end."""
+
+    task: str
+    partition: Partition
+    start: int
+    end: int
+
+    @property
+    def lag(self) -> int:
+        """How much there is."""
+        return self.end - self.start
+
+
+def pending_ranges(
+    tasks: Mapping[str, Collection[Partition]],
+    positions: ReadPositions,
+    spans: Mapping[Partition, Span],
+) -> list[PendingRange]:
+    """Everything that could be read now."""
+    found = []
+    known = positions.next_of(tasks)
+    for task, partitions in tasks.items():
+        for partition in partitions:
+            span = spans[partition]
+            start = known.get((task, partition), span.oldest)
+            if span.end > start:
+                found.append(PendingRange(task, partition, start, span.end))
+    return found
+
+
+def allocate(
+    wanted: Iterable[PendingRange], budget: int, course: ReadOrder, waiting: Collection[str]
+) -> list[PendingRange]:
+    """The demands cut to the budget; tasks that wait for their tables read side inputs only."""
+    rank = {stream: place for place, stream in enumerate(course.priority)}
+    last = len(rank)
+    open_now = [d for d in wanted if d.partition.stream in course.side or d.task not in waiting]
+    filling = [d for d in open_now if d.partition.stream in course.bootstrap]
+    others = [d for d in open_now if d.partition.stream not in course.bootstrap]
+    kept = min(sum(d.lag for d in filling), max(1, budget // BOOTSTRAP_SHARE)) if filling else 0
+    given: list[PendingRange] = []
+    left = budget - kept
+    for place in sorted({rank.get(d.partition.stream, last) for d in others}):
+        level = _level([d for d in others if rank.get(d.partition.stream, last) == place], left)
+        given += level
+        left -= sum(d.lag for d in level)
+    return given + _level(filling, left + kept)
+
+
+def _level(wanted: list[PendingRange], budget: int) -> list[PendingRange]:
+    """As much for each as there is, and no more for any than for another that has more to read."""
+    given: list[PendingRange] = []
+    left = budget
+    for place, demand in enumerate(sorted(wanted, key=lambda d: (d.lag, d.partition))):
+        share = left // (len(wanted) - place)
+        rows = min(demand.lag, share)
+        if rows > 0:
+            given.append(PendingRange(demand.task, demand.partition, demand.start, demand.start + rows))
+            left -= rows
+    return given

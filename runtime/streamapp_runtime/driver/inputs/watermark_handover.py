@@ -1,0 +1,85 @@
+"""What tasks take over of event time from others, and new partitions from those that they were split from.
+
+A task's own checkpoint says what its partitions have heard. Where another task has read a partition
+further, or a stream has grown, its books come from there: no watermark goes back because tasks were formed
+anew.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from streamapp.control.bookkeeping import Bookkeeping
+from streamapp.control.bookkeeping_codec import decode, encode
+from streamapp.control.upstream import Upstream
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError
+
+
+def inherited_bookkeeping(
+    tasks: Mapping[str, Collection[Partition]],
+    checkpoints: Mapping[str, Checkpoint],
+    shared: Collection[Partition],
+    layout: Layout | None,
+    turn: int,
+) -> dict[str, str]:
+    """The books that tasks do not have themselves, by task, as they travel; none for most."""
+    heard = _Heard(checkpoints, turn)
+    found = {}
+    for task, partitions in tasks.items():
+        books: dict[Partition, Upstream] = {}
+        for partition in partitions:
+            upstream = None if partition in shared else heard.by_another(task, partition, layout)
+            if upstream is not None:
+                books[partition] = upstream
+        if books:
+            found[task] = encode(Bookkeeping(heard.at, books))
+    return found
+
+
+class _Heard:
+    """What all tasks have heard of their partitions in a turn, and who has heard most of each."""
+
+    def __init__(self, checkpoints: Mapping[str, Checkpoint], turn: int) -> None:
+        self.books = {
+            task: _decoded(checkpoint.reached.heard)
+            for task, checkpoint in checkpoints.items()
+            if checkpoint.reached and checkpoint.reached.turn == turn and checkpoint.reached.heard
+        }
+        self.at = max((books.at for books in self.books.values()), default=0)
+        self._positions = {task: checkpoints[task].positions for task in self.books}
+        self._furthest: dict[Partition, str] = {}
+        for task, books in sorted(self.books.items()):
+            for partition in books.partitions:
+                other = self._furthest.get(partition)
+                if other is None or self._position(task, partition) > self._position(other, partition):
+                    self._furthest[partition] = task
+
+    def by_another(self, task: str, partition: Partition, layout: Layout | None) -> Upstream | None:
+        """What a task has to take over of a partition; None where it knows all itself, or nobody anything."""
+        owner = self._furthest.get(partition)
+        if owner is not None:
+            mine = task in self.books and partition in self.books[task].partitions
+            if mine and self._position(task, partition) >= self._position(owner, partition):
+                return None
+            return self.books[owner].partitions[partition]
+        stream = layout.streams.get(partition.stream) if layout else None
+        if stream is None or not stream.initial or partition.index < stream.initial:
+            return None
+        parent = Partition(partition.stream, stream.initial_index(partition.index))
+        owner = self._furthest.get(parent)
+        if owner is None:
+            return None
+        # It has said nothing itself, and goes on from where the one stands that it was split from.
+        return replace(self.books[owner].partitions[parent].copy(), spoken=None, reached={}, heard={})
+
+    def _position(self, task: str, partition: Partition) -> int:
+        return self._positions[task].get(partition, -1)
+
+
+def _decoded(text: str) -> Bookkeeping:
+    books = decode(text)
+    if isinstance(books, Refusal):
+        raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
+    return books

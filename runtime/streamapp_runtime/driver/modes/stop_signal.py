@@ -1,0 +1,50 @@
+"""The wish to end, made by a signal and looked for between batches."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from types import FrameType
+from typing import Protocol
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class StopFlag(Protocol):
+    """What is looked at between batches."""
+
+    def is_set(self) -> bool:
+        """Whether the run is to end."""
+
+    def wait(self, timeout: float, /) -> object:
+        """Let time pass."""
+
+
+@dataclass(slots=True)
+class SignalStop:
+    """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
+
+    wanted: bool = False
+
+    def is_set(self) -> bool:
+        """Whether the run is to end."""
+        return self.wanted
+
+    def on_signals(self) -> None:
+        """Be set by the first signal; the second ends the process where it stands.
+
+        Nothing is lost then: what was not committed is as if it had not been begun. Spark's JVM reads a pipe
+        of this process and ends with it.
+        """
+
+        def heard(number: int, _: FrameType | None) -> None:
+            if self.wanted:
+                os._exit(128 + number)
+            self.wanted = True
+
+        for number in SIGNALS:
+            signal.signal(number, heard)
+
+    def wait(self, timeout: float, /) -> None:
+        """Let time pass."""
+        time.sleep(timeout)

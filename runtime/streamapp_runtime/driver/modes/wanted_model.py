@@ -1,0 +1,57 @@
+"""Takes a model that the operator made, holds it against the layout kept with the state, and prepares it."""
+
+import time
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.proposal import propose
+from streamapp.jobmodel.model import JobModel
+from streamapp.protocol.wanted import Wanted
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.carrying import carried
+from streamapp.tasks.conflict import layout_conflict
+from streamapp.tasks.layout import Layout
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.draft import Draft
+from streamapp_runtime.driver.start.launch import Launch, prepare_launch
+from streamapp_runtime.driver.start.live_world import live_world
+
+
+def launch_wanted(
+    site: AppContext, session: SparkSession, wanted: Wanted, model: JobModel, before: Launch | None = None
+) -> Launch | Refusal:
+    """The model ready to run, or why it cannot be taken: then the one that runs goes on."""
+    assignment = wanted_assignment(site, wanted, model)
+    if isinstance(assignment, Refusal):
+        return assignment
+    world = replace(live_world(site, model.processors, time.time()), layout=assignment.layout)
+    proposal = propose(site.app, world)
+    known = before.proposal if before else None
+    same = known is not None and (proposal.graph, proposal.plan) == (known.graph, known.plan)
+    program = before.program if before and same else None
+    draft = Draft(proposal, assignment, world.counts)
+    lanes, places = model.assignment(), {name: wanted.locations.get(name) for name in model.processors}
+    return replace(prepare_launch(site, session, draft, lanes, places, None, program), model=model)
+
+
+def wanted_assignment(site: AppContext, wanted: Wanted, model: JobModel) -> Assignment | Refusal:
+    """Who owns what by this model, with the layout to keep from now on."""
+    ledger = site.ledger
+    if model.run_id != ledger.run_id:
+        return Refusal(
+            Reason.LAYOUT_CONFLICT,
+            "jobModel",
+            f"the model is of run {model.run_id} and the state of run {ledger.run_id}",
+            "make one for the layout that the driver reports",
+        )
+    tasks = {task.name: task.partitions for task in model.tasks}
+    layout = wanted.layout or ledger.layout or Layout(model.run_id, site.app.spec.grouper)
+    layout = replace(layout, run=model.run_id)
+    conflict = layout_conflict(ledger.layout, layout, tasks, model.broadcast)
+    if conflict is not None:
+        return conflict
+    kept = layout if ledger.layout is None else carried(ledger.layout, layout)
+    return Assignment(tasks, model.broadcast, kept)

@@ -1,0 +1,19 @@
+"""Who hears of what happens in a run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.start.launch import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Called from the driver's own thread, between batches."""
+
+    launched: Callable[[Launch], None]
+    heard: Callable[[BatchResult], None]
+    trouble: Callable[[str], None]
+    idle: Callable[[], None]
+    changed: Callable[[RunChange], None]

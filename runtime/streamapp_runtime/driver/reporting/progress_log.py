@@ -1,0 +1,81 @@
+"""What a run says of itself, and when: its plan, how it goes from time to time, and what it did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.reporting.run_messages import (
+    RunMessage,
+    RunTotals,
+    batch_message,
+    change_message,
+    failure_message,
+    idle_message,
+    plan_message,
+    summary_message,
+)
+from streamapp_runtime.driver.start.launch import Launch
+
+SOON, LATER = 1.0, 10.0
+"""Seconds between two lines: at the beginning there is something to see, later there are many of them."""
+FIRST_LINES = 10
+
+
+@dataclass(slots=True)
+class ProgressLog:
+    """Gathers batches and says a word whenever a period is over."""
+
+    say: Callable[[RunMessage], None]
+    clock: Callable[[], float]  # seconds
+    soon: float = SOON
+    later: float = LATER
+    totals: RunTotals = field(default_factory=RunTotals)
+    _told: RunTotals = field(default_factory=RunTotals)  # what the last word was about
+    _idle: bool = False  # and told to be so
+    _lines: int = 0
+    _begun: float = 0.0
+    _last: float = 0.0
+
+    def begin(self) -> None:
+        """From here on time counts."""
+        self._begun = self._last = self.clock()
+
+    def launched(self, launch: Launch) -> None:
+        """Say what is about to run."""
+        self.begin()
+        self.say(plan_message(launch))
+
+    def batch(self, batch: BatchResult) -> None:
+        """Take note of a batch, and say a word if it is time."""
+        self.totals = self.totals.with_batch(batch)
+        self._idle = self._idle and not batch.rows_in
+        seconds = self.clock() - self._last
+        if not self._idle and self._due(seconds):
+            self._say(batch_message(batch, self.totals.since(self._told), self.totals.bad, seconds))
+
+    def idle(self) -> None:
+        """Say once that there is nothing to do, when it is time to say anything."""
+        if not self._idle and self._due(self.clock() - self._last):
+            self._idle = True
+            self._say(idle_message(self.totals))
+
+    def trouble(self, why: str) -> None:
+        """Say why a batch failed."""
+        self.say(failure_message(why))
+
+    def changed(self, change: RunChange) -> None:
+        """Say who runs what from now on, or why not."""
+        self._idle = False
+        self.say(change_message(change))
+
+    def ended(self) -> None:
+        """Say what the whole run did."""
+        self.say(summary_message(self.totals, self.clock() - self._begun))
+
+    def _due(self, seconds: float) -> bool:
+        return seconds >= (self.soon if self._lines < FIRST_LINES else self.later)
+
+    def _say(self, word: RunMessage) -> None:
+        self.say(word)
+        self._told, self._last, self._lines = self.totals, self.clock(), self._lines + 1

@@ -1,0 +1,194 @@
+"""The words that a run says of itself, each as a text for people and as facts for machines."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from streamapp.plan.plan import Role
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.start.launch import Launch
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
+WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What some batches did together."""
+
+    batches: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    restored: int = 0
+    restored_bytes: int = 0
+    bad: int = 0
+    late: int = 0
+    seconds: float = 0.0
+
+    def with_batch(self, batch: BatchResult) -> "RunTotals":
+        """The same and one batch more."""
+        return RunTotals(
+            self.batches + 1,
+            self.rows_in + batch.rows_in,
+            self.rows_out + batch.rows_out,
+            self.restored + batch.restored,
+            self.restored_bytes + batch.restored_bytes,
+            self.bad + batch.bad,
+            self.late + batch.late,
+            self.seconds + batch.seconds,
+        )
+
+    def since(self, earlier: "RunTotals") -> "RunTotals":
+        """What came to it since."""
+        return RunTotals(
+            self.batches - earlier.batches,
+            self.rows_in - earlier.rows_in,
+            self.rows_out - earlier.rows_out,
+            self.restored - earlier.restored,
+            self.restored_bytes - earlier.restored_bytes,
+            self.bad - earlier.bad,
+            self.late - earlier.late,
+            self.seconds - earlier.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunMessage:
+    """One thing to be told: as a text, and as facts for machines."""
+
+    text: str
+    facts: dict[str, object]
+    passing: bool = False  # soon followed by another of its kind, which may stand in its place
+
+    def as_json(self) -> str:
+        """On one line."""
+        return json.dumps(self.facts)
+
+
+def plan_message(launch: Launch) -> RunMessage:
+    """What runs, in two lines; and that its state was given up, where it was."""
+    streams = launch.proposal.plan.streams.values()
+    counts = {stream.name: stream.partitions for stream in streams}
+    read = [stream.name for stream in streams if stream.role in READ]
+    inner = [stream.name for stream in streams if stream.role is Role.INTERMEDIATE]
+    written = [stream.name for stream in streams if stream.role in WRITTEN]
+    tasks, processors = len(launch.partitions), len(launch.lanes)
+    name = launch.app.application_id
+    roles = [("reads", read), ("through", inner), ("writes", written)]
+    listed = "; ".join(
+        f"{verb} {', '.join(_counted(one, counts) for one in names)}" for verb, names in roles if names
+    )
+    lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
+    facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
+    text = f"{name}: {lanes}\n  {listed}"
+    if launch.site.ledger.was_reset:
+        text += "\n  begins anew: what it knew was given up, as resetNonce says"
+        facts["reset"] = True
+    return RunMessage(text, facts)
+
+
+def batch_message(batch: BatchResult, since: RunTotals, bad: int, seconds: float) -> RunMessage:
+    """How it goes: what some batches did in so many seconds, and how the last one left things."""
+    span = max(seconds, 1e-9)
+    rows_in, rows_out = since.rows_in / span, since.rows_out / span
+    milliseconds = 1000 * since.seconds / max(since.batches, 1)
+    text = f"batch {batch.number:>5}  in {rows_in:>9,.0f}/s  out {rows_out:>9,.0f}/s"
+    text += f"  lag {batch.lag:>9,}  {milliseconds:>5,.0f} ms a batch"
+    text += f"  restored {since.restored:,} ({_size(since.restored_bytes)})" * bool(since.restored)
+    text += f"  restoring {_several(batch.restoring, 'task')}" * bool(batch.restoring)
+    text += f"  to fill {batch.filling:,}" * bool(batch.filling)
+    text += f"  bad {bad:,}" * bool(bad)
+    text += f"  late {since.late:,}" * bool(since.late)
+    text += f"  watermark {watermark_text(min(batch.watermarks.values()))}" if batch.watermarks else ""
+    facts: dict[str, object] = {
+        "event": "progress",
+        "batch": batch.number,
+        "rowsInPerSecond": round(rows_in, 1),
+        "rowsOutPerSecond": round(rows_out, 1),
+        "lag": batch.lag,
+        "batchMilliseconds": round(milliseconds, 1),
+        "restored": since.restored,
+        "restoredBytes": since.restored_bytes,
+        "restoring": batch.restoring,
+        "toFill": batch.filling,
+        "bad": bad,
+        "late": since.late,
+        "watermarks": {stream: watermark_text(at) for stream, at in sorted(batch.watermarks.items())},
+    }
+    return RunMessage(text, facts, passing=True)
+
+
+def failure_message(why: str) -> RunMessage:
+    """That a batch failed."""
+    return RunMessage(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why})
+
+
+def change_message(change: RunChange) -> RunMessage:
+    """That another model runs, that processors are missing, or that something cannot be."""
+    facts: dict[str, object] = {"event": "changed", "kind": change.kind, "message": change.text}
+    facts |= {"model": change.version, "moved": change.moved}
+    facts["tasks"] = {name: len(tasks) for name, tasks in change.lanes.items()}
+    if change.kind is ChangeKind.REFUSED:
+        facts["refused"] = [
+            {"reason": w.reason, "path": w.path, "message": w.message} for w in change.warnings
+        ]
+    return RunMessage(change.text, facts)
+
+
+def idle_message(totals: RunTotals) -> RunMessage:
+    """That everything has been read, and what was done for it."""
+    text = f"idle: all is read, {totals.rows_in:,} rows in and {totals.rows_out:,} out so far"
+    facts = {"event": "idle", "rowsIn": totals.rows_in, "rowsOut": totals.rows_out}
+    return RunMessage(text, facts, passing=True)
+
+
+def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
+    """What a run did."""
+    rate = totals.rows_in / max(seconds, 1e-9)
+    batches = _several(totals.batches, "batch", "batches")
+    text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
+    text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
+    text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
+    text += f", {_several(totals.bad, 'bad record')}" * bool(totals.bad)
+    text += f", {_several(totals.late, 'late row')}" * bool(totals.late)
+    facts = {
+        "event": "ended",
+        "rowsIn": totals.rows_in,
+        "rowsOut": totals.rows_out,
+        "batches": totals.batches,
+        "seconds": round(seconds, 3),
+        "rowsPerSecond": round(rate, 1),
+        "restored": totals.restored,
+        "restoredBytes": totals.restored_bytes,
+        "bad": totals.bad,
+        "late": totals.late,
+    }
+    return RunMessage(text, facts)
+
+
+def watermark_text(watermark: int) -> str:
+    """A watermark as people read times; what no calendar holds as milliseconds."""
+    try:
+        return (EPOCH + timedelta(milliseconds=watermark)).strftime("%Y-%m-%d %H:%M:%S")
+    except OverflowError:
+        return f"{watermark} ms"
+
+
+def _counted(name: str, counts: dict[str, int | None]) -> str:
+    return f"{name} ({counts[name]})" if counts[name] else name
+
+
+def _several(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _size(count: int) -> str:
+    """So many bytes, as people read them."""
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"

@@ -1,0 +1,44 @@
+"""The program of an app, and what else there is to know of its operators before anything is started."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.proposal import Proposal
+from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.start.event_time import operators_without_watermark
+from streamapp_runtime.driver.start.operator_checks import unfit_operators
+from streamapp_runtime.driver.start.remote_table_checks import unfit_remote_tables
+from streamapp_runtime.program.compiler import compile as compile_program
+from streamapp_runtime.program.program import Program, PythonLayer, Task
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledApp:
+    """A program that can run."""
+
+    program: Program
+    tasks: list[Task]  # of its Python layers
+    avro: Mapping[str, str]  # the schemas that streams bring
+
+
+def compile_app(
+    app: StreamApp, proposal: Proposal, session: SparkSession, known: Program | None = None
+) -> CompiledApp:
+    """The program of a plan; `known` where it is known to be that. RefusedError where it cannot run."""
+    program = known or compile_program(app, proposal.graph, proposal.plan, session)
+    if isinstance(program, list):
+        raise AppRefusedError(program, proposal)
+    tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
+    avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
+    if known is None and (
+        problems := [
+            *unfit_operators(app, tasks, avro),
+            *unfit_remote_tables(app, program),
+            *operators_without_watermark(app, program),
+        ]
+    ):
+        raise AppRefusedError(problems, proposal)
+    return CompiledApp(program, tasks, avro)

@@ -1,0 +1,20 @@
+"""Where an app runs, and the app itself: what stays the same from one model to the next."""
+
+from dataclasses import dataclass
+
+from streamapp.spec.app import StreamApp
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.user_functions import UserFunctions
+from streamapp_runtime.systems.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """One app on its system, with the driver's own books."""
+
+    app: StreamApp
+    home: AppStorage
+    system: System
+    ledger: CheckpointStream
+    own: UserFunctions

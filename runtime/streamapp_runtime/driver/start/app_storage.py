@@ -1,0 +1,58 @@
+"""Where an app is at home: the system that its streams are in, and the folder of its stores."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.systems import System
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.systems.connection import Connection, Embedded, Kafka
+
+
+@dataclass(frozen=True, slots=True)
+class AppStorage:
+    """What an app of this machine has to itself, and what it shares."""
+
+    connection: Connection
+    state: Path  # below which stores are kept
+
+
+def embedded_storage(folder: Path, *, sync: bool = False) -> AppStorage:
+    """Streams and stores below one folder."""
+    return AppStorage(Embedded(str(folder), sync), folder / "state")
+
+
+def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -> AppStorage:
+    """The home of an app that can run. Paths are absolute: executors have working directories of their own.
+
+    `secrets` is where the entries of `configSecret` lie, or a folder that has a folder of each system's.
+    """
+    connection = connection_of(app.spec.systems[0], 0, data, secrets)
+    if isinstance(connection, Embedded):
+        return embedded_storage(Path(connection.folder), sync=connection.sync)
+    if data is None:
+        raise _refused(0, "kafka", "the stores of the app need a folder; name one with --data")
+    return AppStorage(connection, data.resolve() / "state")
+
+
+def connection_of(system: System, index: int, data: Path | None, secrets: Path | None) -> Connection:
+    """How a system is reached, the one of this index among the app's; `data` stands in for an own path."""
+    if system.embedded is not None:
+        return Embedded(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
+    if system.kafka is None:
+        raise TypeError("a system is of one kind")
+    if system.kafka.config_secret is not None and secrets is None:
+        message = "outside a cluster, name its entries' folder with --secrets"
+        raise _refused(index, "kafka.configSecret", message)
+    place = None if secrets is None else _of_system(secrets, system.name)
+    return Kafka(system.kafka.bootstrap_servers, system.kafka.config, place)
+
+
+def _of_system(secrets: Path, name: str) -> str:
+    own = secrets / name
+    return str((own if own.is_dir() else secrets).resolve())
+
+
+def _refused(index: int, field: str, message: str) -> AppRefusedError:
+    return AppRefusedError([Problem(0, 0, f"spec.systems[{index}].{field}", message)])

@@ -1,0 +1,124 @@
+"""What workers are told of an app's event time: made of the program, the tasks and the app's own settings."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+
+from streamapp.control.idle import IdleRule
+from streamapp.control.upstream_tasks import readers, upstream_tasks
+from streamapp.spec.app import StreamApp
+from streamapp.spec.config_keys import CONTROL_INTERVAL, KEYS
+from streamapp.spec.durations import milliseconds
+from streamapp.spec.operators import Repartition
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
+from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
+from streamapp_runtime.program.operations import JoinStreams, Read, Role, Totals, Write
+from streamapp_runtime.program.program import Program, PythonLayer, Task
+from streamapp_runtime.program.reach import Reach, reaches
+
+MODEL = b"\x00model"
+"""The key of the version of who speaks to which stream."""
+
+Partitions = Mapping[str, tuple[Partition, ...]]
+
+
+def timekeeping_of(
+    app: StreamApp,
+    program: Program,
+    partitions: Partitions,
+    ledger: CheckpointStream,
+    turn: BoundedTurn | None,
+    now: int,
+) -> Timekeeping | None:
+    """All of it; None where the app has no event times and never ends."""
+    found = reaches(program)
+    if turn is None and not found.timed:
+        return None
+    operations = [task.operation for task in _tasks(program)]
+    reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not Role.SIDE_INPUT}
+    mine = {task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()}
+    upstream = upstream_tasks({stream: reach.holds for stream, reach in found.writes.items()}, readers(mine))
+    counts = {o.stream: o.partitions for o in operations if isinstance(o, Write)}
+    timed = {s.name: s.event_time for s in app.spec.streams if s.event_time and s.name in reads}
+    return Timekeeping(
+        run=f"{ledger.run_id}/{turn.number}" if turn else ledger.run_id,
+        model=_model(ledger, upstream),
+        since=now,
+        interval=control_interval(app),
+        partitions=mine,
+        delays={name: milliseconds(time.delay) for name, time in timed.items()},
+        timed=found.timed,
+        made=frozenset(stream for stream, read in reads.items() if read.enveloped and not read.control),
+        controlled=frozenset(stream for stream, read in reads.items() if read.control),
+        outlets={
+            stream: Outlet(counts[stream] or 0, len(upstream[stream]), reach)
+            for stream, reach in found.writes.items()
+        },
+        states=found.states,
+        idle={
+            name: IdleRule(milliseconds(time.idle_timeout), time.idle_quorum)
+            for name, time in timed.items()
+            if time.idle_timeout is not None
+        },
+        idle_tasks=dict(_idle_tasks(app)),
+        turn=turn.number if turn else 0,
+    )
+
+
+def _idle_tasks(app: StreamApp) -> Iterator[tuple[str, IdleRule]]:
+    """The streams that may go on without upstream tasks that are silent."""
+    for operator in app.spec.operators:
+        if isinstance(operator.body, Repartition) and operator.body.idle_timeout is not None:
+            rule = IdleRule(milliseconds(operator.body.idle_timeout), operator.body.idle_quorum)
+            yield app.intermediate_stream(operator.name), rule
+
+
+def control_interval(app: StreamApp) -> int:
+    """The shortest time between two watermarks of a task, in milliseconds."""
+    return int(app.spec.config.get(CONTROL_INTERVAL, KEYS[CONTROL_INTERVAL].default))
+
+
+def operators_without_watermark(app: StreamApp, program: Program) -> list[Problem]:
+    """Operators that wait for a watermark which none of their streams will ever have."""
+    return list(_untimed(app, program)) if app.spec.mode == "stream" else []
+
+
+def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
+    states = reaches(program).states
+    for task in _tasks(program):
+        what = _waits(task.operation, states)
+        if what is not None:
+            message = f"{what}, and none of the streams that reach it has event times"
+            hint = "give a stream eventTime, or say mode: batch"
+            yield Problem(0, 0, path_of(app, task.name), f"{message}; {hint}", Reason.INVALID_SPEC)
+
+
+def _waits(operation: object, states: Mapping[str, Reach]) -> str | None:
+    match operation:
+        case Totals(state=name, emit="onWatermark", window=window) if window and not states[name].timed:
+            return "its windows go out when the watermark passes them"
+        case JoinStreams(state=name, time="event", type=kind) if kind != "inner" and not states[name].timed:
+            return f"a {kind} join by event time gives rows without a partner when the watermark passes"
+        case _:
+            return None
+
+
+def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> int:
+    """The version of who speaks to which stream: one more when that changes, so that all are waited for."""
+    said = json.dumps({stream: sorted(tasks) for stream, tasks in sorted(upstream.items())})
+    digest = sha256(said.encode()).hexdigest()
+    known = json.loads(ledger.records.get(MODEL, b'{"version":0,"hash":""}'))
+    if known["hash"] == digest:
+        return int(known["version"])
+    version = int(known["version"]) + 1
+    ledger.record(MODEL, json.dumps({"version": version, "hash": digest}).encode())
+    return version
+
+
+def _tasks(program: Program) -> list[Task]:
+    return [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]

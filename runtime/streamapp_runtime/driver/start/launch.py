@@ -1,0 +1,252 @@
+"""An app that is ready to run: plan, tasks, streams, program and places, all known and made."""
+
+import time
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.proposal import Proposal
+from streamapp.jobmodel.content import following
+from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.task import TaskModel
+from streamapp.placement.place import place
+from streamapp.placement.placement import Placement
+from streamapp.spec.app import StreamApp
+from streamapp.spec.durations import milliseconds
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.app_refusal import AppRefusedError, problem_of
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.ownership import Ownership
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn, take_turn
+from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
+from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
+from streamapp_runtime.driver.start.app_compilation import compile_app
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.draft import Draft, draft_of
+from streamapp_runtime.driver.start.event_time import timekeeping_of
+from streamapp_runtime.driver.start.live_world import counts_of, live_world, topics_of
+from streamapp_runtime.driver.start.locality_memory import LocalityMemory, RememberedPlacement
+from streamapp_runtime.driver.start.stream_creation import (
+    create_changelogs,
+    create_dead_letter_stream,
+    create_late_row_stream,
+    create_written_streams,
+)
+from streamapp_runtime.driver.start.stream_identity import verify_identities
+from streamapp_runtime.driver.start.task_inputs import (
+    broadcast_tables_of,
+    input_ends,
+    latest_positions,
+    partitions_by_task,
+    read_order,
+    read_topics,
+)
+from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
+from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
+from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.delivery import delivery_of
+from streamapp_runtime.lanes.setup import Setup
+from streamapp_runtime.lanes.shelves import shelves
+from streamapp_runtime.program.program import Program
+from streamapp_runtime.remote.settings import remotes
+from streamapp_runtime.stores.owned import Owned
+from streamapp_runtime.systems.connection import Embedded
+from streamapp_runtime.systems.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """An app that is ready to run."""
+
+    site: AppContext
+    proposal: Proposal
+    assignment: Assignment
+    program: Program
+    setup: Setup
+    model: JobModel
+    lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
+    partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
+    topics: Mapping[str, str]  # stream -> its name in the system
+    course: ReadOrder
+    shared: frozenset[Partition] = frozenset()  # what every task reads
+    broadcasts: tuple[BroadcastTable, ...] = ()
+    locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
+    settle: float = 0.0  # seconds after a growth for which producers may still use the old count
+    turn: BoundedTurn | None = None  # of a batch app
+
+    @property
+    def app(self) -> StreamApp:
+        """The app."""
+        return self.site.app
+
+    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
+        """All tasks on these processors, as few as can be away from their stores."""
+        places = {name: self.locations.get(name) for name in processors}
+        return self.placed_as(self.assignment, places, previous)
+
+    def placed_as(
+        self, assignment: Assignment, locations: Mapping[str, str | None], previous: Mapping[str, str]
+    ) -> Placement | Refusal:
+        """The tasks of a model that follows this one, on processors at these places."""
+        state = {task: self.locations.get(owner) for task, owner in previous.items()}
+        return place(assignment.tasks, state, locations, previous)
+
+
+def launch(
+    app: StreamApp,
+    home: AppStorage,
+    system: System,
+    ledger: CheckpointStream,
+    session: SparkSession,
+    processors: int,
+    *,
+    places: LocalityMemory | None = None,
+) -> Launch:
+    """Take over, plan, form tasks, compile, and make what is missing; RefusedError when the app cannot run.
+
+    `places` is what is remembered of where tasks and processors were.
+    """
+    if problems := unsupported_fields(app):
+        raise AppRefusedError(problems)
+    site = AppContext(app, home, system, ledger, load_user_functions(app))
+    ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app))
+    return first_launch(site, session, processors, places)
+
+
+def first_launch(
+    site: AppContext, session: SparkSession, processors: int, places: LocalityMemory | None = None
+) -> Launch:
+    """The first model of a driver that has taken over and is the author; RefusedError when there is none."""
+    app, ledger = site.app, site.ledger
+    names = processor_names(processors)
+    draft = draft_of(app, live_world(site, names, time.time()))
+    remembered = places.recall(ledger.run_id) if places else RememberedPlacement()
+    locations = locations_of(app, names, places.here if places else None)
+    placed = place(draft.assignment.tasks, remembered.tasks, locations, remembered.processors)
+    if isinstance(placed, Refusal):
+        raise AppRefusedError([problem_of(app, placed)], draft.proposal)
+    return prepare_launch(site, session, draft, placed.tasks_of(), locations, remembered.model)
+
+
+def prepare_launch(
+    site: AppContext,
+    session: SparkSession,
+    draft: Draft,
+    lanes: Mapping[str, tuple[str, ...]],
+    locations: Mapping[str, str | None],
+    before: JobModel | None = None,
+    program: Program | None = None,
+) -> Launch:
+    """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
+
+    A `program` that was compiled for the same graph serves again.
+    """
+    app, system, ledger = site.app, site.system, site.ledger
+    proposal, assignment = draft.proposal, draft.assignment
+    work = compile_app(app, proposal, session, program)
+    kept, adjuncts = shelves(app, work.program), adjunct_shelves(app, work.program)
+    topics = topics_of(app)
+    written = create_written_streams(app, proposal, work.tasks, system)
+    dead_letters = create_dead_letter_stream(app, topics, system)
+    create_changelogs(kept.values(), assignment.layout.changelog, system)
+    verify_identities(site, topics | read_topics(work.tasks), [shelf.changelog for shelf in kept.values()])
+    shared = broadcast_tables_of(app, proposal, work.tasks)
+    if not ledger.checkpoints:
+        ledger.begin_at(latest_positions(app, assignment, topics, shared, system))
+    ledger.remember(replace(assignment.layout, run=ledger.run_id))
+    ledger.expect(lanes)
+    partitions = partitions_by_task(app, assignment, work.tasks, written)
+    turn = take_turn(ledger, input_ends(work.tasks, partitions, system)) if app.spec.mode == "batch" else None
+    setup = Setup(
+        application_id=app.application_id,
+        run_id=ledger.run_id,
+        connection=site.home.connection,
+        state=str(site.home.state),
+        checkpoints=ledger.stream,
+        partitions=written,
+        shelves=kept,
+        adjuncts=adjuncts,
+        owned=Owned(
+            ledger.run_id,
+            tasks=frozenset(assignment.layout.changelog),
+            tables=frozenset(kept) | frozenset(adjuncts),
+            shared=frozenset(name for name, shelf in adjuncts.items() if shelf.broadcast),
+            embedded=isinstance(site.home.connection, Embedded),
+        ),
+        on_bad_record=app.spec.on_bad_record.action,
+        dead_letters=dead_letters,
+        avro=work.avro,
+        delivery=delivery_of(app, kept.values()),
+        begins=_begins(kept.values(), ledger.starts),
+        remotes=remotes(app, work.program),
+        time=timekeeping_of(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
+        late_rows=create_late_row_stream(app, topics, system),
+    )
+    return Launch(
+        site=site,
+        proposal=proposal,
+        assignment=assignment,
+        program=work.program,
+        setup=setup,
+        model=following(before, _model(app, ledger.run_id, assignment, lanes)),
+        lanes=lanes,
+        partitions=partitions,
+        topics=topics | read_topics(work.tasks),
+        course=read_order(app, proposal, work.tasks),
+        shared=frozenset(assignment.broadcast),
+        broadcasts=shared,
+        locations=locations,
+        counts=_with_made(draft.counts, counts_of(app, system)),
+        settle=settle_seconds(app),
+        turn=turn,
+    )
+
+
+def _begins(shelves: Iterable[Shelf], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+    """Where changelogs begin that hold entries of a run that was given up."""
+    names = {shelf.changelog for shelf in shelves}
+    return {partition: at for partition, at in starts.items() if partition.stream in names}
+
+
+def settle_seconds(app: StreamApp) -> float:
+    """How long producers may still use the old count; on an embedded log none do, if not told otherwise."""
+    embedded = all(system.embedded is not None for system in app.spec.systems)
+    said = "partition_settle" in app.spec.model_fields_set
+    return 0.0 if embedded and not said else milliseconds(app.spec.partition_settle) / 1000
+
+
+def locations_of(app: StreamApp, processors: Iterable[str], here: str | None) -> dict[str, str | None]:
+    """Where processors are that are all at one place; nowhere, where the app does not care."""
+    return dict.fromkeys(processors, here if app.spec.placement.host_affinity else None)
+
+
+def processor_names(count: int) -> tuple[str, ...]:
+    """What processors are called where nobody else names them."""
+    return tuple(f"processor-{index}" for index in range(count))
+
+
+def _with_made(before: Mapping[str, int | None], now: Mapping[str, int | None]) -> dict[str, int | None]:
+    """The counts from which a model was made, and those of the streams that were made for it."""
+    return {name: count if (known := before.get(name)) is None else known for name, count in now.items()}
+
+
+def _model(
+    app: StreamApp, run_id: str, assignment: Assignment, lanes: Mapping[str, tuple[str, ...]]
+) -> JobModel:
+    changelog = assignment.changelog
+    return JobModel.of(
+        version=1,
+        run_id=run_id,
+        application_id=app.application_id,
+        tasks=[TaskModel(name, parts, changelog[name]) for name, parts in assignment.tasks.items()],
+        processors=lanes,
+        broadcast=assignment.broadcast,
+    )

@@ -1,0 +1,62 @@
+"""What is remembered of an app's places from one run to the next: it saves work, and decides nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamapp.jobmodel.compact import decode, encode
+from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.unreadable import UnreadableError
+from streamapp.metadata.file import FileStore
+from streamapp.metadata.locality import LocalityManager
+from streamapp.metadata.store import MetadataStore
+
+_MODEL = b"model/"
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedPlacement:
+    """Where tasks were, and the model by which they were there."""
+
+    model: JobModel | None = None
+    tasks: Mapping[str, str | None] = field(default_factory=dict)  # task -> location
+
+    @property
+    def processors(self) -> dict[str, str]:
+        """Task -> processor."""
+        model = self.model
+        return {} if model is None else {task.name: model.owner(task.name) for task in model.tasks}
+
+
+@dataclass(frozen=True, slots=True)
+class LocalityMemory:
+    """The memory of one app."""
+
+    store: MetadataStore
+    here: str  # the location of all processors of this machine
+
+    @classmethod
+    def in_folder(cls, folder: Path, here: str) -> "LocalityMemory":
+        """Kept in a folder, which is made."""
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        return cls(FileStore(folder), here)
+
+    def recall(self, run_id: str) -> RememberedPlacement:
+        """What is known of a run; what cannot be read is not known."""
+        try:
+            packed = self.store.get(_MODEL + run_id.encode())
+            model = decode(packed) if packed is not None else None
+            return RememberedPlacement(model, LocalityManager(self.store, run_id).read_task_locality())
+        except UnreadableError:
+            return RememberedPlacement()
+
+    def note(self, model: JobModel, locations: Mapping[str, str | None]) -> None:
+        """Remember a model that runs, and where its processors are."""
+        locality = LocalityManager(self.store, model.run_id)
+        locality.write_task_locality(
+            {task.name: locations.get(model.owner(task.name)) for task in model.tasks}
+        )
+        locality.write_processor_locality({name: locations.get(name) for name in model.processors})
+        key, packed = _MODEL + model.run_id.encode(), encode(model)
+        if self.store.get(key) != packed:
+            self.store.put(key, packed)

@@ -1,0 +1,28 @@
+"""Which remote tables cannot be asked as they are declared, told before anything is started."""
+
+from collections.abc import Iterator
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp_runtime.operations.user_code import UserCodeError
+from streamapp_runtime.program.program import Program
+from streamapp_runtime.remote.contract import WrongColumnsError, checked
+from streamapp_runtime.remote.settings import remotes
+
+
+def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:
+    """Every remote table whose class is not there, is no such class, or refuses what it is told."""
+    return list(_problems(app, program))
+
+
+def _problems(app: StreamApp, program: Program) -> Iterator[Problem]:
+    settings = remotes(app, program)
+    for index, table in enumerate(app.spec.tables):
+        if table.name not in settings:
+            continue
+        try:
+            checked(settings[table.name])
+        except UserCodeError as error:
+            where = "columns" if isinstance(error, WrongColumnsError) else "remote.python"
+            path = f"spec.tables[{index}].{where}"
+            yield Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)

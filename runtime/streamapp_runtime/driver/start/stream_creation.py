@@ -1,0 +1,84 @@
+"""Makes the streams that an app writes and that are not there yet, and says how many partitions each has."""
+
+from collections.abc import Iterable, Mapping
+
+from streamapp.author.proposal import Proposal
+from streamapp.spec.app import StreamApp
+from streamapp.spec.durations import milliseconds
+from streamapp.spec.problem import Problem
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.lanes.custody import Shelf
+from streamapp_runtime.lanes.dead_letters import DeadLetters
+from streamapp_runtime.program import operations
+from streamapp_runtime.program.program import Task
+from streamapp_runtime.systems.system import StreamOptions, System
+
+
+def create_written_streams(
+    app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: System
+) -> dict[str, int]:
+    """The streams that operators write, hops too; RefusedError where one has another count than it must."""
+    known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
+    found: dict[str, int] = {}
+    kept = retention_by_stream(app)
+    for task in tasks:
+        if not isinstance(task.operation, operations.Write):
+            continue
+        stream, topic = task.operation.stream, task.operation.topic
+        planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
+        count = task.operation.partitions or (planned and planned.partitions) or max(known)
+        there = system.partitions(topic)
+        if there is None:
+            ours = task.operation.enveloped
+            system.create(topic, count, StreamOptions(retention_ms=kept.get(stream), ours=ours))
+        elif task.operation.partitions is not None and there != count:
+            message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
+            raise AppRefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
+        found[stream] = there or count
+    return found
+
+
+def retention_by_stream(app: StreamApp) -> dict[str, int]:
+    """The streams between stages that are kept for readers outside the app, and for how many milliseconds."""
+    return {
+        app.intermediate_stream(operator.name): milliseconds(operator.partition_by.retention)
+        for operator in app.spec.operators
+        if operator.partition_by is not None and operator.partition_by.retention is not None
+    }
+
+
+def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: System) -> None:
+    """A partition for every task in the changelog of every kind of state."""
+    wanted = max(changelog.values()) + 1
+    for shelf in shelves:
+        if shelf.changelog is None:
+            continue
+        there = system.partitions(shelf.changelog)
+        if there is not None and there < wanted:
+            system.grow(shelf.changelog, wanted)
+        else:
+            system.create(shelf.changelog, there or wanted, StreamOptions(compacted=True))
+
+
+def create_dead_letter_stream(
+    app: StreamApp, topics: Mapping[str, str], system: System
+) -> DeadLetters | None:
+    """The stream that takes bad records, where there is to be one."""
+    bad = app.spec.on_bad_record
+    return _letters(bad.stream, topics, system) if bad.action == "deadLetter" else None
+
+
+def create_late_row_stream(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    """The stream that takes late rows, where there is to be one."""
+    late = app.spec.late_rows
+    return _letters(late.stream, topics, system) if late.action == "stream" else None
+
+
+def _letters(name: str | None, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+    if name is None:
+        return None
+    there = system.partitions(topics[name])
+    if there is None:
+        system.create(topics[name], 1)
+    return DeadLetters(topics[name], there or 1)

@@ -1,0 +1,40 @@
+"""Whether an app's streams are the ones that it knew: another topic may have been made under a name."""
+
+from collections.abc import Collection, Mapping
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.batches.data_loss import DATA_LOSS_HINT, recreated_topics
+from streamapp_runtime.driver.start.app_context import AppContext
+
+RESET_HINT = "raise resetNonce to have the app begin anew"
+
+
+def verify_identities(
+    site: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None]
+) -> None:
+    """Note which streams these are. RefusedError where they are others, unless they can be begun anew."""
+    app, system, ledger = site.app, site.system, site.ledger
+    every = {*topics.values()} | {changelog for changelog in changelogs if changelog is not None}
+    new = recreated_topics(ledger, system, every)
+    if state := sorted(new.difference(topics.values())):
+        named = ", ".join(f'"{topic}"' for topic in state)
+        raise AppRefusedError([Problem(0, 0, "spec", f"state is gone with changelog {named}; {RESET_HINT}")])
+    positions = {partition for read in ledger.of_tasks().values() for partition in read}
+    lost = {partition for partition in positions if topics.get(partition.stream) in new}
+    if lost and app.spec.on_data_loss == "fail":
+        raise AppRefusedError(
+            [_refused(app, stream, topics[stream]) for stream in sorted({p.stream for p in lost})]
+        )
+    if lost:
+        ledger.forget(lost)
+    ledger.recognise(system.identities(every))
+
+
+def _refused(app: StreamApp, stream: str, topic: str) -> Problem:
+    places = [index for index, each in enumerate(app.spec.streams) if each.name == stream]
+    path = f"spec.streams[{places[0]}]" if places else "spec"
+    return Problem(
+        0, 0, path, f'topic "{topic}" was deleted and made again since it was read; {DATA_LOSS_HINT}'
+    )

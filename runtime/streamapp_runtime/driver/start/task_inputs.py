@@ -1,0 +1,138 @@
+"""What each task reads, hops too, and in which order an app's streams are read."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from streamapp.author.proposal import Proposal
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.spec.tables import Table
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.request import Assignment
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
+from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
+from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.driver.start.stream_creation import retention_by_stream
+from streamapp_runtime.program import operations
+from streamapp_runtime.program.program import Task
+from streamapp_runtime.systems.system import System
+
+
+def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
+    """The streams that a program reads, each with its name in the system."""
+    return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
+
+
+def latest_positions(
+    app: StreamApp,
+    assignment: Assignment,
+    topics: Mapping[str, str],
+    shared: Sequence[BroadcastTable],
+    system: System,
+) -> dict[Partition, int]:
+    """The ends of the streams of which only what comes from now on is wanted, those of shared tables too."""
+    names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
+    first = {name: assignment.layout.streams[name].first for name in names & assignment.layout.streams.keys()}
+    every = {
+        p
+        for task in assignment.tasks
+        for p in assignment.partitions(task)
+        if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
+    }
+    sides = (Partition(operations.declared(p.stream), p.index) for table in shared for p in table.partitions)
+    every |= {p for p in sides if p.stream in names and p.stream not in first}
+    asked = {Partition(topics[p.stream], p.index): p for p in every}
+    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+
+
+def input_ends(
+    tasks: Sequence[Task], partitions: Mapping[str, Sequence[Partition]], system: System
+) -> dict[Partition, int]:
+    """Where the inputs of a batch app end today. Another app's stream ends where that app says so."""
+    inputs = {
+        task.operation.stream: task.operation.topic
+        for task in tasks
+        if isinstance(task.operation, operations.Read)
+        and task.operation.role is operations.Role.INPUT
+        and not task.operation.control
+    }
+    every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
+    asked = {Partition(inputs[p.stream], p.index): p for p in every}
+    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+
+
+def partitions_by_task(
+    app: StreamApp, assignment: Assignment, tasks: Sequence[Task], written: Mapping[str, int]
+) -> dict[str, tuple[Partition, ...]]:
+    """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
+    reads = read_topics(tasks)
+    found = {task: list(assignment.partitions(task)) for task in assignment.tasks}
+    owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
+    for task in tasks:
+        operation = task.operation
+        if isinstance(operation, operations.Read) and operation.role is operations.Role.HOP:
+            count = written[operation.stream]
+            if app.spec.grouper == "streamPartition":
+                message = (
+                    "not yet supported: rows come back to a table, and tasks by stream partition share none"
+                )
+                where = path_of(app, task.name)
+                raise AppRefusedError([Problem(0, 0, where, message, Reason.NOT_YET_SUPPORTED)])
+            like = next(p.stream for p in sorted(owners) if p.index == count - 1)
+            for index in range(count):
+                found[owners[Partition(like, index)]].append(Partition(operation.stream, index))
+    for read in side_input_reads(tasks):
+        if not fills_broadcast_table(app, read):
+            for name in assignment.tasks:
+                own = [p for p in assignment.partitions(name) if p.stream == read.stream]
+                found[name] += [Partition(read.name, p.index) for p in own]
+    return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
+
+
+def side_input_reads(tasks: Sequence[Task]) -> list[operations.Read]:
+    """The readings that fill tables."""
+    every = (task.operation for task in tasks if isinstance(task.operation, operations.Read))
+    return [read for read in every if read.table is not None]
+
+
+def broadcast_tables_of(
+    app: StreamApp, proposal: Proposal, tasks: Sequence[Task]
+) -> tuple[BroadcastTable, ...]:
+    """The tables that are whole everywhere, and what fills them."""
+    parts: dict[str, list[Partition]] = {}
+    for read in side_input_reads(tasks):
+        if read.table is not None and fills_broadcast_table(app, read):
+            count = proposal.plan.streams[read.stream].partitions or 0
+            parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
+    tables = {table.name: table for table in app.spec.tables}
+    return tuple(_shared(tables[name], found) for name, found in sorted(parts.items()))
+
+
+def _shared(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
+    before = table.apply_before == "join"
+    return BroadcastTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
+
+
+def fills_broadcast_table(app: StreamApp, read: operations.Read) -> bool:
+    """Whether a reading fills a table that is whole everywhere."""
+    return any(table.name == read.table and table.broadcast for table in app.spec.tables)
+
+
+def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> ReadOrder:
+    """Which streams go first, and which wait for tables."""
+    depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
+    inner = [
+        t.operation.name
+        for t in tasks
+        if isinstance(t.operation, operations.Read) and t.operation.role in operations.MADE
+    ]
+    side = {read.name for read in side_input_reads(tasks)}
+    waited = {
+        operations.side_name(s.stream, table.name)
+        for table in app.spec.tables
+        for s in table.side_inputs
+        if s.bootstrap
+    }
+    priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
+    return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), frozenset(retention_by_stream(app)))

@@ -1,0 +1,126 @@
+"""What an app may say and this version cannot run yet: one list, looked through before anything is started.
+
+The planner takes all of it, so that plans can be made for what comes. What only single operations cannot do
+is told by the operations themselves.
+"""
+
+from collections.abc import Callable, Iterator
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+
+CHECKPOINTS = "checkpoint"
+
+Finding = tuple[str, str]
+"""The path of a field, and what is not there yet or cannot be."""
+
+
+def unsupported_fields(app: StreamApp) -> list[Problem]:
+    """Every field that says what this version cannot do, each with its path."""
+    told = [entry for rule in RULES for entry in rule(app)]
+    return [Problem(0, 0, path, message, Reason.NOT_YET_SUPPORTED) for path, message in told]
+
+
+def _systems(app: StreamApp) -> Iterator[Finding]:
+    if len(app.spec.systems) > 1:
+        yield "spec.systems", _not_yet("this version runs an app on one system")
+
+
+def _standbys(app: StreamApp) -> Iterator[Finding]:
+    if app.spec.placement.standbys:
+        yield "spec.placement.standbys", _not_yet("each task has one copy of its state; leave it out")
+
+
+def _tables(app: StreamApp) -> Iterator[Finding]:
+    for index, table in enumerate(app.spec.tables):
+        if table.in_versions and table.apply_before == "join":
+            message = "versions take each other's place between batches, whatever the joins are; leave it out"
+            yield f"spec.tables[{index}].applyBefore", message
+
+
+def _versions(app: StreamApp) -> Iterator[Finding]:
+    """Bounded data sets whose versions cannot be told apart."""
+    control = {stream.name for stream in app.spec.streams if stream.control}
+    for index, table in enumerate(app.spec.tables):
+        kinds = {side.versions for side in table.side_inputs}
+        for number, side in enumerate(table.side_inputs):
+            where = f"spec.tables[{index}].sideInputs[{number}].versions"
+            if side.versions == "none" and len(kinds) > 1:
+                yield where, "the table's other side inputs seal versions: say what seals those of this one"
+            if side.versions == "endOfStream" and side.stream not in control:
+                message = (
+                    f'no end of stream comes in "{side.stream}"; say control: true if another app makes it'
+                )
+                yield where, message
+
+
+def _names(app: StreamApp) -> Iterator[Finding]:
+    """Names that two things would be kept under."""
+    tables = {table.name for table in app.spec.tables}
+    for index, operator in enumerate(app.spec.operators):
+        keeps = operator.kind in {"aggregate", "join", "process"}
+        if keeps and operator.name in tables:
+            message = f'a table is called "{operator.name}" too, and both keep state under their name'
+            yield f"spec.operators[{index}].name", message
+        if operator.kind in {"partitionBy", "broadcast"} and operator.name == CHECKPOINTS:
+            message = "the stream of that name holds the app's checkpoints; give the operator another"
+            yield f"spec.operators[{index}].name", message
+
+
+def _dead_letters(app: StreamApp) -> Iterator[Finding]:
+    bad = app.spec.on_bad_record
+    if bad.action == "deadLetter" and bad.stream is None:
+        yield "spec.onBadRecord.stream", "missing; name the stream that takes bad records"
+    if bad.stream is not None:
+        yield from _letters(app, "spec.onBadRecord.stream", bad.stream, "bad records")
+
+
+def _late_rows(app: StreamApp) -> Iterator[Finding]:
+    late = app.spec.late_rows
+    if late.action == "stream" and late.stream is None:
+        yield "spec.lateRows.stream", "missing; name the stream that takes late rows"
+    if late.stream is not None:
+        yield from _letters(app, "spec.lateRows.stream", late.stream, "late rows")
+
+
+def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Finding]:
+    """What a stream cannot be that takes what was left out."""
+    stream = next(stream for stream in app.spec.streams if stream.name == name)
+    read = {source for operator in app.spec.operators for source in _sources(operator.body)}
+    read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
+    if stream.format != "json":
+        yield path, f'{what} are written as json; "{stream.name}" is {stream.format}'
+    if stream.name in read:
+        yield path, f'the app reads "{stream.name}", and would read its own {what}'
+
+
+def _control(app: StreamApp) -> Iterator[Finding]:
+    """Streams of other apps tell themselves how far they have come."""
+    for index, stream in enumerate(app.spec.streams):
+        if stream.control and stream.event_time is not None:
+            told = "the stream carries the other app's watermarks; leave eventTime or control out"
+            yield f"spec.streams[{index}].eventTime", told
+        if stream.control and stream.format != "json":
+            yield f"spec.streams[{index}].format", "an app writes its intermediate streams as json"
+
+
+def _sources(body: object) -> tuple[str, ...]:
+    source = getattr(body, "source", ())
+    return (source,) if isinstance(source, str) else source
+
+
+def _not_yet(what: str) -> str:
+    return f"not yet supported: {what}"
+
+
+RULES: tuple[Callable[[StreamApp], Iterator[Finding]], ...] = (
+    _systems,
+    _standbys,
+    _tables,
+    _versions,
+    _late_rows,
+    _control,
+    _names,
+    _dead_letters,
+)

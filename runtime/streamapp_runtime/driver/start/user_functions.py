@@ -1,0 +1,43 @@
+"""The app's own ways to form tasks and to expand streams, loaded from its code."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from streamapp.spec.app import StreamApp
+from streamapp.spec.config_keys import ALGORITHM
+from streamapp.spec.problem import Problem
+from streamapp.tasks.algorithm import ExpansionAlgorithm, modulo
+from streamapp.tasks.grouper import UserGrouper
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.operations.user_code import UserCodeError, guarded, load
+
+BUILT_GROUPERS = frozenset({"partition", "streamPartition", "single"})
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunctions:
+    """What an app brings; what it returns is checked wherever it is called."""
+
+    grouper: UserGrouper | None = None
+    algorithm: ExpansionAlgorithm = modulo
+
+
+def load_user_functions(app: StreamApp) -> UserFunctions:
+    """The app's own functions; RefusedError with the field's path where one cannot be loaded."""
+    grouper, algorithm = app.spec.grouper, app.spec.config.get(ALGORITHM)
+    return UserFunctions(
+        None if grouper in BUILT_GROUPERS else _made("spec.grouper", grouper),
+        modulo if algorithm is None else _made(f"spec.config.{ALGORITHM}", algorithm),
+    )
+
+
+def _made(path: str, python: str) -> Any:
+    """A function as it is; a class is made without arguments, and its object is called."""
+    try:
+        found = load(python)
+        with guarded(python, "cannot be made", "give it an __init__ without arguments"):
+            return found() if isinstance(found, type) else found
+    except UserCodeError as error:
+        raise AppRefusedError(
+            [Problem(0, 0, path, f"{error.message}; {error.hint}", error.reason)]
+        ) from error
