@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from streamapp.author.monitoring import growth_interval
+from streamapp.author.streams import is_embedded
 from streamapp.jobmodel.model import JobModel
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.driver.history import History
@@ -9,13 +11,12 @@ from streamapp_operator.driver.moves import Await, Hold, Keep, Rest, Start, Stop
 from streamapp_operator.facts.facts import Facts
 from streamapp_operator.facts.pods import Life
 from streamapp_operator.installation import Installation
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.status.events import events
 from streamapp_operator.status.told import status
 from streamapp_operator.status.view import View
 from streamapp_operator.steps.accept import Acceptance, accept
 from streamapp_operator.steps.author import Authored, author
-from streamapp_operator.steps.driving import driving, monitored
+from streamapp_operator.steps.driving import driving
 from streamapp_operator.steps.model import Modelled, model
 from streamapp_operator.steps.starting import held
 from streamapp_operator.steps.writes import after_status, before_status, expires_in
@@ -64,7 +65,8 @@ def _modelled(facts: Facts, acceptance: Acceptance, authored: Authored | None) -
         return None
     here = any(pod.life is not Life.ENDED for pod in facts.drivers)
     found = model(facts, target.accepted, authored, anew=not here)
-    if here and isinstance(found, Modelled) and found.grown and not monitored(target.accepted.app):
+    watched = growth_interval(target.accepted.app) is not None  # a start goes by the counts of its day anyway
+    if here and isinstance(found, Modelled) and found.grown and not watched:
         return model(facts, target.accepted, None, anew=False)
     return found
 

@@ -22,8 +22,3 @@ def read_processors(path: Path) -> dict[str, str | None]:
         return dict(data)
     found = shown(data)
     raise CatalogError([Problem(0, 0, "", f"found {found}; a list of processors, or processor -> location")])
-
-
-def numbered(count: int) -> dict[str, str | None]:
-    """So many processors of which no location is known."""
-    return dict.fromkeys(f"processor-{index}" for index in range(count))

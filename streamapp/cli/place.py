@@ -69,15 +69,16 @@ def place(
 
 
 def _processors(said: str | None, own: int) -> dict[str, str | None]:
+    from streamapp.author.names import processor_names
     from streamapp.catalog.file import CatalogError
-    from streamapp.catalog.processors import MOST, numbered, read_processors
+    from streamapp.catalog.processors import MOST, read_processors
 
     if said is None:
-        return numbered(own)
+        return dict.fromkeys(processor_names(own))
     if said.isascii() and said.isdecimal():
         if int(said) > MOST:
             raise click.BadParameter(f"found {said}; at most {MOST} are allowed", param_hint="--processors")
-        return numbered(int(said))
+        return dict.fromkeys(processor_names(int(said)))
     try:
         return read_processors(Path(said))
     except CatalogError as error:

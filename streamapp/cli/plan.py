@@ -63,7 +63,7 @@ def plan(
     proposal = planned(found, looked, counts(found, told, looked))
     colour = output == "text" and sys.stdout.isatty()
     click.echo(RENDERERS[output](found.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
-    if problems := looked.problems + refused(proposal):
+    if problems := looked.problems + refused(found, proposal):
         tell(app, problems)
     if problems or proposal.plan.outcome is Outcome.REJECTED:
         sys.exit(1)

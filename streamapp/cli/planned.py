@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from streamapp.author.problems import refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.cli.looked import Looked
 from streamapp.graph.build import build
@@ -20,9 +21,6 @@ def planned(app: StreamApp, looked: Looked, known: Mapping[str, int | None]) -> 
     return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
 
 
-def refused(proposal: Proposal) -> tuple[Problem, ...]:
+def refused(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
     """Why tasks with state could not be formed, where that is so."""
-    tasks = proposal.tasks
-    if not isinstance(tasks, Refusal):
-        return ()
-    return (Problem(0, 0, tasks.path, f"{tasks.message}; {tasks.hint}", tasks.reason),)
+    return (refusal_problem(app, proposal.tasks),) if isinstance(proposal.tasks, Refusal) else ()

@@ -15,8 +15,7 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.tasks.algorithm import modulo
-
-BUILT_IN = {"partition", "streamPartition", "single"}
+from streamapp.tasks.grouper import BUILT_IN_GROUPERS
 
 
 def previous_answer(path: Path | None) -> Previous:
@@ -40,7 +39,7 @@ def proposal(
     if before.layout is None:
         before = replace(before, layout=looked.layout)
     algorithm = app.spec.config.get(ALGORITHM)
-    own = None if app.spec.grouper in BUILT_IN else _function(app.spec.grouper, "spec.grouper")
+    own = None if app.spec.grouper in BUILT_IN_GROUPERS else _function(app.spec.grouper, "spec.grouper")
     world = World(
         counts=counts(app, told, looked),
         layout=before.layout,

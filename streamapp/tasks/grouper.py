@@ -32,3 +32,6 @@ class Grouper:
 BY_PARTITION = Grouper("partition")
 BY_STREAM_PARTITION = Grouper("streamPartition")
 SINGLE_TASK = Grouper("single")
+
+BUILT_IN_GROUPERS = frozenset({BY_PARTITION.name, BY_STREAM_PARTITION.name, SINGLE_TASK.name})
+"""The names in `spec.grouper` that are no Python."""

@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Callable, Iterator
 
+from streamapp.author.streams import is_embedded
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -10,7 +11,6 @@ from streamapp_operator.acceptance.pod_templates import template_problems
 from streamapp_operator.facts.storage import needs_class
 from streamapp_operator.installation import Allowance, Installation
 from streamapp_operator.objects import driver_template, executor_template, pulling
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.memory import LEAST_BESIDE, LEAST_HEAP, divide
 from streamapp_operator.objects.spark_conf import reserved
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from streamapp.graph.build import build
+from streamapp.author.streams import topics_of_system
 from streamapp.spec.app import StreamApp
 from streamapp.spec.kafka_settings import refused_settings
 from streamapp.spec.systems import Kafka
@@ -20,7 +20,6 @@ from streamapp_operator.cluster.kinds import SECRET
 from streamapp_operator.counts.answers import Counts, Known, Misused, Pending, Unavailable
 from streamapp_operator.counts.kafka_client import ANSWER_SECONDS, KafkaClient, NoAnswerError
 from streamapp_operator.facts.recent import Recent
-from streamapp_operator.steps.author import checkpoints
 
 PATIENCE = 0.8
 """Seconds that a reconcile waits for an answer."""
@@ -67,7 +66,7 @@ class Lookups:
             settings = await self._settings(app, index, system.kafka)
             if isinstance(settings, Misused):
                 return settings
-            topics = _topics(app, system.name, first=index == 0)
+            topics = topics_of_system(app, index)
             answer = await self._of(system.name, system.kafka.bootstrap_servers, settings, topics)
             if not isinstance(answer, Known):
                 return answer
@@ -139,10 +138,3 @@ class Lookups:
 def _key(brokers: str, settings: Mapping[str, str]) -> str:
     """The same for the same brokers and credentials, and saying nothing of them."""
     return blake2b(repr((brokers, sorted(settings.items()))).encode(), digest_size=16).hexdigest()
-
-
-def _topics(app: StreamApp, system: str, *, first: bool) -> dict[str, str]:
-    """The streams of a system, each with its topic; those that the app makes are in its first system."""
-    found = {one.name: one.topic or one.name for one in app.spec.streams if one.system == system}
-    made = {one.stream for one in build(app, {}).operators.values() if one.cuts and one.stream}
-    return found | ({name: name for name in (*made, checkpoints(app))} if first else {})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from streamapp.author.streams import is_embedded
 from streamapp.placement.pods import EXECUTOR_ID, pod_facts
 from streamapp.placement.providers import provider
 from streamapp.protocol.report import Report
@@ -21,7 +22,6 @@ from streamapp_operator.facts.pods import Life, Pod, pod
 from streamapp_operator.facts.storage import FORBIDDEN, default_class
 from streamapp_operator.key import Key
 from streamapp_operator.objects import driver_template, executor_template
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.owned import Role, is_owned
 from streamapp_operator.objects.state_volume import location_provider
 from streamapp_operator.world import World

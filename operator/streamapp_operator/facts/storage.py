@@ -1,9 +1,9 @@
 """The storage class of claims that name none: Spark makes claims only of a class that it is told by name."""
 
+from streamapp.author.streams import is_embedded
 from streamapp.spec.app import StreamApp
 from streamapp_operator.cluster.answers import RejectedError
 from streamapp_operator.cluster.kinds import STORAGE_CLASS
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.world import World
 
 DEFAULT = "storageclass.kubernetes.io/is-default-class"

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from streamapp.author.streams import is_embedded
 from streamapp.protocol import places
 from streamapp.spec.app import StreamApp
 from streamapp_operator import naming
 from streamapp_operator.installation import Installation
 from streamapp_operator.objects import pulling, service
-from streamapp_operator.objects.embedded import is_embedded, state_claim
+from streamapp_operator.objects.embedded import state_claim
 from streamapp_operator.objects.environment import code_volume, variables
 from streamapp_operator.objects.merging import merged
 from streamapp_operator.objects.owned import Role, labels, selector

@@ -2,16 +2,12 @@
 
 from typing import Any
 
+from streamapp.author.streams import is_embedded
 from streamapp.placement.pods import STATE_VOLUME as VOLUME
 from streamapp.spec.app import StreamApp
 from streamapp_operator.cluster.manifest import Manifest
 from streamapp_operator.objects.owned import Role, labels, owner
 from streamapp_operator.objects.state_volume import MOUNT, StateVolume
-
-
-def is_embedded(app: StreamApp) -> bool:
-    """Whether any of the app's streams are in an embedded log."""
-    return any(system.embedded is not None for system in app.spec.systems)
 
 
 def claim_name(app: str) -> str:

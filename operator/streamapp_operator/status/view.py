@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from streamapp.author.streams import is_embedded
 from streamapp.protocol.report import Report, State
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.driver.moves import Move
 from streamapp_operator.facts.facts import Facts
 from streamapp_operator.facts.pods import Life
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.snapshot import Snapshot
 from streamapp_operator.steps.accept import Acceptance
 from streamapp_operator.steps.author import Authored

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from streamapp.author.proposal import Proposal
+from streamapp.author.streams import is_embedded
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.message import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.app import StreamApp
@@ -16,7 +17,6 @@ from streamapp_operator.acceptance.rules import problems as rule_problems
 from streamapp_operator.counts.answers import Known
 from streamapp_operator.facts.facts import Facts
 from streamapp_operator.installation import Installation
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.shape import shape
 from streamapp_operator.objects.snapshot import Refused, Snapshot, snapshot_size
 from streamapp_operator.steps.author import Authored, author

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from streamapp.author.names import checkpoint_stream, processor_names
+from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.plan.plan import Outcome
 from streamapp.spec.app import StreamApp
@@ -11,13 +13,11 @@ from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.conflict import layout_conflict
+from streamapp.tasks.grouper import BUILT_IN_GROUPERS
 from streamapp.tasks.layout import Layout
-from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
 from streamapp_operator.counts.answers import Counts, Known, Misused, Pending
 from streamapp_operator.facts.facts import Desired, Facts
-
-_GROUPERS = {"partition", "streamPartition", "single"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,9 @@ def _author(facts: Facts, app: StreamApp, counts: Counts) -> Authored:
         return Authored(counts, run)
     if layout is None and _finds_state(facts, app, counts):
         return Authored(counts, run, by_driver=True)
-    names = tuple(processor_names(app.spec.processors))
+    names = processor_names(app.spec.processors)
     proposal = propose(app, World(counts.counts, layout, run, facts.now, names))
-    return Authored(counts, run, proposal, tuple(_problems(proposal)))
-
-
-def processor_names(count: int) -> Iterator[str]:
-    """The processors of an app, as all parts call them."""
-    return (f"processor-{index}" for index in range(count))
+    return Authored(counts, run, proposal, proposal_problems(app, proposal))
 
 
 def run_of(uid: str, reset_nonce: int) -> str:
@@ -100,11 +95,6 @@ def _says_more(desired: Desired, ours: Layout, told: Layout) -> bool:
     return layout_conflict(told, ours, tasks, model.broadcast if model else ()) is None
 
 
-def checkpoints(app: StreamApp) -> str:
-    """The stream that an app keeps its checkpoints and its layout in."""
-    return f"{app.application_id}.checkpoint"
-
-
 def _finds_state(facts: Facts, app: StreamApp, counts: Known) -> bool:
     """Whether an app that is new here has checkpoints from before: it was deleted and made anew.
 
@@ -112,24 +102,18 @@ def _finds_state(facts: Facts, app: StreamApp, counts: Known) -> bool:
     driver goes by that one, and reports it.
     """
     known = facts.desired is not None and facts.desired.wanted.model is not None
-    return not known and facts.report is None and counts.counts.get(checkpoints(app)) is not None
+    return (
+        not known
+        and facts.report is None
+        and counts.counts.get(checkpoint_stream(app.application_id)) is not None
+    )
 
 
 def _own_code(app: StreamApp) -> Iterator[Problem]:
     """The operator never runs user code; what needs it to form tasks has to come from the app's own image."""
-    if app.spec.grouper not in _GROUPERS:
+    if app.spec.grouper not in BUILT_IN_GROUPERS:
         message = "not yet supported on a cluster: a grouper of one's own"
         yield Problem(0, 0, "spec.grouper", message, Reason.NOT_YET_SUPPORTED)
     if ALGORITHM in app.spec.config:
         message = "not yet supported on a cluster: an expansion algorithm of one's own"
         yield Problem(0, 0, f"spec.config.{ALGORITHM}", message, Reason.NOT_YET_SUPPORTED)
-
-
-def _problems(proposal: Proposal) -> Iterator[Problem]:
-    if proposal.plan.outcome is Outcome.REJECTED:
-        for error in proposal.plan.errors:
-            path = f"spec.operators[{error.operator}]" if error.operator else ""
-            yield Problem(0, 0, path, f"{error.message}; {error.hint}", error.reason)
-    elif isinstance(proposal.tasks, Refusal):
-        refusal = proposal.tasks
-        yield Problem(0, 0, refusal.path, f"{refusal.message}; {refusal.hint}", refusal.reason)

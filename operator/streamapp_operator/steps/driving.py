@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.changes import at_least, changes
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.marks import Effect
@@ -19,7 +18,6 @@ from streamapp_operator.objects.snapshot import Snapshot
 from streamapp_operator.status.why import Why
 from streamapp_operator.steps.model import Modelled
 
-MONITOR = "job.coordinator.monitor-partition-change"
 SETTLE_SECONDS = 5.0
 """Topics that grow together are taken up together."""
 
@@ -125,11 +123,6 @@ def _waits_for_a_model(facts: Facts, pod: Pod) -> bool:
         return True
     report = facts.report
     return report is not None and report.driver == pod.name and report.model_version == 0
-
-
-def monitored(app: StreamApp) -> bool:
-    """Whether growth is taken up while the app runs; a start goes by the counts of its day in any case."""
-    return app.spec.monitor.enabled and app.spec.config.get(MONITOR, "true") == "true"
 
 
 def _growing_since(facts: Facts) -> float | None:

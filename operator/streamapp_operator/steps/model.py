@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamapp.jobmodel.content import following
+from streamapp.author.model import KnownPlacement, next_model
+from streamapp.author.names import processor_names
 from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
 from streamapp.metadata.locality import LocalityManager
-from streamapp.placement.place import place
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.message import MessageTooLargeError
 from streamapp.protocol.wanted import Wanted, encode_wanted
@@ -15,7 +14,7 @@ from streamapp.tasks.refusal import Refusal
 from streamapp_operator.facts.facts import Facts
 from streamapp_operator.locality.config_map_store import ConfigMapStore
 from streamapp_operator.locality.drafted import Drafted
-from streamapp_operator.steps.author import Authored, processor_names
+from streamapp_operator.steps.author import Authored
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,49 +37,31 @@ def model(facts: Facts, accepted: Accepted, authored: Authored | None, *, anew: 
 
 
 def _model(facts: Facts, accepted: Accepted, authored: Authored | None, anew: bool) -> Modelled | Refusal:
-    before = facts.desired.wanted.model if facts.desired else None
+    app, desired = accepted.app, facts.desired
+    before = desired.wanted.model if desired else None
     assignment = authored.assignment if authored else None
-    names = tuple(processor_names(accepted.app.spec.processors))
+    names = processor_names(app.spec.processors)
     if authored is None or assignment is None:
         return _as_it_was(facts, accepted, before, names)
-    tasks = [
-        TaskModel(name, partitions, assignment.layout.changelog.get(name))
-        for name, partitions in assignment.tasks.items()
-    ]
-    proposed = JobModel.of(
-        version=_next_version(facts, before),
-        run_id=assignment.layout.run or authored.run,
-        application_id=accepted.app.application_id,
-        tasks=tasks,
-        processors={name: [] for name in names} | {names[0]: [task.name for task in tasks]},
-        broadcast=assignment.broadcast,
-        shared=accepted.app.spec.grouper == "single",
-    )
-    tasks_changed = before is None or (before.tasks, before.broadcast, before.run_id) != (
-        proposed.tasks,
-        proposed.broadcast,
-        proposed.run_id,
-    )
-    processors_changed = before is None or before.processors != proposed.processors
-    places: Mapping[str, str | None] = facts.desired.wanted.locations if facts.desired else {}
-    if anew or tasks_changed or processors_changed:
-        placed = _placed(facts, accepted, proposed, before)
-        if isinstance(placed, Refusal):
-            return placed
-        proposed, places = placed
-    elif before is not None:
-        proposed = replace(proposed, owners=before.owners)
-    followed = following(before, proposed)
-    layout = replace(assignment.layout, run=proposed.run_id)
-    grown = tuple(
-        f"{one.stream} grew from {one.before} to {one.after} partitions" for one in assignment.grown
-    )
-    wanted = Wanted(accepted.hash, len(names), followed, layout, places)
+    run_id = assignment.layout.run or authored.run
+    assignment = replace(assignment, layout=replace(assignment.layout, run=run_id))
+    found = next_model(app, assignment, names, _known(facts, before, run_id), reassign=anew)
+    if isinstance(found, Refusal):
+        return found
+    locations: Mapping[str, str | None]
+    if found.placed:
+        locations = {name: place for name, place in found.locations.items() if place}
+    else:
+        locations = desired.wanted.locations if desired else {}
+    wanted = Wanted(accepted.hash, len(names), found.model, assignment.layout, locations)
     try:
         encode_wanted(wanted)
     except MessageTooLargeError as error:
         return Refusal(error.reason, "jobModel", error.message, error.hint)
-    return Modelled(wanted, tasks_changed, processors_changed, grown)
+    grown = tuple(
+        f"{one.stream} grew from {one.before} to {one.after} partitions" for one in assignment.grown
+    )
+    return Modelled(wanted, found.tasks_changed, found.processors_changed, grown)
 
 
 def _as_it_was(facts: Facts, accepted: Accepted, before: JobModel | None, names: tuple[str, ...]) -> Modelled:
@@ -90,29 +71,18 @@ def _as_it_was(facts: Facts, accepted: Accepted, before: JobModel | None, names:
     return Modelled(replace(facts.desired.wanted, spec_hash=accepted.hash))
 
 
-def _next_version(facts: Facts, before: JobModel | None) -> int:
-    """One more than any that a driver may have seen, also where our own copy was lost."""
-    told = facts.report.model_version if facts.report else 0
-    return max(told, before.version if before else 0) + (before is None)
-
-
-def _placed(
-    facts: Facts, accepted: Accepted, proposed: JobModel, before: JobModel | None
-) -> tuple[JobModel, Mapping[str, str | None]] | Refusal:
-    tasks_at: Mapping[str, str | None] = {}
-    processors_at: Mapping[str, str | None] = {}
-    previous: Mapping[str, str] = {}
-    if accepted.app.spec.placement.host_affinity:
-        known = LocalityManager(ConfigMapStore(Drafted(facts.locality)), proposed.run_id)
-        tasks_at, processors_at = known.read_task_locality(), known.read_processor_locality()
-        if before is not None and before.run_id == proposed.run_id:
-            names = zip(before.tasks, before.owners, strict=True)
-            previous = {task.name: before.processors[owner] for task, owner in names}
-            previous = {**previous, **(facts.report.moved if facts.report else {})}
-    places = {name: processors_at.get(name) for name in proposed.processors}
-    found = place([task.name for task in proposed.tasks], tasks_at, places, previous)
-    if isinstance(found, Refusal):
-        return found
-    number = {name: index for index, name in enumerate(proposed.processors)}
-    owners = tuple(number[found.processor_of[task.name]] for task in proposed.tasks)
-    return replace(proposed, owners=owners), {name: place for name, place in places.items() if place}
+def _known(facts: Facts, before: JobModel | None, run_id: str) -> KnownPlacement:
+    """The model in force, and where its tasks are, as far as the driver and our own notes tell."""
+    notes = LocalityManager(ConfigMapStore(Drafted(facts.locality)), run_id)
+    report = facts.report
+    owners: dict[str, str] = {}
+    if before is not None and before.run_id == run_id:
+        owners = {task: name for name, tasks in before.assignment().items() for task in tasks}
+        owners |= report.moved if report else {}
+    return KnownPlacement(
+        before,
+        report.model_version if report else 0,
+        owners,
+        notes.read_task_locality(),
+        notes.read_processor_locality(),
+    )

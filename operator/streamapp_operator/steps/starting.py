@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from streamapp.author.streams import is_embedded
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.counts.answers import Misused, Pending, Unavailable
 from streamapp_operator.driver.moves import Hold, Move, Start
-from streamapp_operator.objects.embedded import is_embedded
 from streamapp_operator.objects.snapshot import Snapshot
 from streamapp_operator.status.why import Why
 from streamapp_operator.steps.author import Authored

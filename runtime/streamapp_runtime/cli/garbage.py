@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from streamapp.author.names import checkpoint_stream
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.opened_log import opened, told
 from streamapp_runtime.stores.clearing import Unowned, cleared, unowned
@@ -66,4 +67,4 @@ def _lives(data: Path, application_id: str) -> bool:
     if not (data / "data.mdb").exists():
         return True
     with told(), opened(data) as system:
-        return system.partitions(f"{application_id}.checkpoint") is not None
+        return system.partitions(checkpoint_stream(application_id)) is not None

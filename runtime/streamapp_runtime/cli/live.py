@@ -3,6 +3,8 @@
 from contextlib import closing
 from pathlib import Path
 
+from streamapp.author.names import checkpoint_stream
+from streamapp.author.streams import declared_topics
 from streamapp.cli.away import AwayError
 from streamapp.cli.looked import Looked, NoLookError, Reached
 from streamapp.spec.app import StreamApp
@@ -33,7 +35,7 @@ def _with(found: Looked, app: StreamApp, index: int, reached: Reached) -> Looked
     """What is known with this system too; what the app makes is in its first one."""
     asked = app.spec.systems[index]
     connection = connection_of(asked, index, reached.data, reached.secrets)
-    topics = {one.name: one.topic or one.name for one in app.spec.streams if one.system == asked.name}
+    topics = declared_topics(app, asked.name)
     if isinstance(connection, Embedded) and not Path(connection.folder, "data.mdb").exists():
         return Looked({**found.counts, **dict.fromkeys(topics)}, found.layout, found.run)
     with closing(open_system(connection)) as system:
@@ -41,5 +43,5 @@ def _with(found: Looked, app: StreamApp, index: int, reached: Reached) -> Looked
         if index:
             return Looked(counts, found.layout, found.run)
         return Looked(
-            counts | made_counts(app, system), *stored_layout(system, f"{app.application_id}.checkpoint")
+            counts | made_counts(app, system), *stored_layout(system, checkpoint_stream(app.application_id))
         )

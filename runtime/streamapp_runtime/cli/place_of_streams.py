@@ -65,13 +65,14 @@ class Place:
 
     @contextmanager
     def _of_app(self, make: bool) -> Iterator[Streams]:
+        from streamapp.author.names import stream_prefix
+        from streamapp.author.streams import declared_topics
         from streamapp.cli.sources import one_app
         from streamapp_runtime.driver.start.app_storage import connection_of
-        from streamapp_runtime.driver.start.live_world import topics_of
 
         app = one_app(self.log, self.app)
         with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:
-            yield Streams(system, topics_of(app), f"{app.application_id}.")
+            yield Streams(system, declared_topics(app), stream_prefix(app.application_id))
 
 
 def place_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,11 +1,10 @@
-"""The refusal of an app that cannot run as it is."""
+"""The refusal of an app that cannot run as it is, and the paths of the fields that it is about."""
 
+from streamapp.author.problems import field_path
 from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
-from streamapp.spec.reasons import Reason
-from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.program.side_inputs import FILL
 
 
 class AppRefusedError(Exception):
@@ -17,8 +16,11 @@ class AppRefusedError(Exception):
         self.proposal = proposal
 
 
-def problem_of(app: StreamApp, refusal: Refusal) -> Problem:
-    """A refusal of tasks or places, with the path of the field that it is about."""
-    grouper = refusal.reason in {Reason.GROUPER_INVALID, Reason.GROUPER_CHANGED}
-    path = "spec.grouper" if grouper else path_of(app, refusal.path.partition("#")[0])
-    return Problem(0, 0, path, f"{refusal.message}; {refusal.hint}", refusal.reason)
+def path_of(app: StreamApp, name: str) -> str:
+    """Where an operator, a part of one, a stream or a side input stands; what is no name stays as it is."""
+    whole, _, part = name.partition("/")
+    if part.startswith(FILL):
+        tables = [table.name for table in app.spec.tables]
+        number = part.removeprefix(FILL).partition("/")[0]
+        return f"spec.tables[{tables.index(whole)}].sideInputs[{number}]"
+    return field_path(app, name)

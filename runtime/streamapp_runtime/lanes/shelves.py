@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from streamapp.author.names import changelog_stream
 from streamapp.spec.app import StreamApp
 from streamapp_runtime.formats.types import arrow_schema
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
@@ -78,7 +79,7 @@ def _meaning(task: Task) -> str | None:
 
 
 def _changelog(app: StreamApp, name: str, kept: bool) -> str | None:
-    return f"{app.application_id}.{name}.changelog" if kept else None
+    return changelog_stream(app.application_id, name) if kept else None
 
 
 def _tables(operation: Operation) -> tuple[str, ...]:

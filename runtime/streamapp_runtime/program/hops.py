@@ -7,6 +7,7 @@ comes back to them, the last of them would have to run both before and after tha
 from collections.abc import Sequence
 from dataclasses import replace
 
+from streamapp.author.names import hop_stream
 from streamapp.graph.components import strong_components
 from streamapp_runtime.program.operations import LookUp, Process, Read, Role, SendToTable, SideInput, Write
 from streamapp_runtime.program.piece import Piece, SqlPart
@@ -68,7 +69,7 @@ def _cut(pieces: Sequence[Piece], circle: list[Piece], world: World) -> list[Pie
     chosen = (writers or candidates)[-1]
     (source,) = chosen.sources
     rows = next(piece for piece in pieces if piece.name == source).columns
-    stream = f"{world.app.application_id}.{chosen.operator}.hop"
+    stream = hop_stream(world.app.application_id, chosen.operator)
     system = world.app.spec.systems[0].name
     count = _partitions(tables_of(chosen)[0], pieces, world)
     write = Write(stream, system, stream, Role.HOP, "columns", count)

@@ -1,10 +1,10 @@
 """Records that went before they were read: by retention, by truncation, or with the whole topic."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.systems.system import Span, System
 
@@ -12,7 +12,6 @@ SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
 LOOK_SECONDS = 5.0
 """How often topics are asked whether they are still the same."""
-DATA_LOSS_HINT = "with onDataLoss: earliest the app goes on from the oldest record there is"
 
 
 @dataclass(slots=True)
@@ -50,7 +49,7 @@ class DataLoss:
         return bool(lost)
 
     def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
-        new = recreated_topics(self.ledger, self.system, self.topics.values())
+        new = self.ledger.recreated_topics(self.topics.values())
         said = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
         return {p: said[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
 
@@ -63,9 +62,3 @@ class DataLoss:
         for partition in lost:
             self._shrunk.pop(partition, None)
         self.heard(f"{why}; going on from the oldest record there is")
-
-
-def recreated_topics(ledger: CheckpointStream, system: System, topics: Collection[str]) -> frozenset[str]:
-    """The topics that are not the ones that were known by these names."""
-    found = system.identities(set(topics) & ledger.identities.keys())
-    return frozenset(topic for topic, identity in found.items() if ledger.identities[topic] != identity)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from streamapp.author.names import CHECKPOINT
 from streamapp.tasks.layout import Layout
 from streamapp.tasks.layout_codec import decode, encode
 from streamapp.tasks.partition import Partition
@@ -13,7 +14,6 @@ from streamapp_runtime.checkpoint import DRIVER, Checkpoint
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, OWNER, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, RESET, StateReset, ends_of
-from streamapp_runtime.driver.start.unsupported_fields import CHECKPOINTS
 from streamapp_runtime.incarnation import Incarnation, check_newest, decoded
 from streamapp_runtime.systems.system import FencedError, StreamOptions, System
 
@@ -33,6 +33,10 @@ KEPT = frozenset({DRIVER, OWNER, RESET, WRITERS})
 NOTHING: Mapping[bytes, bytes] = {}
 IDENTITIES = b"\x00identities"
 """The key of what tells the streams that the app reads from others that may be made under their names."""
+
+
+DATA_LOSS_HINT = "with onDataLoss: earliest the app goes on from the oldest record there is"
+"""What to do where records that were not yet read are gone."""
 
 
 class LayoutUnreadableError(Exception):
@@ -110,7 +114,7 @@ class CheckpointStream:
             # A run that goes by the old name would take stores on disk for its own.
             self.run_id = new_run if new_run != self.run_id else f"{new_run}.{reset.nonce}"
             self._record = Incarnation(self.run_id, self.incarnation).encode()
-            made = self.stream.removesuffix(CHECKPOINTS)
+            made = self.stream.removesuffix(CHECKPOINT)
             ends = ends_of(self.system, made, time.sleep, time.monotonic)
             starts = {str(at): end for at, end in ends.items() if at.stream != self.stream}
             entries = dict.fromkeys(found.keys() - KEPT) | entries
@@ -151,6 +155,11 @@ class CheckpointStream:
         if known != self.identities:
             self._write(IDENTITIES, json.dumps(known).encode())
             self.identities = known
+
+    def recreated_topics(self, topics: Collection[str]) -> frozenset[str]:
+        """The topics that are not the ones that were known by these names."""
+        found = self.system.identities(set(topics) & self.identities.keys())
+        return frozenset(topic for topic, identity in found.items() if self.identities[topic] != identity)
 
     def forget(self, partitions: Collection[Partition]) -> None:
         """Write that nothing of these was read yet, in whichever checkpoint they stand."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.author.names import checkpoint_stream
 from streamapp.tasks.layout_codec import decode as decode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
@@ -35,7 +36,7 @@ def committed_rows(
     system: System, application_id: str, table: KnownTable, key: bytes | None
 ) -> Iterator[TaskRows]:
     """The rows of each task that has any, or the row of one key."""
-    ledger = system.latest(f"{application_id}.checkpoint")
+    ledger = system.latest(checkpoint_stream(application_id))
     layout = decode_layout(ledger[LAYOUT].decode())
     if isinstance(layout, Refusal):
         raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")

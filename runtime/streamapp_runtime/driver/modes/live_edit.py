@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
+from streamapp.author.monitoring import settle_seconds
 from streamapp.spec.app import StreamApp
 from streamapp.spec.changes import changes, goes_on
 from streamapp.spec.durations import milliseconds
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.start.event_time import control_interval
-from streamapp_runtime.driver.start.launch import Launch, settle_seconds
+from streamapp_runtime.driver.start.launch import Launch
 
 
 def is_live(before: StreamApp, after: StreamApp) -> bool:

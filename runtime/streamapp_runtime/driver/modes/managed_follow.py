@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from streamapp.author.monitoring import growth_interval
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.report import Warned
 from streamapp.protocol.wanted import Wanted
@@ -16,7 +17,6 @@ from streamapp_runtime.driver.batches.run_change import RunChange, change_refuse
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
-from streamapp_runtime.driver.modes.model_author import period
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.driver.start.live_world import counts_of
@@ -92,7 +92,7 @@ class ManagedFollower:
 
     def _count(self) -> None:
         app = self._goes_by.app
-        seconds = period(app)
+        seconds = growth_interval(app)
         if self.counts and (seconds is None or time.monotonic() - self._counted < seconds):
             return
         self._counted = time.monotonic()

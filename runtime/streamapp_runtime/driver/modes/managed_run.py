@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.names import checkpoint_stream
+from streamapp.author.streams import is_embedded
 from streamapp.protocol.accepted import Accepted
 from streamapp.protocol.report import Report, State, Warned
 from streamapp.protocol.wanted import Wanted
@@ -65,12 +67,12 @@ def run_managed(
     home = replace(storage_of(app, post.state, post.secrets), state=post.state / "state")
     system = open_app_system(home)
     shape = post.spark()
-    if app.spec.systems[0].embedded is not None:
+    if is_embedded(app):
         shape["spark.master"] = "local[1]"  # the log is in this pod, and nobody else reaches it
     session = open_configured_session(app.application_id, shape)
     force = ExecutorPool(app.application_id, session, lambda _: None, UNLIMITED_WORKERS)
     try:
-        ledger = CheckpointStream(system, f"{app.application_id}.checkpoint")
+        ledger = CheckpointStream(system, checkpoint_stream(app.application_id))
         wanted = _awaited(carrier, accepted, stop, None)
         try:
             run = wanted.model.run_id if wanted.model else uuid4().hex

@@ -8,21 +8,17 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.model import KnownPlacement
+from streamapp.author.monitoring import growth_interval
+from streamapp.author.names import processor_names
 from streamapp.protocol.report import Warned
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import FREQUENCY, MONITOR
-from streamapp.spec.durations import milliseconds
-from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.app_refusal import AppRefusedError, problem_of
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.executors.lane_assignment import Lanes, processor_by_task
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.draft import draft_of
-from streamapp_runtime.driver.start.launch import Launch, locations_of, prepare_launch, processor_names
+from streamapp_runtime.driver.start.draft import draft_model
+from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
 from streamapp_runtime.systems.system import UnavailableError
-
-EMBEDDED_SECONDS = 2.0
-"""How often streams are counted where that costs next to nothing and nothing else was said."""
 
 Counts = Mapping[str, int | None]
 
@@ -41,7 +37,7 @@ class ModelAuthor:
 
     def due(self) -> bool:
         """Whether streams are to be counted again."""
-        seconds = period(self.site.app)
+        seconds = growth_interval(self.site.app)
         return seconds is not None and self.clock() - self._counted >= seconds
 
     def next(
@@ -50,7 +46,7 @@ class ModelAuthor:
         """Another model, ready to run, and why; None where none is wanted or the wanted one cannot be."""
         counts = self._counts(launch) if count else launch.counts
         names = processor_names(processors)
-        if (counts, names) == (launch.counts, tuple(sorted(launch.lanes))):
+        if counts == launch.counts and set(names) == launch.lanes.keys():
             self.warnings, self._refused = (), None
             return None
         if (counts, names) == self._refused:
@@ -73,31 +69,17 @@ class ModelAuthor:
         return found
 
     def _made(self, launch: Launch, lanes: Lanes, session: SparkSession, names: tuple[str, ...]) -> Launch:
-        app = self.site.app
-        names = tuple(sorted(names))
-        draft = draft_of(app, live_world(self.site, names, self.now()))
-        known = launch.proposal
-        same = (draft.proposal.graph, draft.proposal.plan) == (known.graph, known.plan)
-        locations = locations_of(app, names, self.here)
-        placed = launch.placed_as(draft.assignment, locations, processor_by_task(lanes))
-        if isinstance(placed, Refusal):
-            raise AppRefusedError([problem_of(app, placed)])
-        program = launch.program if same else None
-        return prepare_launch(self.site, session, draft, placed.tasks_of(), locations, launch.model, program)
-
-
-def period(app: StreamApp) -> float | None:
-    """How often streams are counted, in seconds; None for never."""
-    said = app.spec.config
-    enabled = said[MONITOR] == "true" if MONITOR in said else app.spec.monitor.enabled
-    if not enabled:
-        return None
-    if FREQUENCY in said:
-        return int(said[FREQUENCY]) / 1000
-    embedded = all(system.embedded is not None for system in app.spec.systems)
-    if embedded and "interval" not in app.spec.monitor.model_fields_set:
-        return EMBEDDED_SECONDS
-    return milliseconds(app.spec.monitor.interval) / 1000
+        owners = processor_by_task(lanes)
+        known = KnownPlacement(
+            model=launch.model,
+            owners=owners,
+            task_locations={task: launch.locations.get(owner) for task, owner in owners.items()},
+            processor_locations=dict.fromkeys(names, self.here),
+        )
+        draft = draft_model(self.site.app, live_world(self.site, names, self.now()), known)
+        before = launch.proposal
+        same = (draft.proposal.graph, draft.proposal.plan) == (before.graph, before.plan)
+        return prepare_launch(self.site, session, draft, launch.program if same else None)
 
 
 def _why(before: Launch, after: Launch) -> list[str]:

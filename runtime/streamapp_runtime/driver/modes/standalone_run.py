@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.names import checkpoint_stream
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
@@ -92,7 +93,7 @@ def run_standalone(
     carrier.begin()
     force = ExecutorPool(app.application_id, session, settled, wish.processors)
     try:
-        ledger = CheckpointStream(system, f"{app.application_id}.checkpoint")
+        ledger = CheckpointStream(system, checkpoint_stream(app.application_id))
         ready = _launched(app, home, system, ledger, session, wish.processors, places)
         hearers.launched(ready)
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)

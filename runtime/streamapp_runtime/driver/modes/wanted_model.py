@@ -32,9 +32,9 @@ def launch_wanted(
     known = before.proposal if before else None
     same = known is not None and (proposal.graph, proposal.plan) == (known.graph, known.plan)
     program = before.program if before and same else None
-    draft = Draft(proposal, assignment, world.counts)
-    lanes, places = model.assignment(), {name: wanted.locations.get(name) for name in model.processors}
-    return replace(prepare_launch(site, session, draft, lanes, places, None, program), model=model)
+    locations = {name: wanted.locations.get(name) for name in model.processors}
+    draft = Draft(proposal, assignment, world.counts, model, locations)
+    return prepare_launch(site, session, draft, program)
 
 
 def wanted_assignment(site: AppContext, wanted: Wanted, model: JobModel) -> Assignment | Refusal:

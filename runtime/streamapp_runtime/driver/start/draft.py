@@ -1,35 +1,40 @@
-"""The tasks that follow from an app and its world, or the refusal that says why there are none."""
+"""A model of the app and what it was made from, or the refusal that says why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from streamapp.author.model import KnownPlacement, next_model
+from streamapp.author.problems import proposal_problems, refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
+from streamapp.jobmodel.model import JobModel
 from streamapp.spec.app import StreamApp
-from streamapp.spec.problem import Problem
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
-from streamapp_runtime.driver.app_refusal import AppRefusedError, problem_of
-from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a model is made from."""
+    """A model, and what it was made from."""
 
     proposal: Proposal
     assignment: Assignment
     counts: Mapping[str, int | None]  # the partitions for which it was made, by stream
+    model: JobModel
+    locations: Mapping[str, str | None]  # processor -> where it is
 
 
-def draft_of(app: StreamApp, world: World) -> Draft:
-    """Plan and tasks; RefusedError where the plan is rejected or tasks cannot be formed."""
+def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
+    """The next model; AppRefusedError where the plan is rejected, or tasks can be neither formed nor placed.
+
+    All tasks are placed again: which processors hold them now is part of what is known.
+    """
     proposal = propose(app, world)
-    if proposal.tasks is None:
-        told = [
-            Problem(0, 0, path_of(app, e.operator or ""), f"{e.message}; {e.hint}", e.reason)
-            for e in proposal.plan.errors
-        ]
-        raise AppRefusedError(told, proposal)
-    if isinstance(proposal.tasks, Refusal):
-        raise AppRefusedError([problem_of(app, proposal.tasks)], proposal)
-    return Draft(proposal, proposal.tasks, world.counts)
+    assignment = proposal.assignment
+    if assignment is None:
+        raise AppRefusedError(list(proposal_problems(app, proposal)), proposal)
+    assignment = replace(assignment, layout=replace(assignment.layout, run=world.run))
+    found = next_model(app, assignment, world.processors or (), known, reassign=True)
+    if isinstance(found, Refusal):
+        raise AppRefusedError([refusal_problem(app, found)], proposal)
+    return Draft(proposal, assignment, world.counts, found.model, found.locations)

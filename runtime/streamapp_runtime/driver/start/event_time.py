@@ -13,9 +13,9 @@ from streamapp.spec.operators import Repartition
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
-from streamapp_runtime.driver.start.operator_checks import path_of
 from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
 from streamapp_runtime.program.operations import JoinStreams, Read, Role, Totals, Write
 from streamapp_runtime.program.program import Program, PythonLayer, Task

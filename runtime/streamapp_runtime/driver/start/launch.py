@@ -7,18 +7,19 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.model import KnownPlacement
+from streamapp.author.monitoring import settle_seconds
+from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
-from streamapp.jobmodel.content import following
+from streamapp.author.streams import declared_topics
 from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
 from streamapp.placement.place import place
 from streamapp.placement.placement import Placement
 from streamapp.spec.app import StreamApp
-from streamapp.spec.durations import milliseconds
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.request import Assignment
-from streamapp_runtime.driver.app_refusal import AppRefusedError, problem_of
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
@@ -28,10 +29,10 @@ from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.app_compilation import compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
-from streamapp_runtime.driver.start.draft import Draft, draft_of
+from streamapp_runtime.driver.start.draft import Draft, draft_model
 from streamapp_runtime.driver.start.event_time import timekeeping_of
-from streamapp_runtime.driver.start.live_world import counts_of, live_world, topics_of
-from streamapp_runtime.driver.start.locality_memory import LocalityMemory, RememberedPlacement
+from streamapp_runtime.driver.start.live_world import counts_of, live_world
+from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.stream_creation import (
     create_changelogs,
     create_dead_letter_stream,
@@ -89,15 +90,9 @@ class Launch:
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
         """All tasks on these processors, as few as can be away from their stores."""
-        places = {name: self.locations.get(name) for name in processors}
-        return self.placed_as(self.assignment, places, previous)
-
-    def placed_as(
-        self, assignment: Assignment, locations: Mapping[str, str | None], previous: Mapping[str, str]
-    ) -> Placement | Refusal:
-        """The tasks of a model that follows this one, on processors at these places."""
+        locations = {name: self.locations.get(name) for name in processors}
         state = {task: self.locations.get(owner) for task, owner in previous.items()}
-        return place(assignment.tasks, state, locations, previous)
+        return place(self.assignment.tasks, state, locations, previous)
 
 
 def launch(
@@ -124,26 +119,22 @@ def launch(
 def first_launch(
     site: AppContext, session: SparkSession, processors: int, places: LocalityMemory | None = None
 ) -> Launch:
-    """The first model of a driver that has taken over and is the author; RefusedError when there is none."""
-    app, ledger = site.app, site.ledger
+    """The first model of a driver that has taken over and is the author; AppRefusedError if there is none."""
     names = processor_names(processors)
-    draft = draft_of(app, live_world(site, names, time.time()))
-    remembered = places.recall(ledger.run_id) if places else RememberedPlacement()
-    locations = locations_of(app, names, places.here if places else None)
-    placed = place(draft.assignment.tasks, remembered.tasks, locations, remembered.processors)
-    if isinstance(placed, Refusal):
-        raise AppRefusedError([problem_of(app, placed)], draft.proposal)
-    return prepare_launch(site, session, draft, placed.tasks_of(), locations, remembered.model)
+    known = KnownPlacement()
+    if places is not None:
+        remembered = places.recall(site.ledger.run_id)
+        known = KnownPlacement(
+            model=remembered.model,
+            owners=remembered.processors,
+            task_locations=remembered.tasks,
+            processor_locations=dict.fromkeys(names, places.here),
+        )
+    return prepare_launch(site, session, draft_model(site.app, live_world(site, names, time.time()), known))
 
 
 def prepare_launch(
-    site: AppContext,
-    session: SparkSession,
-    draft: Draft,
-    lanes: Mapping[str, tuple[str, ...]],
-    locations: Mapping[str, str | None],
-    before: JobModel | None = None,
-    program: Program | None = None,
+    site: AppContext, session: SparkSession, draft: Draft, program: Program | None = None
 ) -> Launch:
     """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
 
@@ -151,9 +142,10 @@ def prepare_launch(
     """
     app, system, ledger = site.app, site.system, site.ledger
     proposal, assignment = draft.proposal, draft.assignment
+    lanes = draft.model.assignment()
     work = compile_app(app, proposal, session, program)
     kept, adjuncts = shelves(app, work.program), adjunct_shelves(app, work.program)
-    topics = topics_of(app)
+    topics = declared_topics(app)
     written = create_written_streams(app, proposal, work.tasks, system)
     dead_letters = create_dead_letter_stream(app, topics, system)
     create_changelogs(kept.values(), assignment.layout.changelog, system)
@@ -196,14 +188,14 @@ def prepare_launch(
         assignment=assignment,
         program=work.program,
         setup=setup,
-        model=following(before, _model(app, ledger.run_id, assignment, lanes)),
+        model=draft.model,
         lanes=lanes,
         partitions=partitions,
         topics=topics | read_topics(work.tasks),
         course=read_order(app, proposal, work.tasks),
         shared=frozenset(assignment.broadcast),
         broadcasts=shared,
-        locations=locations,
+        locations=draft.locations,
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),
         turn=turn,
@@ -216,37 +208,6 @@ def _begins(shelves: Iterable[Shelf], starts: Mapping[Partition, int]) -> dict[P
     return {partition: at for partition, at in starts.items() if partition.stream in names}
 
 
-def settle_seconds(app: StreamApp) -> float:
-    """How long producers may still use the old count; on an embedded log none do, if not told otherwise."""
-    embedded = all(system.embedded is not None for system in app.spec.systems)
-    said = "partition_settle" in app.spec.model_fields_set
-    return 0.0 if embedded and not said else milliseconds(app.spec.partition_settle) / 1000
-
-
-def locations_of(app: StreamApp, processors: Iterable[str], here: str | None) -> dict[str, str | None]:
-    """Where processors are that are all at one place; nowhere, where the app does not care."""
-    return dict.fromkeys(processors, here if app.spec.placement.host_affinity else None)
-
-
-def processor_names(count: int) -> tuple[str, ...]:
-    """What processors are called where nobody else names them."""
-    return tuple(f"processor-{index}" for index in range(count))
-
-
 def _with_made(before: Mapping[str, int | None], now: Mapping[str, int | None]) -> dict[str, int | None]:
     """The counts from which a model was made, and those of the streams that were made for it."""
     return {name: count if (known := before.get(name)) is None else known for name, count in now.items()}
-
-
-def _model(
-    app: StreamApp, run_id: str, assignment: Assignment, lanes: Mapping[str, tuple[str, ...]]
-) -> JobModel:
-    changelog = assignment.changelog
-    return JobModel.of(
-        version=1,
-        run_id=run_id,
-        application_id=app.application_id,
-        tasks=[TaskModel(name, parts, changelog[name]) for name, parts in assignment.tasks.items()],
-        processors=lanes,
-        broadcast=assignment.broadcast,
-    )

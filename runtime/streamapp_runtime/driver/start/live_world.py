@@ -1,27 +1,22 @@
 """The world as a driver sees it: partition counts of now, and what is kept with the state."""
 
 from streamapp.author.proposal import World
-from streamapp.graph.build import build
+from streamapp.author.streams import created_streams, declared_topics
 from streamapp.spec.app import StreamApp
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.systems.system import System
 
 
-def topics_of(app: StreamApp) -> dict[str, str]:
-    """The app's streams, each with its name in the system."""
-    return {stream.name: stream.topic or stream.name for stream in app.spec.streams}
-
-
 def counts_of(app: StreamApp, system: System) -> dict[str, int | None]:
     """The partitions of every stream, of those too that the app makes and that are there already."""
-    counts = {name: system.partitions(topic) for name, topic in topics_of(app).items()}
+    counts = {name: system.partitions(topic) for name, topic in declared_topics(app).items()}
     return counts | made_counts(app, system)
 
 
 def made_counts(app: StreamApp, system: System) -> dict[str, int | None]:
     """The partitions of those streams that the app makes and that are there already."""
-    made = {one.stream for one in build(app, {}).operators.values() if one.cuts and one.stream}
-    return {name: count for name in sorted(made) if (count := system.partitions(name)) is not None}
+    made = created_streams(app)
+    return {name: count for name in made if (count := system.partitions(name)) is not None}
 
 
 def live_world(site: AppContext, processors: tuple[str, ...], now: float) -> World:

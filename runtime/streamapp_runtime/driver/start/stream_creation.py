@@ -6,8 +6,7 @@ from streamapp.author.proposal import Proposal
 from streamapp.spec.app import StreamApp
 from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
-from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.start.operator_checks import path_of
+from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.program import operations

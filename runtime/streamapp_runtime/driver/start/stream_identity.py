@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.batches.data_loss import DATA_LOSS_HINT, recreated_topics
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT
 from streamapp_runtime.driver.start.app_context import AppContext
 
 RESET_HINT = "raise resetNonce to have the app begin anew"
@@ -17,7 +17,7 @@ def verify_identities(
     """Note which streams these are. RefusedError where they are others, unless they can be begun anew."""
     app, system, ledger = site.app, site.system, site.ledger
     every = {*topics.values()} | {changelog for changelog in changelogs if changelog is not None}
-    new = recreated_topics(ledger, system, every)
+    new = ledger.recreated_topics(every)
     if state := sorted(new.difference(topics.values())):
         named = ", ".join(f'"{topic}"' for topic in state)
         raise AppRefusedError([Problem(0, 0, "spec", f"state is gone with changelog {named}; {RESET_HINT}")])

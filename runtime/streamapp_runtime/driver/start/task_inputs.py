@@ -9,10 +9,9 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.tables import Table
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.request import Assignment
-from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
-from streamapp_runtime.driver.start.operator_checks import path_of
 from streamapp_runtime.driver.start.stream_creation import retention_by_stream
 from streamapp_runtime.program import operations
 from streamapp_runtime.program.program import Task

@@ -6,11 +6,10 @@ is told by the operations themselves.
 
 from collections.abc import Callable, Iterator
 
+from streamapp.author.names import CHECKPOINT
 from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
-
-CHECKPOINTS = "checkpoint"
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""
@@ -63,7 +62,7 @@ def _names(app: StreamApp) -> Iterator[Finding]:
         if keeps and operator.name in tables:
             message = f'a table is called "{operator.name}" too, and both keep state under their name'
             yield f"spec.operators[{index}].name", message
-        if operator.kind in {"partitionBy", "broadcast"} and operator.name == CHECKPOINTS:
+        if operator.kind in {"partitionBy", "broadcast"} and operator.name == CHECKPOINT:
             message = "the stream of that name holds the app's checkpoints; give the operator another"
             yield f"spec.operators[{index}].name", message
 

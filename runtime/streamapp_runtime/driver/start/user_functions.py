@@ -7,11 +7,9 @@ from streamapp.spec.app import StreamApp
 from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.tasks.algorithm import ExpansionAlgorithm, modulo
-from streamapp.tasks.grouper import UserGrouper
+from streamapp.tasks.grouper import BUILT_IN_GROUPERS, UserGrouper
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.operations.user_code import UserCodeError, guarded, load
-
-BUILT_GROUPERS = frozenset({"partition", "streamPartition", "single"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ def load_user_functions(app: StreamApp) -> UserFunctions:
     """The app's own functions; RefusedError with the field's path where one cannot be loaded."""
     grouper, algorithm = app.spec.grouper, app.spec.config.get(ALGORITHM)
     return UserFunctions(
-        None if grouper in BUILT_GROUPERS else _made("spec.grouper", grouper),
+        None if grouper in BUILT_IN_GROUPERS else _made("spec.grouper", grouper),
         modulo if algorithm is None else _made(f"spec.config.{ALGORITHM}", algorithm),
     )
 

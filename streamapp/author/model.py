@@ -1,0 +1,86 @@
+"""The next job model of an app: composed once, for the operator, for a driver and for `streamapp run`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from streamapp.jobmodel.content import following
+from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.task import TaskModel
+from streamapp.placement.place import place
+from streamapp.spec.app import StreamApp
+from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.request import Assignment
+
+Locations = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlacement:
+    """What is known of the model in force, and of where its tasks and processors are."""
+
+    model: JobModel | None = None
+    version: int = 0  # the newest that any driver has seen, also where the model itself was lost
+    owners: Mapping[str, str] = field(default_factory=dict)  # task -> the processor that runs it now
+    task_locations: Locations = field(default_factory=dict)  # where the state of each task lies
+    processor_locations: Locations = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NextModel:
+    """A model to run, and how it differs from the one in force."""
+
+    model: JobModel
+    locations: Locations  # processor -> where it was taken to be, None where that is not known
+    placed: bool  # whether tasks were placed for it; else all stay where the model in force has them
+    tasks_changed: bool
+    processors_changed: bool
+
+
+def next_model(
+    app: StreamApp,
+    assignment: Assignment,
+    processors: Sequence[str],
+    known: KnownPlacement,
+    *,
+    reassign: bool = False,
+) -> NextModel | Refusal:
+    """The model of these tasks on these processors; the model in force where nothing differs.
+
+    Tasks are placed where they or the processors changed, or where `reassign` says that nothing holds them to
+    the processors of the model in force. Without host affinity no location counts.
+    """
+    before, run_id = known.model, assignment.layout.run
+    tasks = tuple(
+        TaskModel(name, tuple(sorted(partitions)), assignment.layout.changelog.get(name))
+        for name, partitions in sorted(assignment.tasks.items())
+    )
+    broadcast = tuple(sorted(assignment.broadcast))
+    tasks_changed = before is None or (before.tasks, before.broadcast, before.run_id) != (
+        tasks,
+        broadcast,
+        run_id,
+    )
+    processors_changed = before is None or before.processors != tuple(sorted(processors))
+    affine = app.spec.placement.host_affinity
+    locations = {name: known.processor_locations.get(name) if affine else None for name in processors}
+    placed = before is None or reassign or tasks_changed or processors_changed
+    if before is None or placed:
+        task_locations = known.task_locations if affine else {}
+        placement = place(assignment.tasks, task_locations, locations, known.owners)
+        if isinstance(placement, Refusal):
+            return placement
+        tasks_of: Mapping[str, Sequence[str]] = placement.tasks_of()
+    else:
+        tasks_of = before.assignment()
+    proposed = JobModel.of(
+        version=known.version + 1,
+        run_id=run_id,
+        application_id=app.application_id,
+        tasks=tasks,
+        processors=tasks_of,
+        broadcast=broadcast,
+    )
+    model = following(before, proposed)
+    if model is not before:
+        model = replace(model, version=max(model.version, proposed.version))
+    return NextModel(model, locations, placed, tasks_changed, processors_changed)

@@ -1,0 +1,35 @@
+"""The names that follow from an app: its processors, and the streams that it keeps for itself.
+
+Topics, transactional ids and state folders outlive every process, so each of these names is composed here
+alone. Names of intermediate streams are the resource's own (`StreamApp.intermediate_stream`).
+"""
+
+from typing import Final
+
+CHECKPOINT: Final = "checkpoint"
+"""What an operator that makes a stream may not be called: that stream holds the checkpoints."""
+
+
+def processor_names(count: int) -> tuple[str, ...]:
+    """The processors of an app, in the order of their numbers."""
+    return tuple(f"processor-{index}" for index in range(count))
+
+
+def checkpoint_stream(application_id: str) -> str:
+    """The stream that holds checkpoints, the layout, and what drivers record beside them."""
+    return f"{application_id}.{CHECKPOINT}"
+
+
+def changelog_stream(application_id: str, table: str) -> str:
+    """The stream that a table, or an operator's own state, is restored from."""
+    return f"{application_id}.{table}.changelog"
+
+
+def hop_stream(application_id: str, operator: str) -> str:
+    """The stream on which rows go back to a table that an earlier stage reads."""
+    return f"{application_id}.{operator}.hop"
+
+
+def stream_prefix(application_id: str) -> str:
+    """What the names of all streams that an app makes begin with."""
+    return f"{application_id}."
