@@ -13,15 +13,15 @@ import yaml
 
 from streamapp.spec.durations import milliseconds
 from streamapp_operator.cli.status_text import status_text
-from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.addresses import address, collection
-from streamapp_operator.cluster.answers import ClusterError, UnansweredError
-from streamapp_operator.cluster.calls import Call, Calls
-from streamapp_operator.cluster.kinds import POD, STREAM_APP, Verb
-from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.status.phase import Phase
+from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
+from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTransport
+from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.object_paths import collection_path, object_path
+from streamapp_operator.controller.client.resource_kinds import POD, STREAM_APP, Verb
+from streamapp_operator.reconciler.status.phase import Phase
 
-OVER = (Phase.COMPLETED, Phase.FAILED, Phase.REJECTED)
+FINAL_PHASES = (Phase.COMPLETED, Phase.FAILED, Phase.REJECTED)
 _LOOK_SECONDS = 1.0
 
 
@@ -33,18 +33,18 @@ def main(file: Path, limit: str, kubeconfig: Path | None) -> None:
     """Run the app of FILE to its end; 0 when it is completed."""
     app = yaml.safe_load(file.read_text(encoding="utf-8"))
     try:
-        sys.exit(asyncio.run(tried(app, milliseconds(limit) / 1000, kubeconfig)))
+        sys.exit(asyncio.run(run_trial(app, milliseconds(limit) / 1000, kubeconfig)))
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
 
 
-async def tried(app: Manifest, limit: float, kubeconfig: Path | None = None) -> int:
+async def run_trial(app: Manifest, limit: float, kubeconfig: Path | None = None) -> int:
     """What the command ends with."""
-    calls = Calls(await access(kubeconfig), lambda _, __: None)
+    calls = ApiTransport(await load_configuration(kubeconfig), lambda _, __: None)
     namespace, name = app["metadata"]["namespace"], app["metadata"]["name"]
-    path = address(STREAM_APP, namespace, name)
+    path = object_path(STREAM_APP, namespace, name)
     try:
-        await calls.send(Call(Verb.CREATE, "POST", collection(STREAM_APP, namespace), body=app))
+        await calls.send(ApiRequest(Verb.CREATE, "POST", collection_path(STREAM_APP, namespace), body=app))
         try:
             found = await _over(calls, path, limit)
             click.echo(status_text(found), nl=False)
@@ -52,33 +52,35 @@ async def tried(app: Manifest, limit: float, kubeconfig: Path | None = None) -> 
             if not completed:
                 click.echo(await _said(calls, found))
         finally:
-            await calls.send(Call(Verb.DELETE, "DELETE", path, expected=(404,)))
+            await calls.send(ApiRequest(Verb.DELETE, "DELETE", path, expected=(404,)))
     finally:
         await calls.close()
     return 0 if completed else 1
 
 
-async def _over(calls: Calls, path: str, limit: float) -> Manifest:
+async def _over(calls: ApiTransport, path: str, limit: float) -> Manifest:
     """The app when it is over, or when time is; each phase that it comes to is told."""
     end, told = monotonic() + limit, ""
     while True:
-        found: Manifest = (await calls.send(Call(Verb.GET, "GET", path))).body
+        found: Manifest = (await calls.send(ApiRequest(Verb.GET, "GET", path))).body
         if _phase(found) not in ("", told):
             told = _phase(found)
             click.echo(told)
-        if told in OVER or monotonic() > end:
+        if told in FINAL_PHASES or monotonic() > end:
             return found
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _said(calls: Calls, app: Manifest) -> str:
+async def _said(calls: ApiTransport, app: Manifest) -> str:
     """The last lines of the driver, if there is one."""
     pod = app.get("status", {}).get("driver", {}).get("pod")
     if not pod:
         return "there is no driver"
-    path = f"{address(POD, app['metadata']['namespace'], pod)}/log"
+    path = f"{object_path(POD, app['metadata']['namespace'], pod)}/log"
     try:
-        reply = await calls.send(Call(Verb.GET, "GET", path, (("tailLines", "50"),), expected=(400, 404)))
+        reply = await calls.send(
+            ApiRequest(Verb.GET, "GET", path, (("tailLines", "50"),), expected=(400, 404))
+        )
     except UnansweredError as error:
         return str(error)
     return str(reply.body)

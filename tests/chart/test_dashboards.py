@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.telemetry import metrics as operator
+from streamapp_operator.controller.telemetry import operator_metrics as operator
 from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.chart.helm import CHART
 

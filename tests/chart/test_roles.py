@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.cluster import rbac
-from streamapp_operator.objects import access
+from streamapp_operator.controller.rbac import operator_roles
+from streamapp_operator.reconciler.objects import driver_role
 from tests.chart.helm import Helm, of_kind, value_set
 from tests.control_plane.operators import app
 
@@ -26,7 +26,7 @@ def granted(rules: list[dict[str, Any]]) -> Granted:
 def test_of_all_namespaces_it_has_the_cluster_role_of_the_table(helm: Helm) -> None:
     objects = helm.objects()
     role = of_kind(objects, "ClusterRole")["/streamapp-operator:streamapp-system"]
-    assert granted(role["rules"]) == granted(rbac.cluster_role()["rules"])
+    assert granted(role["rules"]) == granted(operator_roles.cluster_role()["rules"])
     binding = of_kind(objects, "ClusterRoleBinding")["/streamapp-operator:streamapp-system"]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
 
@@ -36,13 +36,13 @@ def test_of_some_namespaces_it_has_a_role_in_each_and_nothing_in_the_cluster(hel
     roles = of_kind(objects, "Role")
     for namespace in ("shop", "ads"):
         role = roles[f"{namespace}/streamapp-operator"]
-        assert granted(role["rules"]) == granted(rbac.namespace_role(namespace)["rules"])
+        assert granted(role["rules"]) == granted(operator_roles.namespace_role(namespace)["rules"])
     assert {one["kind"] for one in objects if "namespace" not in one["metadata"]} == set()
 
 
 def test_where_the_lease_is_it_may_lead(helm: Helm) -> None:
     role = of_kind(helm.objects(), "Role")["streamapp-system/streamapp-operator-lead"]
-    assert granted(role["rules"]) == granted(rbac.lead_role("any")["rules"])
+    assert granted(role["rules"]) == granted(operator_roles.leader_election_role("any")["rules"])
 
 
 @pytest.mark.parametrize("name", ["defaults", "some-namespaces", "measured"])
@@ -62,7 +62,7 @@ def test_all_that_a_driver_may_the_operator_may_as_well(helm: Helm, claims: bool
     """Kubernetes lets nobody give away more than they have."""
     wanted = app("shop")
     wanted["metadata"]["uid"] = "5b1c"
-    given = granted(access.role(wanted, claims=claims)["rules"])
+    given = granted(driver_role.driver_role(wanted, claims=claims)["rules"])
     for name, role in (("defaults", "ClusterRole"), ("some-namespaces", "Role")):
         held: Granted = set()
         for one in of_kind(helm.objects(value_set(name)), role).values():

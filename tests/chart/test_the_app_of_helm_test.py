@@ -7,8 +7,8 @@ import yaml
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
-from streamapp_operator.acceptance.rules import problems
-from streamapp_operator.installation import Installation
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from tests.chart.helm import Helm, of_kind, value_set, value_sets
 
@@ -32,7 +32,7 @@ def parsed(helm: Helm, *said: str) -> StreamApp:
 @pytest.mark.parametrize("name", value_sets())
 def test_an_installation_that_allows_nothing_takes_it(helm: Helm, name: str) -> None:
     app = parsed(helm, value_set(name))
-    assert problems(app, Installation(image="streamapp-runtime:1")) == []
+    assert acceptance_problems(app, Installation(image="streamapp-runtime:1")) == []
     assert unsupported_fields(app) == []
 
 

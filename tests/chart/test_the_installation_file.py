@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamapp_operator.installation import Allowance, Installation
-from streamapp_operator.installation_file import read_installation
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation_file import read_installation
 from tests.chart.helm import Helm, of_kind, value_set, value_sets
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from streamapp_operator.cluster import rbac
+from streamapp_operator.controller.rbac import operator_roles
 from tests.control_plane.processes import Child, free_port, until
 
 REPOSITORY = Path(__file__).parents[2]
@@ -109,14 +109,17 @@ class ApiServer:
     def allow_in(self, namespace: str, user: str) -> None:
         """The rights of an operator that is bounded to namespaces, for one of them."""
         within = f"{RBAC}/namespaces/{namespace}"
-        for role in (rbac.namespace_role(namespace), rbac.lead_role(namespace)):
+        for role in (
+            operator_roles.namespace_role(namespace),
+            operator_roles.leader_election_role(namespace),
+        ):
             name = role["metadata"]["name"]
             if self.call("GET", f"{within}/roles/{name}")[0] != 200:
                 self.ask("POST", f"{within}/roles", role)
             self.ask("POST", f"{within}/rolebindings", _bound("Role", name, f"{name}-{user}", user))
 
     def allow_election(self, namespace: str) -> None:
-        role = rbac.lead_role(namespace)
+        role = operator_roles.leader_election_role(namespace)
         within = f"{RBAC}/namespaces/{namespace}"
         self.ask("POST", f"{within}/roles", role)
         self.ask("POST", f"{within}/rolebindings", _bound("Role", role["metadata"]["name"]))
@@ -149,8 +152,8 @@ def running(programs: Path, folder: Path) -> Iterator[ApiServer]:
             yaml.safe_load(CRD.read_text(encoding="utf-8")),
         )
         until(lambda: server.answers("/apis/streamapp.dev/v1alpha1/streamapps"), START_SECONDS, api)
-        server.ask("POST", RBAC + "/clusterroles", rbac.cluster_role())
-        server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", rbac.NAME))
+        server.ask("POST", RBAC + "/clusterroles", operator_roles.cluster_role())
+        server.ask("POST", RBAC + "/clusterrolebindings", _bound("ClusterRole", operator_roles.ROLE_NAME))
         yield server
         api.signal(SIGKILL)  # asked to end it would wait for those who watch
 

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.calls import Calls
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_requests import ApiTransport
+from streamapp_operator.controller.client.client_configuration import load_configuration
 
 LEADS = 60.0
 
@@ -15,11 +15,11 @@ LEADS = 60.0
 @asynccontextmanager
 async def cluster(
     kubeconfig: Path, counted: list[tuple[str, str]] | None = None, leads: float = LEADS
-) -> AsyncIterator[ApiCluster]:
+) -> AsyncIterator[ApiClusterClient]:
     """A cluster for as long as this lasts; calls are noted by verb and code."""
     noted = counted if counted is not None else []
-    calls = Calls(await access(kubeconfig), lambda verb, code: noted.append((verb, code)))
+    calls = ApiTransport(await load_configuration(kubeconfig), lambda verb, code: noted.append((verb, code)))
     try:
-        yield ApiCluster(calls, (), lambda: leads, lambda: datetime.now(UTC))
+        yield ApiClusterClient(calls, (), lambda: leads, lambda: datetime.now(UTC))
     finally:
         await calls.close()

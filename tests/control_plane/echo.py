@@ -2,14 +2,14 @@
 
 import sys
 
-from streamapp_operator.edge import Edge, Reconcile
-from streamapp_operator.key import Key
-from streamapp_operator.outcome import Done, Outcome
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.manager.manager import Manager, Reconciler
+from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileDone, ReconcileOutcome
 from tests.control_plane.starting import start
 
 
-def echoing(edge: Edge) -> Reconcile:
-    async def reconcile(key: Key) -> Outcome:
+def echoing(edge: Manager) -> Reconciler:
+    async def reconcile(key: AppKey) -> ReconcileOutcome:
         app = edge.cache.app(key)
         if app is not None:
             await edge.cluster.apply(
@@ -24,7 +24,7 @@ def echoing(edge: Edge) -> Reconcile:
                     "data": {"processors": str(app["spec"]["processors"])},
                 }
             )
-        return Done()
+        return ReconcileDone()
 
     return reconcile
 

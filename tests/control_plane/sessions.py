@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from streamapp_operator.cluster.calls import GOODBYE
+from streamapp_operator.controller.client.api_requests import CLOSE_SECONDS
 from tests.control_plane.api_server import ApiServer
 
 
@@ -18,4 +18,4 @@ async def session_to(server: ApiServer, limit: int, **headers: str) -> AsyncIter
         async with aiohttp.ClientSession(connector=connector, headers=headers) as session:
             yield session
     finally:
-        await asyncio.sleep(GOODBYE)
+        await asyncio.sleep(CLOSE_SECONDS)

@@ -7,24 +7,24 @@ from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
 
-from streamapp_operator.edge import Edge, Reconcile
-from streamapp_operator.leading.lease import Terms
-from streamapp_operator.options import Options
-from streamapp_operator.process import serve
-from streamapp_operator.telemetry.logs import log_to
-from streamapp_operator.watch.patience import Patience
+from streamapp_operator.controller.manager.lease import LeaseTerms
+from streamapp_operator.controller.manager.manager import Manager, Reconciler
+from streamapp_operator.controller.manager.operator_options import OperatorOptions
+from streamapp_operator.controller.manager.operator_process import run_operator
+from streamapp_operator.controller.telemetry.json_logs import configure_logging
+from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 
-def start(reconciling: Callable[[Edge], Reconcile]) -> int:
+def start(reconciling: Callable[[Manager], Reconciler]) -> int:
     """Be an operator until told to stop; what it ends with."""
     kubeconfig, namespaces, identity, pace, patience = sys.argv[1:]
-    log_to(level=logging.DEBUG)
-    options = Options(
+    configure_logging(level=logging.DEBUG)
+    options = OperatorOptions(
         namespaces=tuple(namespaces.split(",")),
         kubeconfig=Path(kubeconfig),
         identity=identity,
         port=0,
-        terms=Terms(*(seconds * float(pace) for seconds in astuple(Terms()))),
-        patience=Patience(*(seconds * float(patience) for seconds in astuple(Patience()))),
+        terms=LeaseTerms(*(seconds * float(pace) for seconds in astuple(LeaseTerms()))),
+        patience=WatchTimeouts(*(seconds * float(patience) for seconds in astuple(WatchTimeouts()))),
     )
-    return asyncio.run(serve(options, reconciling))
+    return asyncio.run(run_operator(options, reconciling))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamapp_operator.cluster.addresses import address
-from streamapp_operator.cluster.agreement import agrees
-from streamapp_operator.cluster.api import MANAGER, ApiCluster
-from streamapp_operator.cluster.kinds import kind_of
+from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER, ApiClusterClient
+from streamapp_operator.controller.client.apply_diff import is_applied
+from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.resource_kinds import kind_of
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.clusters import cluster
 
@@ -63,9 +63,9 @@ _SAME_KIND = st.tuples(_MANIFESTS, _MANIFESTS).filter(lambda two: two[0]["kind"]
 
 def _applied(server: ApiServer, namespace: str, manifest: dict[str, Any]) -> dict[str, Any]:
     """By the server's own apply, whatever is there."""
-    path = address(kind_of(manifest), namespace, "one")
+    path = object_path(kind_of(manifest), namespace, "one")
     found: dict[str, Any] = server.ask(
-        "PATCH", f"{path}?fieldManager={MANAGER}&force=true", manifest, "application/apply-patch+yaml"
+        "PATCH", f"{path}?fieldManager={FIELD_MANAGER}&force=true", manifest, "application/apply-patch+yaml"
     )
     return found
 
@@ -77,7 +77,7 @@ def test_what_agrees_is_what_the_server_would_leave_as_it_is(
 ) -> None:
     first, second = two
     there = _applied(api_server, namespace, first)
-    thought = agrees(second, there, MANAGER)
+    thought = is_applied(second, there, FIELD_MANAGER)
     after = _applied(api_server, namespace, second)
     changed = there["metadata"]["resourceVersion"] != after["metadata"]["resourceVersion"]
     assert thought is not changed
@@ -95,7 +95,7 @@ def test_what_agrees_is_what_the_server_would_leave_as_it_is(
 def test_an_object_agrees_with_itself_although_the_server_filled_it_in(
     api_server: ApiServer, namespace: str, manifest: dict[str, Any]
 ) -> None:
-    assert agrees(manifest, _applied(api_server, namespace, manifest), MANAGER)
+    assert is_applied(manifest, _applied(api_server, namespace, manifest), FIELD_MANAGER)
 
 
 def test_what_was_made_and_not_applied_does_not_agree_yet(api_server: ApiServer, namespace: str) -> None:
@@ -106,7 +106,7 @@ def test_what_was_made_and_not_applied_does_not_agree_yet(api_server: ApiServer,
 
     async def do() -> Any:
         async with cluster(api_server.kubeconfig()) as api:
-            here = ApiCluster(api.calls, (), lambda: 60.0, lambda: datetime.now(UTC))
+            here = ApiClusterClient(api.calls, (), lambda: 60.0, lambda: datetime.now(UTC))
             return await here.create(made)
 
-    assert not agrees(manifest, asyncio.run(do()), MANAGER)
+    assert not is_applied(manifest, asyncio.run(do()), FIELD_MANAGER)

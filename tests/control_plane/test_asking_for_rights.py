@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.operator import operator
-from streamapp_operator.cluster.granted import questions
-from streamapp_operator.cluster.rights import RIGHTS
+from streamapp_operator.controller.rbac.access_reviews import required_reviews
+from streamapp_operator.controller.rbac.operator_rights import RIGHTS
 from tests.control_plane.api_server import ApiServer
 
 QUICKSTART = Path(__file__).parents[2] / "docs" / "quickstart.md"
@@ -26,12 +26,12 @@ def test_an_operator_with_the_roles_of_the_table_lacks_nothing(
     of = [*where, namespace] if where else []
     result = asked(api_server, "operator", "--lease-namespace", namespace, *of)
     assert result.exit_code == 0, result.output
-    wanted = len(list(questions(of[1:], namespace)))
+    wanted = len(list(required_reviews(of[1:], namespace)))
     assert result.output == f"{wanted} of {wanted} rights are granted\n"
 
 
 def test_the_quickstart_tells_how_many_are_asked_for() -> None:
-    wanted = len(list(questions((), "streamapp-system")))
+    wanted = len(list(required_reviews((), "streamapp-system")))
     assert f"\n{wanted} of {wanted} rights are granted\n" in QUICKSTART.read_text("utf-8")
 
 
@@ -63,9 +63,9 @@ def test_an_api_server_that_is_away_is_one_line(api_server: ApiServer) -> None:
 
 
 def test_each_verb_of_each_right_is_asked_once() -> None:
-    assert len(list(questions([], "here"))) == sum(len(right.verbs) for right in RIGHTS)
+    assert len(list(required_reviews([], "here"))) == sum(len(right.verbs) for right in RIGHTS)
 
 
 def test_nodes_are_asked_for_only_by_an_operator_of_all_namespaces() -> None:
-    assert any(question.right.resource == "nodes" for question in questions([], "here"))
-    assert not any(question.right.resource == "nodes" for question in questions(["shop"], "here"))
+    assert any(question.right.resource == "nodes" for question in required_reviews([], "here"))
+    assert not any(question.right.resource == "nodes" for question in required_reviews(["shop"], "here"))

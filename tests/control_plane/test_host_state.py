@@ -10,23 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_operator.host_state.__main__ import main
-from streamapp_operator.host_state.folders import found, prepare
-from streamapp_operator.host_state.given_up import Folder, given_up
-from streamapp_operator.host_state.owners import owner
+from streamapp_operator.host_state.known_apps import app_identity
+from streamapp_operator.host_state.orphaned_folders import StateFolder, orphaned_folders
+from streamapp_operator.host_state.state_folders import app_folders, prepare_root
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.operators import app, put
 
 DAY = 86_400.0
 names = st.sampled_from(["a", "b", "c"])
-folders = st.builds(Folder, names, names, st.just("/x"), st.floats(0, 10 * DAY))
+folders = st.builds(StateFolder, names, names, st.just("/x"), st.floats(0, 10 * DAY))
 
 
 @given(st.lists(folders), st.sets(st.tuples(names, names)), st.sets(names), st.floats(0, 10 * DAY))
 def test_nothing_of_an_app_nothing_young_and_nothing_unknown_is_given_up(
-    every: list[Folder], apps: set[tuple[str, str]], namespaces: set[str], after: float
+    every: list[StateFolder], apps: set[tuple[str, str]], namespaces: set[str], after: float
 ) -> None:
     now = 10 * DAY
-    gone = list(given_up(every, apps, namespaces, now, after))
+    gone = list(orphaned_folders(every, apps, namespaces, now, after))
     for folder in every:
         orphan = (folder.namespace, folder.application_id) not in apps
         old, known = folder.touched + after < now, not namespaces or folder.namespace in namespaces
@@ -49,11 +49,11 @@ def test_a_folder_is_as_old_as_the_newest_thing_in_it(tmp_path: Path) -> None:
     kept(tmp_path, "shop", "shop.views", "task", "table", days=9)
     new = kept(tmp_path, "shop", "shop.views", "other", "table", days=9)
     os.utime(new, (1e9, 1e9 + 5))
-    (folder,) = found(tmp_path)
+    (folder,) = app_folders(tmp_path)
     assert (folder.namespace, folder.application_id) == ("shop", "shop.views")
     assert folder.touched == pytest.approx(time.time() - 9 * DAY, abs=60)
     os.utime(new)
-    (folder,) = found(tmp_path)
+    (folder,) = app_folders(tmp_path)
     assert folder.touched == pytest.approx(time.time(), abs=60)
 
 
@@ -65,22 +65,22 @@ def test_links_and_files_among_folders_are_nobodys(tmp_path: Path) -> None:
     (root / "shop" / "file").write_text("")
     (root / "shop" / "link").symlink_to(elsewhere)
     (root / "also").symlink_to(elsewhere)
-    assert list(found(root)) == []
+    assert list(app_folders(root)) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
 def test_a_root_is_made_and_given_to_the_user_of_drivers_and_executors(tmp_path: Path) -> None:
-    prepare(tmp_path / "a" / "b")
-    prepare(tmp_path / "a" / "b")
+    prepare_root(tmp_path / "a" / "b")
+    prepare_root(tmp_path / "a" / "b")
     made = (tmp_path / "a" / "b").stat()
     assert (made.st_uid, made.st_gid) == (185, 185)
 
 
 def test_an_app_has_its_folder_by_the_id_that_it_names_else_by_its_own() -> None:
     wanted = app("shop")
-    assert owner(wanted) == ("shop", "shop.app")
+    assert app_identity(wanted) == ("shop", "shop.app")
     wanted["spec"]["applicationId"] = "views"
-    assert owner(wanted) == ("shop", "views")
+    assert app_identity(wanted) == ("shop", "views")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")

@@ -10,35 +10,36 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.answers import LeadershipLostError, RejectedError
-from streamapp_operator.cluster.calls import Calls
-from streamapp_operator.leading.elector import Elector
-from streamapp_operator.leading.lease import Terms
+from streamapp_operator.controller.client.api_errors import LeadershipLostError, RejectedError
+from streamapp_operator.controller.client.api_requests import ApiTransport
+from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.manager.leader_elector import LeaderElector
+from streamapp_operator.controller.manager.lease import LeaseTerms
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.fault_proxy import HANG, LOST, proxied
 from tests.control_plane.operators import Operator, app, echoed, lease, put
 from tests.control_plane.processes import until
 
 NAME = "streamapp-operator"
-QUICK = Terms(duration=3.0, deadline=2.0, retry=0.5)
+QUICK = LeaseTerms(duration=3.0, deadline=2.0, retry=0.5)
 
 
 def _electing(
     server: ApiServer,
     namespace: str,
-    do: Callable[[Elector, Elector], Awaitable[Any]],
+    do: Callable[[LeaderElector, LeaderElector], Awaitable[Any]],
     url: str = "",
-    terms: Terms = QUICK,
+    terms: LeaseTerms = QUICK,
 ) -> Any:
     """Two electors of one lease; the first goes by the URL."""
 
     async def doing() -> Any:
         pools = [
-            Calls(await access(server.kubeconfig("operator", way)), lambda *_: None) for way in (url, "")
+            ApiTransport(await load_configuration(server.kubeconfig("operator", way)), lambda *_: None)
+            for way in (url, "")
         ]
         first, second = [
-            Elector(calls, namespace, NAME, me, monotonic, lambda: datetime.now(UTC), terms)
+            LeaderElector(calls, namespace, NAME, me, monotonic, lambda: datetime.now(UTC), terms)
             for calls, me in zip(pools, ("first", "second"), strict=True)
         ]
         try:
@@ -51,18 +52,18 @@ def _electing(
 
 
 def test_the_first_that_comes_leads_and_the_second_waits(api_server: ApiServer, namespace: str) -> None:
-    async def do(first: Elector, second: Elector) -> Any:
+    async def do(first: LeaderElector, second: LeaderElector) -> Any:
         await asyncio.wait_for(first.campaign(), 30)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(second.campaign(), 1.0)
         return first.leads, second.leads
 
-    assert _electing(api_server, namespace, do, terms=Terms()) == (True, False)
+    assert _electing(api_server, namespace, do, terms=LeaseTerms()) == (True, False)
     assert lease(api_server, namespace)["spec"]["holderIdentity"] == "first"
 
 
 def test_of_two_that_come_at_once_one_leads(api_server: ApiServer, namespace: str) -> None:
-    async def do(first: Elector, second: Elector) -> Any:
+    async def do(first: LeaderElector, second: LeaderElector) -> Any:
         racing = [asyncio.create_task(one.campaign()) for one in (first, second)]
         await asyncio.wait(racing, return_when=asyncio.FIRST_COMPLETED)
         for task in racing:
@@ -70,24 +71,24 @@ def test_of_two_that_come_at_once_one_leads(api_server: ApiServer, namespace: st
         await asyncio.wait(racing)
         return [first.leads, second.leads]
 
-    assert sorted(_electing(api_server, namespace, do, terms=Terms())) == [False, True]
+    assert sorted(_electing(api_server, namespace, do, terms=LeaseTerms())) == [False, True]
 
 
 def test_a_lease_given_back_is_taken_at_once(api_server: ApiServer, namespace: str) -> None:
-    async def do(first: Elector, second: Elector) -> Any:
+    async def do(first: LeaderElector, second: LeaderElector) -> Any:
         await asyncio.wait_for(first.campaign(), 30)
         await first.release()
         assert not first.leads
         await asyncio.wait_for(second.campaign(), 5.0)
         return second.leads
 
-    assert _electing(api_server, namespace, do, terms=Terms(duration=600.0, deadline=300.0, retry=2.0))
+    assert _electing(api_server, namespace, do, terms=LeaseTerms(duration=600.0, deadline=300.0, retry=2.0))
 
 
 def test_a_lease_that_is_not_renewed_is_taken_when_its_time_is_over(
     api_server: ApiServer, namespace: str
 ) -> None:
-    async def do(first: Elector, second: Elector) -> Any:
+    async def do(first: LeaderElector, second: LeaderElector) -> Any:
         await asyncio.wait_for(first.campaign(), 30)
         await asyncio.wait_for(second.campaign(), 60)
         return first.leads_for(), second.leads
@@ -100,7 +101,7 @@ def test_a_lease_that_is_not_renewed_is_taken_when_its_time_is_over(
 def test_one_that_is_cut_off_stops_before_another_may_begin(api_server: ApiServer, namespace: str) -> None:
     with proxied(api_server) as proxy:
 
-        async def do(first: Elector, second: Elector) -> Any:
+        async def do(first: LeaderElector, second: LeaderElector) -> Any:
             await asyncio.wait_for(first.campaign(), 30)
             proxy.away = True
             taking = asyncio.create_task(second.campaign())
@@ -118,7 +119,7 @@ def test_one_renewal_that_fails_costs_nothing(api_server: ApiServer, namespace: 
     """Also one that was done and whose answer was lost, after which the lease is another than was known."""
     with proxied(api_server) as proxy:
 
-        async def do(first: Elector, _: Elector) -> Any:
+        async def do(first: LeaderElector, _: LeaderElector) -> Any:
             await asyncio.wait_for(first.campaign(), 30)
             proxy.fail("PUT", "/leases/", fault)
             keeping = asyncio.create_task(first.keep())
@@ -134,12 +135,12 @@ def test_one_renewal_that_fails_costs_nothing(api_server: ApiServer, namespace: 
             keeping.cancel()
             return lost, first.leads
 
-        terms = Terms(duration=30.0, deadline=20.0, retry=1.0)
+        terms = LeaseTerms(duration=30.0, deadline=20.0, retry=1.0)
         assert _electing(api_server, namespace, do, proxy.url, terms) == (False, True)
 
 
 def test_one_whose_lease_another_holds_stops_at_once(api_server: ApiServer, namespace: str) -> None:
-    async def do(first: Elector, _: Elector) -> Any:
+    async def do(first: LeaderElector, _: LeaderElector) -> Any:
         await asyncio.wait_for(first.campaign(), 30)
         api_server.ask(
             "PATCH",
@@ -152,7 +153,8 @@ def test_one_whose_lease_another_holds_stops_at_once(api_server: ApiServer, name
         return first.leads
 
     assert (
-        _electing(api_server, namespace, do, terms=Terms(duration=600.0, deadline=300.0, retry=0.5)) is False
+        _electing(api_server, namespace, do, terms=LeaseTerms(duration=600.0, deadline=300.0, retry=0.5))
+        is False
     )
 
 
@@ -160,8 +162,8 @@ def test_one_that_may_not_touch_the_lease_says_so_and_does_not_wait_for_ever(
     api_server: ApiServer, namespace: str
 ) -> None:
     async def doing() -> None:
-        calls = Calls(await access(api_server.kubeconfig("nobody")), lambda *_: None)
-        elector = Elector(calls, namespace, NAME, "nobody", monotonic, lambda: datetime.now(UTC))
+        calls = ApiTransport(await load_configuration(api_server.kubeconfig("nobody")), lambda *_: None)
+        elector = LeaderElector(calls, namespace, NAME, "nobody", monotonic, lambda: datetime.now(UTC))
         try:
             await asyncio.wait_for(elector.campaign(), 30)
         finally:

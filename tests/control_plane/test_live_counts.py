@@ -10,11 +10,17 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
-from streamapp_operator.cluster.cluster import Cluster
-from streamapp_operator.cluster.kinds import Kind
-from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.counts.answers import Counts, Known, Misused, Pending, Unavailable
-from streamapp_operator.counts.lookups import Lookups
+from streamapp_operator.controller.client.cluster_client import ClusterClient
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import ResourceKind
+from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
+from streamapp_operator.reconciler.partition_counts.lookup_results import (
+    KnownCounts,
+    PartitionCounts,
+    PendingCounts,
+    SystemMisconfigured,
+    SystemUnavailable,
+)
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.processes import until
 
@@ -27,7 +33,7 @@ class Secrets:
     def __init__(self, **found: dict[str, str]) -> None:
         self._found = found
 
-    async def read(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+    async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
         entries = self._found.get(name)
         if entries is None or namespace != "shop":
             return None
@@ -49,17 +55,17 @@ def app(brokers: str, prefix: str = "", credentials: str | None = None, **spec: 
     return found
 
 
-async def _answered(lookups: Lookups, asked: StreamApp) -> Counts:
+async def _answered(lookups: LivePartitionLookup, asked: StreamApp) -> PartitionCounts:
     for _ in range(60):
         found = await lookups.counts(asked)
-        if not isinstance(found, Pending):
+        if not isinstance(found, PendingCounts):
             return found
     raise AssertionError("no answer")
 
 
-def counts(asked: StreamApp, cluster: Any = None, now: Callable[[], float] = lambda: 0.0) -> Counts:
-    async def ask() -> Counts:
-        lookups = Lookups(cluster or Secrets(), now)
+def counts(asked: StreamApp, cluster: Any = None, now: Callable[[], float] = lambda: 0.0) -> PartitionCounts:
+    async def ask() -> PartitionCounts:
+        lookups = LivePartitionLookup(cluster or Secrets(), now)
         try:
             return await _answered(lookups, asked)
         finally:
@@ -80,7 +86,7 @@ def test_topics_are_counted_and_those_that_are_not_there_have_no_count(kafka: st
     prefix = f"t{uuid4().hex[:8]}-"
     topics(kafka, **{f"{prefix}views": 6, f"{prefix}users": 3})
     found = counts(app(kafka, prefix))
-    assert isinstance(found, Known)
+    assert isinstance(found, KnownCounts)
     assert {name: found.counts[name] for name in ("views", "users", "enriched")} == {
         "views": 6,
         "users": 3,
@@ -92,18 +98,18 @@ def test_the_stream_of_checkpoints_is_looked_for_too(kafka: str) -> None:
     id_ = f"id{uuid4().hex[:8]}"
     topics(kafka, **{f"{id_}.checkpoint": 1})
     found = counts(app(kafka, applicationId=id_))
-    assert isinstance(found, Known)
+    assert isinstance(found, KnownCounts)
     assert found.counts[f"{id_}.checkpoint"] == 1
 
 
 def test_settings_come_from_the_app_s_secret(kafka: str) -> None:
     found = counts(app(kafka, credentials="client"), Secrets(client={"client.id": "shop"}))
-    assert isinstance(found, Known)
+    assert isinstance(found, KnownCounts)
 
 
 def test_a_secret_that_is_not_there_is_named_with_its_field() -> None:
     found = counts(app(NOBODY, credentials="client"))
-    assert isinstance(found, Misused)
+    assert isinstance(found, SystemMisconfigured)
     assert found.path == "spec.systems[0].kafka.configSecret"
     assert 'there is no Secret "client" in namespace shop' in found.message
 
@@ -111,7 +117,7 @@ def test_a_secret_that_is_not_there_is_named_with_its_field() -> None:
 def test_what_a_secret_may_not_say_is_named_and_its_value_is_not() -> None:
     said = {"plugin.library.paths": "evil.so", "sasl.kerberos.kinit.cmd": "rm -rf"}
     found = counts(app(NOBODY, credentials="client"), Secrets(client=said))
-    assert isinstance(found, Misused)
+    assert isinstance(found, SystemMisconfigured)
     assert "plugin.library.paths" in found.message
     assert "evil" not in found.message
     assert "rm -rf" not in found.message
@@ -122,16 +128,16 @@ def test_brokers_that_are_away_are_asked_ever_more_seldom_and_others_are_answere
 ) -> None:
     now = [0.0]
 
-    async def ask() -> tuple[list[float], Counts]:
-        lookups = Lookups(cast_cluster(Secrets()), lambda: now[0], answer_seconds=1.0)
+    async def ask() -> tuple[list[float], PartitionCounts]:
+        lookups = LivePartitionLookup(cast_cluster(Secrets()), lambda: now[0], answer_seconds=1.0)
         away = app(NOBODY)
         first = await lookups.counts(away)
-        assert isinstance(first, Pending | Unavailable)
+        assert isinstance(first, PendingCounts | SystemUnavailable)
         other = await _answered(lookups, app(kafka))  # nobody waits for the one that is away
         waits = []
         for _ in range(3):
             found = await _answered(lookups, away)
-            assert isinstance(found, Unavailable)
+            assert isinstance(found, SystemUnavailable)
             waits.append(found.seconds)
             now[0] += found.seconds + 0.1
         lookups.close()
@@ -139,12 +145,12 @@ def test_brokers_that_are_away_are_asked_ever_more_seldom_and_others_are_answere
 
     waits, other = asyncio.run(ask())
     assert [round(wait) for wait in waits] == [2, 4, 8]
-    assert isinstance(other, Known)
+    assert isinstance(other, KnownCounts)
 
 
 def test_apps_that_share_brokers_and_credentials_share_a_client(kafka: str) -> None:
     async def ask() -> int:
-        lookups = Lookups(cast_cluster(Secrets()), lambda: 0.0)
+        lookups = LivePartitionLookup(cast_cluster(Secrets()), lambda: 0.0)
         await _answered(lookups, app(kafka))
         await _answered(lookups, app(kafka, "other-"))
         lookups.close()
@@ -153,6 +159,6 @@ def test_apps_that_share_brokers_and_credentials_share_a_client(kafka: str) -> N
     assert asyncio.run(ask()) == 1
 
 
-def cast_cluster(found: Secrets) -> Cluster:
+def cast_cluster(found: Secrets) -> ClusterClient:
     cluster: Any = found
     return cluster

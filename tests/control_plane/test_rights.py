@@ -1,12 +1,16 @@
 """What the operator may do: no more than the table says, and no wildcard in it."""
 
-from streamapp_operator.cluster import rbac
-from streamapp_operator.cluster.kinds import KINDS, NODE
-from streamapp_operator.cluster.rights import RIGHTS
+from streamapp_operator.controller.client.resource_kinds import KINDS, NODE
+from streamapp_operator.controller.rbac import operator_roles
+from streamapp_operator.controller.rbac.operator_rights import RIGHTS
 
 
 def _all_rules() -> list[dict[str, list[str]]]:
-    roles = (rbac.cluster_role(), rbac.namespace_role("shop"), rbac.lead_role("shop"))
+    roles = (
+        operator_roles.cluster_role(),
+        operator_roles.namespace_role("shop"),
+        operator_roles.leader_election_role("shop"),
+    )
     return [rule for role in roles for rule in role["rules"]]
 
 
@@ -25,11 +29,13 @@ def test_every_right_says_what_it_is_for() -> None:
 
 
 def test_an_operator_of_one_namespace_asks_for_nothing_outside_of_it() -> None:
-    resources = {one for rule in rbac.namespace_role("shop")["rules"] for one in rule["resources"]}
+    resources = {one for rule in operator_roles.namespace_role("shop")["rules"] for one in rule["resources"]}
     assert NODE.plural not in resources
     assert "streamapps" in resources
 
 
 def test_only_where_the_lease_is_leases_are_touched() -> None:
-    assert [rule for rule in rbac.cluster_role()["rules"] if "leases" in rule["resources"]] == []
-    assert [rule["resources"] for rule in rbac.lead_role("shop")["rules"]] == [["leases"]]
+    assert [rule for rule in operator_roles.cluster_role()["rules"] if "leases" in rule["resources"]] == []
+    assert [rule["resources"] for rule in operator_roles.leader_election_role("shop")["rules"]] == [
+        ["leases"]
+    ]

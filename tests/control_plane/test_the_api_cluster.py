@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.cluster.answers import Answer, LeadershipLostError, RejectedError, UnansweredError
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.kinds import CONFIG_MAP, EVENT, STREAM_APP
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import (
+    LeadershipLostError,
+    RejectedError,
+    UnansweredError,
+    WriteConflict,
+)
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, EVENT, STREAM_APP
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.clusters import cluster
 
@@ -31,7 +36,7 @@ def _app(namespace: str) -> dict[str, Any]:
     }
 
 
-def _with(server: ApiServer, do: Callable[[ApiCluster], Awaitable[Any]], **how: Any) -> Any:
+def _with(server: ApiServer, do: Callable[[ApiClusterClient], Awaitable[Any]], **how: Any) -> Any:
     async def doing() -> Any:
         async with cluster(server.kubeconfig(), **how) as found:
             return await do(found)
@@ -40,7 +45,7 @@ def _with(server: ApiServer, do: Callable[[ApiCluster], Awaitable[Any]], **how: 
 
 
 def test_what_was_created_is_read(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         await api.create(_config_map(namespace, a="1"))
         return await api.read(CONFIG_MAP, namespace, "one")
 
@@ -52,12 +57,12 @@ def test_what_is_not_there_is_nothing(api_server: ApiServer, namespace: str) -> 
 
 
 def test_what_exists_is_not_created_again(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         await api.create(_config_map(namespace, a="1"))
         return await api.create(_config_map(namespace, a="2")), await api.read(CONFIG_MAP, namespace, "one")
 
     answer, found = _with(api_server, do)
-    assert answer is Answer.EXISTS
+    assert answer is WriteConflict.EXISTS
     assert found["data"] == {"a": "1"}
 
 
@@ -70,7 +75,7 @@ def test_an_object_that_is_invalid_is_rejected_with_the_servers_words(
 
 
 def test_objects_are_selected_by_label(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         other = _config_map(namespace, "other")
         other["metadata"]["labels"] = {"streamapp.dev/app": "another"}
         await api.create(other)
@@ -85,9 +90,9 @@ def test_objects_are_selected_by_label(api_server: ApiServer, namespace: str) ->
 def test_a_list_longer_than_a_chunk_is_read_to_its_end(
     api_server: ApiServer, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamapp_operator.cluster.api.CHUNK", 2)
+    monkeypatch.setattr("streamapp_operator.controller.client.api_cluster_client.LIST_LIMIT", 2)
 
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         for number in range(5):
             await api.create(_config_map(namespace, f"number-{number}"))
         return await api.select(CONFIG_MAP, namespace, {"streamapp.dev/app": "app"})
@@ -98,7 +103,7 @@ def test_a_list_longer_than_a_chunk_is_read_to_its_end(
 def test_applying_what_is_so_writes_nothing(api_server: ApiServer, namespace: str) -> None:
     counted: list[tuple[str, str]] = []
 
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         first = await api.apply(_config_map(namespace, a="1"))
         counted.clear()
         return first, await api.apply(_config_map(namespace, a="1"))
@@ -109,7 +114,7 @@ def test_applying_what_is_so_writes_nothing(api_server: ApiServer, namespace: st
 
 
 def test_a_field_that_is_no_longer_given_goes(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         await api.apply(_config_map(namespace, a="1", b="2"))
         return await api.apply(_config_map(namespace, a="1"))
 
@@ -117,7 +122,7 @@ def test_a_field_that_is_no_longer_given_goes(api_server: ApiServer, namespace: 
 
 
 def test_what_someone_else_changed_is_put_right(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         await api.apply(_config_map(namespace, a="1"))
         path = f"/api/v1/namespaces/{namespace}/configmaps/one"
         api_server.ask("PATCH", path, {"data": {"a": "9"}}, "application/merge-patch+json")
@@ -127,7 +132,7 @@ def test_what_someone_else_changed_is_put_right(api_server: ApiServer, namespace
 
 
 def test_only_the_object_with_that_uid_is_deleted(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         made = await api.create(_config_map(namespace))
         assert isinstance(made, dict)
         other = await api.delete(CONFIG_MAP, namespace, "one", uid="00000000-0000-0000-0000-000000000000")
@@ -139,7 +144,7 @@ def test_only_the_object_with_that_uid_is_deleted(api_server: ApiServer, namespa
 
 
 def test_a_status_is_put_in_place_of_the_last(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         app = await api.create(_app(namespace))
         app = await api.patch_status(app, {"phase": "Running", "conditions": [], "tasks": 3})
         return await api.patch_status(app, {"phase": "Stopped", "conditions": []})
@@ -150,7 +155,7 @@ def test_a_status_is_put_in_place_of_the_last(api_server: ApiServer, namespace: 
 def test_the_status_that_is_there_is_not_written_again(api_server: ApiServer, namespace: str) -> None:
     counted: list[tuple[str, str]] = []
 
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         app = await api.patch_status(
             await api.create(_app(namespace)), {"phase": "Running", "conditions": []}
         )
@@ -162,29 +167,29 @@ def test_the_status_that_is_there_is_not_written_again(api_server: ApiServer, na
 
 
 def test_a_status_is_not_put_on_an_app_that_has_changed(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         app = await api.create(_app(namespace))
         await api.patch_status(app, {"phase": "Running", "conditions": []})
         return await api.patch_status(app, {"phase": "Stopped", "conditions": []})
 
-    assert _with(api_server, do) is Answer.CONFLICT
+    assert _with(api_server, do) is WriteConflict.CONFLICT
 
 
 def test_a_status_is_not_put_on_an_app_that_is_gone_or_made_anew(
     api_server: ApiServer, namespace: str
 ) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         app = await api.create(_app(namespace))
         await api.delete(STREAM_APP, namespace, "app")
         gone = await api.patch_status(app, {"phase": "Running", "conditions": []})
         await api.create(_app(namespace))
         return gone, await api.patch_status(app, {"phase": "Running", "conditions": []})
 
-    assert _with(api_server, do) == (Answer.CONFLICT, Answer.CONFLICT)
+    assert _with(api_server, do) == (WriteConflict.CONFLICT, WriteConflict.CONFLICT)
 
 
 def test_an_event_told_twice_is_one_that_counts_two(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         app = await api.create(_app(namespace))
         await api.event(app, "Warning", "JoinPartitionMismatch", "views has 8, users 6")
         await api.event(app, "Warning", "JoinPartitionMismatch", "views has 8, users 6")
@@ -197,7 +202,7 @@ def test_an_event_told_twice_is_one_that_counts_two(api_server: ApiServer, names
 
 
 def test_who_does_not_lead_reads_and_does_not_write(api_server: ApiServer, namespace: str) -> None:
-    async def do(api: ApiCluster) -> Any:
+    async def do(api: ApiClusterClient) -> Any:
         assert await api.read(CONFIG_MAP, namespace, "one") is None
         with pytest.raises(LeadershipLostError):
             await api.create(_config_map(namespace))

@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.cache import Cache
-from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP
-from streamapp_operator.key import Key
-from streamapp_operator.watch.comparison import compare, fill
-from streamapp_operator.watch.hearing import due
-from streamapp_operator.watch.patience import Patience
-from streamapp_operator.watch.remembered import LONGEST, remembered
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
+from streamapp_operator.controller.watch.cache_comparison import compare_cache, fill_cache
+from streamapp_operator.controller.watch.cached_fields import MAX_CACHED_DATA, cached_fields
+from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.controller.watch.watch_activity import comparison_due
+from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.clusters import cluster
 from tests.control_plane.operators import app, path_of, put
 
-KEY = Key("shop", "app")
+KEY = AppKey("shop", "app")
 
 
 def _pod(name: str = "app-driver-1", version: int = 1, uid: str = "u1", of: str = "app") -> dict[str, Any]:
@@ -25,28 +25,28 @@ def _pod(name: str = "app-driver-1", version: int = 1, uid: str = "u1", of: str 
 
 
 def test_a_pod_is_found_by_its_app() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     assert cache.put(POD, _pod()) == KEY
     assert cache.pods(KEY) == (_pod(),)
-    assert cache.pods(Key("shop", "other")) == ()
+    assert cache.pods(AppKey("shop", "other")) == ()
 
 
 def test_what_comes_late_is_no_news() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     cache.put(POD, _pod(version=10))
     assert cache.put(POD, _pod(version=9)) is None
     assert cache.pods(KEY)[0]["metadata"]["resourceVersion"] == "10"
 
 
 def test_the_end_of_an_object_does_not_take_the_next_of_its_name_with_it() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     cache.put(POD, _pod(version=10, uid="u2"))
     assert cache.drop(POD, _pod(version=11, uid="u1")) is None
     assert len(cache.pods(KEY)) == 1
 
 
 def test_a_pod_that_loses_its_label_is_gone_from_its_app() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     cache.put(POD, _pod())
     bare = _pod(version=2)
     del bare["metadata"]["labels"]
@@ -55,14 +55,14 @@ def test_a_pod_that_loses_its_label_is_gone_from_its_app() -> None:
 
 
 def test_a_pod_that_changes_hands_is_found_by_its_new_app_only() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     cache.put(POD, _pod())
-    assert cache.put(POD, _pod(version=2, of="other")) == Key("shop", "other")
+    assert cache.put(POD, _pod(version=2, of="other")) == AppKey("shop", "other")
     assert cache.pods(KEY) == ()
 
 
 def test_an_app_made_anew_for_another_operator_is_gone_for_this_one() -> None:
-    cache = Cache(ours=lambda found: found["spec"] == {})
+    cache = ObjectCache(ours=lambda found: found["spec"] == {})
     first = {"metadata": _pod("app")["metadata"], "spec": {}}
     second = {"metadata": _pod("app", 2, "u2")["metadata"], "spec": {"operatorClass": "blue"}}
     assert cache.put(STREAM_APP, first) == KEY
@@ -72,7 +72,7 @@ def test_an_app_made_anew_for_another_operator_is_gone_for_this_one() -> None:
 
 
 def test_apps_of_one_application_id_are_found_by_it_until_they_are_gone() -> None:
-    cache = Cache()
+    cache = ObjectCache()
     plain = {"metadata": _pod("app")["metadata"], "spec": {}}
     named = {"metadata": _pod("other", uid="u2")["metadata"], "spec": {"applicationId": "shop.app"}}
     cache.put(STREAM_APP, plain)
@@ -87,12 +87,12 @@ def test_apps_of_one_application_id_are_found_by_it_until_they_are_gone() -> Non
 
 
 def test_large_data_and_the_books_of_others_are_not_kept() -> None:
-    large = _pod("m") | {"data": {"a": "x" * (LONGEST + 1)}}
+    large = _pod("m") | {"data": {"a": "x" * (MAX_CACHED_DATA + 1)}}
     large["metadata"] |= {
         "managedFields": [{}],
         "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "yes"},
     }
-    kept = remembered(CONFIG_MAP, large)
+    kept = cached_fields(CONFIG_MAP, large)
     assert "data" not in kept
     assert "managedFields" not in kept["metadata"]
     assert kept["metadata"]["annotations"] == {"mine": "yes"}
@@ -100,18 +100,20 @@ def test_large_data_and_the_books_of_others_are_not_kept() -> None:
 
 
 def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> None:
-    assert not due(now=89.0, heard=0.0, compared=0.0, patience=Patience())
-    assert due(now=90.0, heard=0.0, compared=0.0, patience=Patience())
-    assert not due(now=200.0, heard=0.0, compared=90.0, patience=Patience())
-    assert due(now=390.0, heard=0.0, compared=90.0, patience=Patience())
-    assert due(now=300.0, heard=299.0, compared=0.0, patience=Patience())
+    assert not comparison_due(now=89.0, heard=0.0, compared=0.0, patience=WatchTimeouts())
+    assert comparison_due(now=90.0, heard=0.0, compared=0.0, patience=WatchTimeouts())
+    assert not comparison_due(now=200.0, heard=0.0, compared=90.0, patience=WatchTimeouts())
+    assert comparison_due(now=390.0, heard=0.0, compared=90.0, patience=WatchTimeouts())
+    assert comparison_due(now=300.0, heard=299.0, compared=0.0, patience=WatchTimeouts())
 
 
-def _compared(server: ApiServer, namespace: str, do: Callable[[ApiCluster, Cache], Awaitable[Any]]) -> Any:
+def _compared(
+    server: ApiServer, namespace: str, do: Callable[[ApiClusterClient, ObjectCache], Awaitable[Any]]
+) -> Any:
     async def doing() -> Any:
         async with cluster(server.kubeconfig()) as api:
-            here = ApiCluster(api.calls, (namespace,), api.may_write_for, api.now)
-            return await do(here, Cache(remembered))
+            here = ApiClusterClient(api.calls, (namespace,), api.may_write_for, api.now)
+            return await do(here, ObjectCache(cached_fields))
 
     return asyncio.run(doing())
 
@@ -120,39 +122,39 @@ def test_what_vanished_while_no_watch_was_there_is_noticed(api_server: ApiServer
     put(api_server, app(namespace, "stays"))
     put(api_server, app(namespace, "goes"))
 
-    async def do(api: ApiCluster, cache: Cache) -> Any:
-        await fill(api, cache, STREAM_APP)
+    async def do(api: ApiClusterClient, cache: ObjectCache) -> Any:
+        await fill_cache(api, cache, STREAM_APP)
         api_server.ask("DELETE", path_of(app(namespace, "goes")))
-        return await compare(api, cache, STREAM_APP), list(cache.apps())
+        return await compare_cache(api, cache, STREAM_APP), list(cache.apps())
 
     wrong, left = _compared(api_server, namespace, do)
-    assert wrong == [Key(namespace, "goes")]
-    assert left == [Key(namespace, "stays")]
+    assert wrong == [AppKey(namespace, "goes")]
+    assert left == [AppKey(namespace, "stays")]
 
 
 def test_what_changed_and_what_came_is_noticed_too(api_server: ApiServer, namespace: str) -> None:
     put(api_server, app(namespace, "changes"))
 
-    async def do(api: ApiCluster, cache: Cache) -> Any:
-        await fill(api, cache, STREAM_APP)
+    async def do(api: ApiClusterClient, cache: ObjectCache) -> Any:
+        await fill_cache(api, cache, STREAM_APP)
         put(api_server, app(namespace, "changes", processors=7))
         put(api_server, app(namespace, "comes"))
-        wrong = await compare(api, cache, STREAM_APP)
-        changed = cache.app(Key(namespace, "changes"))
+        wrong = await compare_cache(api, cache, STREAM_APP)
+        changed = cache.app(AppKey(namespace, "changes"))
         assert changed is not None
         return wrong, changed["spec"]["processors"]
 
     wrong, processors = _compared(api_server, namespace, do)
-    assert wrong == [Key(namespace, "changes"), Key(namespace, "comes")]
+    assert wrong == [AppKey(namespace, "changes"), AppKey(namespace, "comes")]
     assert processors == 7
 
 
 def test_a_cache_that_is_right_is_left_alone(api_server: ApiServer, namespace: str) -> None:
     put(api_server, app(namespace))
 
-    async def do(api: ApiCluster, cache: Cache) -> Any:
+    async def do(api: ApiClusterClient, cache: ObjectCache) -> Any:
         for kind in (STREAM_APP, POD, CONFIG_MAP):
-            await fill(api, cache, kind)
-        return [await compare(api, cache, kind) for kind in (STREAM_APP, POD, CONFIG_MAP)]
+            await fill_cache(api, cache, kind)
+        return [await compare_cache(api, cache, kind) for kind in (STREAM_APP, POD, CONFIG_MAP)]
 
     assert _compared(api_server, namespace, do) == [[], [], []]

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.operator import operator
-from streamapp_operator.installation import Allowance, Installation
-from streamapp_operator.installation_file import read_installation
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation_file import read_installation
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.operators import app, path_of, put
 from tests.control_plane.processes import Child, until

@@ -12,8 +12,8 @@ from streamapp.protocol.places import REPORT, WANTED
 from streamapp.protocol.report import Progress, Report, State
 from streamapp.protocol.report_codec import decode_report
 from streamapp.protocol.wanted import Wanted, encode_wanted
-from streamapp_operator import naming
-from streamapp_operator.objects.access import role
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.driver_role import driver_role
 from streamapp_runtime.carriers import api_server as client
 from streamapp_runtime.carriers.config_maps import ConfigMaps
 from tests.control_plane.api_server import RBAC, ApiServer
@@ -38,9 +38,9 @@ def path(namespace: str, name: str = "") -> str:
 @pytest.fixture
 def carrier(api_server: ApiServer, namespace: str, tmp_path: Path) -> Iterator[ConfigMaps]:
     """One whose account may do what the operator lets drivers do, and nothing else."""
-    for name in (naming.job_model("app"), naming.report("app")):
+    for name in (object_names.job_model("app"), object_names.report("app")):
         api_server.ask("POST", path(namespace), {"metadata": {"name": name}})
-    rights = {**role(APP, claims=False), "metadata": {"name": "driver"}}
+    rights = {**driver_role(APP, claims=False), "metadata": {"name": "driver"}}
     within = f"{RBAC}/namespaces/{namespace}"
     api_server.ask("POST", f"{within}/roles", rights)
     subject = {"kind": "ServiceAccount", "name": "driver", "namespace": namespace}
@@ -55,14 +55,14 @@ def carrier(api_server: ApiServer, namespace: str, tmp_path: Path) -> Iterator[C
     (tmp_path / "token").write_text(given["status"]["token"])
     authority = api_server.folder / "apiserver.crt"
     server = client.ApiServer(api_server.url, tmp_path / "token", authority, namespace)
-    opened = ConfigMaps(server, naming.job_model("app"), naming.report("app"))
+    opened = ConfigMaps(server, object_names.job_model("app"), object_names.report("app"))
     opened.begin()
     yield opened
     opened.close()
 
 
 def told(api_server: ApiServer, namespace: str) -> Report | None:
-    found = api_server.ask("GET", path(namespace, naming.report("app")))
+    found = api_server.ask("GET", path(namespace, object_names.report("app")))
     text = (found.get("data") or {}).get(REPORT)
     return decode_report(text) if text else None
 
@@ -70,7 +70,7 @@ def told(api_server: ApiServer, namespace: str) -> Report | None:
 def want(api_server: ApiServer, namespace: str, wanted: Wanted) -> None:
     body = {"data": {WANTED: encode_wanted(wanted)}}
     content = "application/merge-patch+json"
-    api_server.ask("PATCH", path(namespace, naming.job_model("app")), body, content)
+    api_server.ask("PATCH", path(namespace, object_names.job_model("app")), body, content)
 
 
 def test_what_is_wanted_is_heard_of_each_time_that_it_changes(
@@ -88,10 +88,10 @@ def test_a_report_arrives_and_one_that_says_the_same_is_not_written(
     report = Report(State.RUNNING, driver="app-driver-1", model_version=3)
     carrier.report(report)
     eventually(lambda: told(api_server, namespace) == report)
-    before = api_server.ask("GET", path(namespace, naming.report("app")))
+    before = api_server.ask("GET", path(namespace, object_names.report("app")))
     carrier.report(replace(report))
     carrier.close()
-    after = api_server.ask("GET", path(namespace, naming.report("app")))
+    after = api_server.ask("GET", path(namespace, object_names.report("app")))
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
 
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_read_changes_nothing(
     want(api_server, namespace, Wanted("hash", 2))
     eventually(carrier.wanted)
     body = {"data": {WANTED: "{}"}}
-    name = naming.job_model("app")
+    name = object_names.job_model("app")
     api_server.ask("PATCH", path(namespace, name), body, "application/merge-patch+json")
     eventually(lambda: heard)
     assert carrier.wanted() == Wanted("hash", 2)

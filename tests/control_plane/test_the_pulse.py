@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from streamapp_operator.key import Key
-from streamapp_operator.pulse import Pulse, StuckError
-from streamapp_operator.work.queue import KeyQueue
-from streamapp_operator.work.workers import PULSE
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.workqueue.key_queue import KeyQueue
+from streamapp_operator.controller.workqueue.liveness import OperatorLiveness, QueueStuckError
+from streamapp_operator.controller.workqueue.workers import LIVENESS_KEY
 
 
 class Clock:
@@ -21,23 +21,23 @@ class Clock:
 def test_a_queue_that_nobody_drains_is_noticed() -> None:
     async def do() -> None:
         clock = asyncio.get_running_loop().time
-        pulse = Pulse(KeyQueue[Key](clock), clock, lambda: True)
+        pulse = OperatorLiveness(KeyQueue[AppKey](clock), clock, lambda: True)
         await asyncio.wait_for(pulse.beat(every=0.01, stuck=0.05), 30)
 
-    with pytest.raises(StuckError, match="nothing was reconciled"):
+    with pytest.raises(QueueStuckError, match="nothing was reconciled"):
         asyncio.run(do())
 
 
 def test_a_queue_that_is_drained_is_let_go_on() -> None:
     async def do() -> int:
         clock = Clock()
-        queue = KeyQueue[Key](clock)
-        pulse = Pulse(queue, clock, lambda: True)
+        queue = KeyQueue[AppKey](clock)
+        pulse = OperatorLiveness(queue, clock, lambda: True)
         beating = asyncio.create_task(pulse.beat(every=0.001, stuck=60.0))
         passed = 0
         while passed < 20:
-            assert await asyncio.wait_for(queue.get(), 30) == PULSE
-            queue.done(PULSE)
+            assert await asyncio.wait_for(queue.get(), 30) == LIVENESS_KEY
+            queue.done(LIVENESS_KEY)
             pulse.passed()
             clock.now += 50.0
             passed += 1
@@ -51,10 +51,10 @@ def test_a_queue_that_is_drained_is_let_go_on() -> None:
 def test_a_late_loop_and_an_old_key_are_told_the_latter_by_the_leader_only() -> None:
     async def do() -> list[str]:
         clock, leads = Clock(), [False]
-        queue = KeyQueue[Key](clock)
-        pulse = Pulse(queue, clock, lambda: leads[0])
+        queue = KeyQueue[AppKey](clock)
+        pulse = OperatorLiveness(queue, clock, lambda: leads[0])
         told = [pulse.wrong()]
-        queue.add(Key("shop", "app"))
+        queue.add(AppKey("shop", "app"))
         clock.now += 400.0
         told.append(pulse.wrong())
         leads[0] = True

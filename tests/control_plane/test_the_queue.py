@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_operator.work.backoff import LONGEST, Backoff, wait
-from streamapp_operator.work.queue import KeyQueue
+from streamapp_operator.controller.workqueue.key_queue import KeyQueue
+from streamapp_operator.controller.workqueue.retry_backoff import MAX_SECONDS, RetryBackoff, backoff_seconds
 
 
 def _with(do: Callable[[KeyQueue[str]], Awaitable[Any]]) -> Any:
@@ -107,12 +107,12 @@ def test_whatever_happens_no_key_is_lost_doubled_or_worked_on_twice_at_a_time(
 
 @given(st.integers(1, 1000), st.floats(0, 1))
 def test_waits_grow_and_stay_below_a_limit(failures: int, chance: float) -> None:
-    assert wait(failures, chance) <= LONGEST * 1.25
-    assert wait(failures + 1, chance) >= wait(failures, chance)
+    assert backoff_seconds(failures, chance) <= MAX_SECONDS * 1.25
+    assert backoff_seconds(failures + 1, chance) >= backoff_seconds(failures, chance)
 
 
 def test_after_a_success_the_wait_begins_anew() -> None:
-    backoff = Backoff[str](lambda: 0.5)
+    backoff = RetryBackoff[str](lambda: 0.5)
     waits = [backoff.failed("a") for _ in range(3)]
     backoff.succeeded("a")
     assert waits == [0.5, 1.0, 2.0]
@@ -120,4 +120,4 @@ def test_after_a_success_the_wait_begins_anew() -> None:
 
 
 def test_what_the_server_asks_for_is_the_least() -> None:
-    assert Backoff[str](lambda: 0.5).failed("a", at_least=7.0) == 7.0
+    assert RetryBackoff[str](lambda: 0.5).failed("a", at_least=7.0) == 7.0

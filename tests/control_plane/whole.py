@@ -3,9 +3,9 @@
 import sys
 
 from streamapp.spec.app import StreamApp
-from streamapp_operator.counts.answers import Counts, Known
-from streamapp_operator.installation import Installation
-from streamapp_operator.operating import reconciling
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
+from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 from tests.control_plane.starting import start
 
 PARTITIONS = 8
@@ -14,9 +14,9 @@ PARTITIONS = 8
 class AllAlike:
     """No broker is what is tried, or measured, here."""
 
-    async def counts(self, app: StreamApp) -> Counts:
-        return Known({stream.name: PARTITIONS for stream in app.spec.streams})
+    async def counts(self, app: StreamApp) -> PartitionCounts:
+        return KnownCounts({stream.name: PARTITIONS for stream in app.spec.streams})
 
 
 if __name__ == "__main__":
-    sys.exit(start(reconciling(Installation(image="streamapp-runtime:test"), lambda _: AllAlike())))
+    sys.exit(start(reconciler_for(Installation(image="streamapp-runtime:test"), lambda _: AllAlike())))

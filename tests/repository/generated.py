@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from streamapp.spec import crd, reference
-from streamapp_operator import installation_file
-from streamapp_operator.cluster import rights_page
-from streamapp_operator.status import page as life_page
-from streamapp_operator.status import picture
-from streamapp_operator.telemetry import metrics as operator_metrics
+from streamapp_operator.controller.rbac import rights_page
+from streamapp_operator.controller.telemetry import operator_metrics
+from streamapp_operator.reconciler import installation_file
+from streamapp_operator.reconciler.status import lifecycle_page as life_page
+from streamapp_operator.reconciler.status import phase_diagram
 from streamapp_runtime.driver.reporting import run_metrics
 from tests.chart.makers import crd as chart_crd
 from tests.chart.makers import dashboards
@@ -24,7 +24,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "charts/streamapp/templates/_rules.tpl": chart_rules.template,
     "charts/streamapp/templates/crd.yaml": chart_crd.template,
     "crds/streamapps.streamapp.dev.yaml": crd.text,
-    "docs/pictures/app-life.svg": picture.picture,
+    "docs/pictures/app-life.svg": phase_diagram.phase_diagram,
     "docs/reference/app-life.md": life_page.page,
     "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": run_metrics.page,

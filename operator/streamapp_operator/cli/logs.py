@@ -8,24 +8,24 @@ import aiohttp
 import click
 from kubernetes.aio.client.api_client import ApiClient
 
-from streamapp_operator.cli.calling import asked, options
-from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.addresses import address
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.kinds import POD
-from streamapp_operator.cluster.labels import APP, ROLE
-from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.driver.history import incarnation_of
-from streamapp_operator.facts.pods import pod
-from streamapp_operator.objects import driver_template, executor_template
-from streamapp_operator.objects.owned import Role
+from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.object_paths import object_path
+from streamapp_operator.controller.client.resource_kinds import POD
+from streamapp_operator.reconciler.driver.driver_history import incarnation_of
+from streamapp_operator.reconciler.facts.pod_state import read_pod
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
+from streamapp_operator.reconciler.pods import driver_template, executor_template
 
 CHUNK = 64 * 1024
 
 
 @click.command(short_help="Show what an app on a cluster has written.")
 @click.argument("app")
-@options
+@cluster_options
 @click.option("-f", "--follow", is_flag=True, help="Go on as it is written.")
 @click.option("--previous", is_flag=True, help="Of the driver before the newest one.")
 @click.option("--executor", metavar="ID", help="Of an executor, as Spark numbers them.")
@@ -48,13 +48,13 @@ def logs(
       streamapp logs page-views --previous --tail 50
     """
 
-    async def pods(cluster: ApiCluster) -> list[Manifest]:
-        return await cluster.select(POD, namespace, {APP: app})
+    async def pods(cluster: ApiClusterClient) -> list[Manifest]:
+        return await cluster.select(POD, namespace, {APP_LABEL: app})
 
-    name, container = _chosen(asked(kubeconfig, context, pods), app, previous, executor)
+    name, container = _chosen(run_with_cluster(kubeconfig, context, pods), app, previous, executor)
     query = {"container": container, "follow": str(follow).lower()}
     query |= {"tailLines": str(tail)} if tail is not None else {}
-    asyncio.run(_show(kubeconfig, context, f"{address(POD, namespace, name)}/log", query))
+    asyncio.run(_show(kubeconfig, context, f"{object_path(POD, namespace, name)}/log", query))
 
 
 def _chosen(found: list[Manifest], app: str, previous: bool, executor: str | None) -> tuple[str, str]:
@@ -62,19 +62,20 @@ def _chosen(found: list[Manifest], app: str, previous: bool, executor: str | Non
     if executor is not None:
         for one in found:
             if one["metadata"]["labels"].get("spark-exec-id") == executor:
-                return one["metadata"]["name"], executor_template.CONTAINER
+                return one["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
         raise click.ClickException(f'app "{app}" has no executor {executor}')
     drivers = sorted(
-        (pod(one, driver_template.CONTAINER) for one in found if _is_driver(one)), key=incarnation_of
+        (read_pod(one, driver_template.DRIVER_CONTAINER) for one in found if _is_driver(one)),
+        key=incarnation_of,
     )
     if len(drivers) <= previous:
         which = "driver before the newest one" if previous else "driver"
         raise click.ClickException(f'app "{app}" has no {which}; see streamapp status {app}')
-    return drivers[-1 - previous].name, driver_template.CONTAINER
+    return drivers[-1 - previous].name, driver_template.DRIVER_CONTAINER
 
 
 def _is_driver(one: Manifest) -> bool:
-    return bool(one["metadata"]["labels"].get(ROLE) == Role.DRIVER)
+    return bool(one["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)
 
 
 def _message(said: str) -> str:
@@ -86,7 +87,7 @@ def _message(said: str) -> str:
 
 
 async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
-    client = ApiClient(await access(Path(kubeconfig) if kubeconfig else None, context))
+    client = ApiClient(await load_configuration(Path(kubeconfig) if kubeconfig else None, context))
     try:
         headers = dict(client.default_headers)
         await client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)

@@ -9,19 +9,23 @@ from streamapp.cli.away import AwayError
 from streamapp.cli.looked import Asked, Looked, NoLookError
 from streamapp.spec.app import StreamApp
 from streamapp.spec.render import as_data
-from streamapp_operator.cli.calling import DEFAULT_NAMESPACE, asked
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.cache import Cache
-from streamapp_operator.cluster.kinds import STREAM_APP
-from streamapp_operator.counts.answers import Known, Misused, Unavailable
-from streamapp_operator.counts.lookups import Lookups
-from streamapp_operator.facts.facts import Facts, Newest
-from streamapp_operator.facts.gather import counts_for, gather
-from streamapp_operator.installation import Allowance, Installation
-from streamapp_operator.key import Key
-from streamapp_operator.steps.accept import refused_changes
-from streamapp_operator.steps.author import basis
-from streamapp_operator.world import World
+from streamapp_operator.cli.cluster_command import DEFAULT_NAMESPACE, run_with_cluster
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.resource_kinds import STREAM_APP
+from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.gather import gather_facts, partition_counts_for
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
+from streamapp_operator.reconciler.partition_counts.lookup_results import (
+    KnownCounts,
+    SystemMisconfigured,
+    SystemUnavailable,
+)
+from streamapp_operator.reconciler.planning.acceptance import refused_changes
+from streamapp_operator.reconciler.planning.generation_plan import layout_basis
 
 _ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allowance), storage_class="any")
 """What an installation allows is known to its operator alone."""
@@ -33,34 +37,34 @@ def look(app: StreamApp, where: Asked) -> Looked:
     namespace = where.namespace or app.metadata.namespace or DEFAULT_NAMESPACE
     placed = app.model_copy(update={"metadata": app.metadata.model_copy(update={"namespace": namespace})})
     try:
-        return asked(where.kubeconfig, where.context, lambda cluster: _looked(cluster, placed))
+        return run_with_cluster(where.kubeconfig, where.context, lambda cluster: _looked(cluster, placed))
     except AwayError:
         raise
     except click.ClickException as error:
         raise NoLookError(error.message) from None
 
 
-async def _looked(cluster: ApiCluster, app: StreamApp) -> Looked:
-    lookups = Lookups(cluster, time)
-    world = World(cluster, Cache(), time, lookups, _ANY)
-    facts = await gather(world, Key(app.metadata.namespace, app.metadata.name), live=True)
-    facts = facts or Facts(_fresh(app), Newest(1, app), time())
+async def _looked(cluster: ApiClusterClient, app: StreamApp) -> Looked:
+    lookups = LivePartitionLookup(cluster, time)
+    world = ReconcileContext(cluster, ObjectCache(), time, lookups, _ANY)
+    facts = await gather_facts(world, AppKey(app.metadata.namespace, app.metadata.name), live=True)
+    facts = facts or Facts(_fresh(app), NewestGeneration(1, app), time())
     counts = await _counted(world, app, facts)
-    layout, run = basis(facts, app)
+    layout, run = layout_basis(facts, app)
     lookups.close()
     return Looked(counts, layout, run, tuple(refused_changes(facts, app)))
 
 
-async def _counted(world: World, app: StreamApp, facts: Facts) -> dict[str, int | None]:
+async def _counted(world: ReconcileContext, app: StreamApp, facts: Facts) -> dict[str, int | None]:
     """The counts, from the driver that runs or else from the systems, as often as it takes to answer."""
     for _ in range(_TRIES):
-        found = await counts_for(world, app, facts)
-        if isinstance(found, Known):
+        found = await partition_counts_for(world, app, facts)
+        if isinstance(found, KnownCounts):
             names = {stream.name for stream in app.spec.streams}
             return {name: count for name, count in found.counts.items() if name in names or count}
-        if isinstance(found, Misused):
+        if isinstance(found, SystemMisconfigured):
             raise NoLookError(f"{found.path}: {found.message}")
-        if isinstance(found, Unavailable):
+        if isinstance(found, SystemUnavailable):
             raise AwayError(f'the system "{found.system}" cannot be asked: {found.message}')
         await asyncio.sleep(found.seconds)
     raise AwayError("the systems do not answer")

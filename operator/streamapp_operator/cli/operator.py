@@ -8,10 +8,13 @@ from pathlib import Path
 
 import click
 
-from streamapp_operator.cluster.access import IN_A_POD, NoAccessError
-from streamapp_operator.installation import Installation
-from streamapp_operator.installation_file import read_installation
-from streamapp_operator.options import Options
+from streamapp_operator.controller.client.client_configuration import (
+    IN_POD_VARIABLE,
+    ClientConfigurationError,
+)
+from streamapp_operator.controller.manager.operator_options import OperatorOptions
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.installation_file import read_installation
 
 LOOPBACK = "127.0.0.1"
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -70,13 +73,13 @@ def operator(
       streamapp operator --namespace shop --check-rights
     """
     chosen = _installation(installation, image, operator_class)
-    options = Options(
+    options = OperatorOptions(
         namespaces=namespaces,
         kubeconfig=kubeconfig,
         context=context,
         operator_class=operator_class,
         lease_namespace=lease_namespace or "",
-        host=None if os.environ.get(IN_A_POD) else LOOPBACK,
+        host=None if os.environ.get(IN_POD_VARIABLE) else LOOPBACK,
         port=port,
         workers=workers,
     )
@@ -95,30 +98,34 @@ def _installation(file: Path | None, image: str | None, operator_class: str | No
     raise click.UsageError("\n".join(f"{file}: {problem}" for problem in read))
 
 
-def _checked(options: Options) -> int:
-    from streamapp_operator.cli.checking import check_rights
-    from streamapp_operator.cluster.answers import ClusterError
+def _checked(options: OperatorOptions) -> int:
+    from streamapp_operator.cli.rights_check import check_rights
+    from streamapp_operator.controller.client.api_errors import ClusterError
 
     try:
         return asyncio.run(check_rights(options))
-    except NoAccessError as error:
+    except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _run(options: Options, installation: Installation, level: int) -> int:
+def _run(options: OperatorOptions, installation: Installation, level: int) -> int:
     from time import time
 
-    from streamapp_operator.counts.lookups import Lookups
-    from streamapp_operator.operating import reconciling
-    from streamapp_operator.process import serve
-    from streamapp_operator.telemetry.logs import log_to
+    from streamapp_operator.controller.manager.operator_process import run_operator
+    from streamapp_operator.controller.telemetry.json_logs import configure_logging
+    from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
+    from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 
-    log_to(level=level)
+    configure_logging(level=level)
     try:
-        return asyncio.run(serve(options, reconciling(installation, lambda found: Lookups(found, time))))
-    except NoAccessError as error:
+        return asyncio.run(
+            run_operator(
+                options, reconciler_for(installation, lambda found: LivePartitionLookup(found, time))
+            )
+        )
+    except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     except OSError as error:
         raise click.UsageError(f"port {options.port}: {error.strerror}") from None

@@ -5,14 +5,14 @@ import sys
 
 import click
 
-from streamapp_operator.cli.calling import asked, options
+from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.cli.status_text import status_text
-from streamapp_operator.cluster.kinds import STREAM_APP
+from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 
 
 @click.command(short_help="Tell how an app on a cluster is, and why.")
 @click.argument("app")
-@options
+@cluster_options
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
     """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
@@ -24,7 +24,7 @@ def status(app: str, namespace: str, kubeconfig: str | None, context: str | None
       streamapp status page-views --namespace shop
       streamapp status page-views -o json
     """
-    found = asked(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
+    found = run_with_cluster(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
     if found is None:
         raise click.ClickException(f'there is no StreamApp "{app}" in namespace {namespace}')
     told = found.get("status") or {}

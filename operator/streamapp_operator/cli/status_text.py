@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.controller.client.manifest import Manifest
 
 _AS_IT_SHOULD = {
     "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",

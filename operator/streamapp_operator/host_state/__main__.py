@@ -10,12 +10,12 @@ from time import time
 import click
 
 from streamapp.spec.durations import milliseconds
-from streamapp_operator.cluster.access import NoAccessError
-from streamapp_operator.cluster.answers import ClusterError
-from streamapp_operator.host_state.folders import found, prepare, remove
-from streamapp_operator.host_state.given_up import given_up
-from streamapp_operator.host_state.owners import owners
-from streamapp_operator.telemetry.logs import log_to
+from streamapp_operator.controller.client.api_errors import ClusterError
+from streamapp_operator.controller.client.client_configuration import ClientConfigurationError
+from streamapp_operator.controller.telemetry.json_logs import configure_logging
+from streamapp_operator.host_state.known_apps import known_apps
+from streamapp_operator.host_state.orphaned_folders import orphaned_folders
+from streamapp_operator.host_state.state_folders import app_folders, prepare_root, remove_folder
 
 _log = logging.getLogger("streamapp_operator.host_state")
 
@@ -41,13 +41,13 @@ def main(
     roots: tuple[Path, ...], namespaces: tuple[str, ...], clean_after: float | None, every: float, once: bool
 ) -> None:
     """Prepare the roots of this node, and clear them of what no app has any more."""
-    log_to(level=logging.INFO)
+    configure_logging(level=logging.INFO)
     told = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: told.set())
     while not told.is_set():
         for root in roots:
-            prepare(root)
+            prepare_root(root)
         if clean_after is not None:
             _clean(roots, namespaces, clean_after)
         if once:
@@ -57,14 +57,14 @@ def main(
 
 def _clean(roots: tuple[Path, ...], namespaces: tuple[str, ...], after: float) -> None:
     """One round. Without a word from the API server about apps nothing is taken away."""
-    folders = [folder for root in roots for folder in found(root)]
+    folders = [folder for root in roots for folder in app_folders(root)]
     try:
-        apps = asyncio.run(owners(namespaces))
-    except (ClusterError, NoAccessError) as error:
+        apps = asyncio.run(known_apps(namespaces))
+    except (ClusterError, ClientConfigurationError) as error:
         _log.warning("nothing is cleared: %s", error)
         return
-    for folder in given_up(folders, apps, namespaces, time(), after):
-        remove(folder)
+    for folder in orphaned_folders(folders, apps, namespaces, time(), after):
+        remove_folder(folder)
         _log.info("cleared", extra={"folder": folder.path})
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from streamapp_operator.telemetry import metrics as operator
+from streamapp_operator.controller.telemetry import operator_metrics as operator
 from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.chart.makers.panels import APPS, OPERATOR, Panel
 

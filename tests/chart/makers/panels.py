@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamapp_operator.telemetry import metrics as operator
+from streamapp_operator.controller.telemetry import operator_metrics as operator
 from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.chart.makers.queries import APP, Query, behind, grown, largest, quantiles, rate, whole
 

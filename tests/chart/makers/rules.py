@@ -2,12 +2,12 @@
 
 import yaml
 
-from streamapp_operator.cluster import rbac
+from streamapp_operator.controller.rbac import operator_roles
 
 _ROLES = {
-    "cluster": rbac.cluster_role(),
-    "namespace": rbac.namespace_role("some"),
-    "lead": rbac.lead_role("some"),
+    "cluster": operator_roles.cluster_role(),
+    "namespace": operator_roles.namespace_role("some"),
+    "lead": operator_roles.leader_election_role("some"),
 }
 _HEAD = "{{/* Made by `make generate` of the operator's table of its rights. */}}"
 

@@ -6,7 +6,7 @@ from streamapp.protocol import places
 from streamapp.protocol.report import Report, Seat, State
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted import decode_wanted
-from streamapp_operator.facts.times import written
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.memory_api import MemoryApi
 
@@ -42,7 +42,11 @@ class Hands:
                 "phase": "Running",
                 "conditions": [self._ready("True")],
                 "containerStatuses": [
-                    {**container, "ready": True, "state": {"running": {"startedAt": written(self.now)}}}
+                    {
+                        **container,
+                        "ready": True,
+                        "state": {"running": {"startedAt": format_timestamp(self.now)}},
+                    }
                 ],
             },
         )
@@ -52,8 +56,13 @@ class Hands:
         """A pod's container ends."""
         name = pod or self.driver()["metadata"]["name"]
         began = self._pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
-        started = began.get("running", {}).get("startedAt", written(self.now))
-        ended = {"exitCode": code, "message": message, "startedAt": started, "finishedAt": written(self.now)}
+        started = began.get("running", {}).get("startedAt", format_timestamp(self.now))
+        ended = {
+            "exitCode": code,
+            "message": message,
+            "startedAt": started,
+            "finishedAt": format_timestamp(self.now),
+        }
         self._pod_status(
             name,
             {
@@ -132,7 +141,7 @@ class Hands:
         return {"name": own["name"], "image": own["image"], "imageID": "", "restartCount": 0}
 
     def _ready(self, status: str) -> dict[str, Any]:
-        return {"type": "Ready", "status": status, "lastTransitionTime": written(self.now)}
+        return {"type": "Ready", "status": status, "lastTransitionTime": format_timestamp(self.now)}
 
     def _bind(self, name: str, node: str) -> None:
         if self._pod(name)["spec"].get("nodeName"):

@@ -11,8 +11,8 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from streamapp_operator.cluster.calls import Call, Reply
-from streamapp_operator.facts.times import written
+from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 
 Object = dict[str, Any]
 BOUND_GRACE = 60
@@ -85,7 +85,7 @@ class MemoryApi:
         if path in self.objects:
             raise Refused(409, "AlreadyExists")
         self.on_create(path, body)
-        stamp = {"uid": f"uid-{next(self._uids)}", "creationTimestamp": written(self._clock())}
+        stamp = {"uid": f"uid-{next(self._uids)}", "creationTimestamp": format_timestamp(self._clock())}
         stamp["namespace"] = path.split("/")[-3] if "/namespaces/" in path else ""
         made = {**body, "metadata": {"generation": 1, **body["metadata"], **stamp}}
         if path.split("/")[-2] == "pods":
@@ -136,7 +136,7 @@ class MemoryApi:
         if running and (grace is None or int(grace) > 0):
             leaving = deepcopy(before)
             # Only the first request to go sets the hour.
-            leaving["metadata"].setdefault("deletionTimestamp", written(self._clock() + BOUND_GRACE))
+            leaving["metadata"].setdefault("deletionTimestamp", format_timestamp(self._clock() + BOUND_GRACE))
             return self._store(path, leaving)
         self._within[path.rpartition("/")[0]].pop(path)
         return self.objects.pop(path)
@@ -172,11 +172,11 @@ class MemoryCalls:
     def __init__(self, api: MemoryApi) -> None:
         self._api = api
 
-    async def send(self, call: Call, limit: float = 0.0) -> Reply:
+    async def send(self, call: ApiRequest, limit: float = 0.0) -> ApiReply:
         path = call.path + ("?" + "&".join(f"{k}={v}" for k, v in call.query) if call.query else "")
         code, body = self._api.answer(call.method, path, call.body, call.content)
         assert code < 400 or code in call.expected, (call, code, body)
-        return Reply(code, body)
+        return ApiReply(code, body)
 
     async def close(self) -> None:
         pass

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-from streamapp_operator.cluster.answers import Answer
-from streamapp_operator.cluster.cluster import Cluster
-from streamapp_operator.cluster.kinds import Kind
-from streamapp_operator.cluster.manifest import Manifest
+from streamapp_operator.controller.client.api_errors import WriteConflict
+from streamapp_operator.controller.client.cluster_client import ClusterClient
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import ResourceKind
 
 
 class KilledError(BaseException):
@@ -15,7 +15,7 @@ class KilledError(BaseException):
 class Mortal:
     """Passes every call on, until its time has come."""
 
-    def __init__(self, cluster: Cluster, writes: int) -> None:
+    def __init__(self, cluster: ClusterClient, writes: int) -> None:
         self._cluster = cluster
         self._left = writes
         self.written = 0
@@ -27,14 +27,16 @@ class Mortal:
             raise KilledError
         return answer
 
-    async def read(self, kind: Kind, namespace: str, name: str) -> Manifest | None:
+    async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
         return await self._cluster.read(kind, namespace, name)
 
-    async def select(self, kind: Kind, namespace: str | None, labels: dict[str, str]) -> list[Manifest]:
+    async def select(
+        self, kind: ResourceKind, namespace: str | None, labels: dict[str, str]
+    ) -> list[Manifest]:
         return await self._cluster.select(kind, namespace, labels)
 
-    async def create(self, manifest: Manifest) -> Manifest | Literal[Answer.EXISTS]:
-        found: Manifest | Literal[Answer.EXISTS] = self._written(await self._cluster.create(manifest))
+    async def create(self, manifest: Manifest) -> Manifest | Literal[WriteConflict.EXISTS]:
+        found: Manifest | Literal[WriteConflict.EXISTS] = self._written(await self._cluster.create(manifest))
         return found
 
     async def apply(self, manifest: Manifest) -> Manifest:
@@ -42,11 +44,18 @@ class Mortal:
         return found
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, uid: str | None = None, grace_seconds: int | None = None
+        self,
+        kind: ResourceKind,
+        namespace: str,
+        name: str,
+        uid: str | None = None,
+        grace_seconds: int | None = None,
     ) -> bool:
         return bool(self._written(await self._cluster.delete(kind, namespace, name, uid, grace_seconds)))
 
-    async def patch_status(self, app: Manifest, status: Manifest) -> Manifest | Literal[Answer.CONFLICT]:
+    async def patch_status(
+        self, app: Manifest, status: Manifest
+    ) -> Manifest | Literal[WriteConflict.CONFLICT]:
         answer = await self._cluster.patch_status(app, status)
         return answer if answer is app else self._written(answer)  # the same is not written
 

@@ -11,17 +11,17 @@ from streamapp.jobmodel.model import JobModel
 from streamapp.protocol import places
 from streamapp.protocol.wanted import Wanted, decode_wanted
 from streamapp.spec.app import StreamApp
-from streamapp_operator.cluster.access import access
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.cache import WATCHED, Cache
-from streamapp_operator.cluster.calls import Calls
-from streamapp_operator.counts.answers import Counts, Known
-from streamapp_operator.installation import Installation
-from streamapp_operator.key import Key
-from streamapp_operator.outcome import Again, Outcome
-from streamapp_operator.reconcile import reconcile
-from streamapp_operator.watch.remembered import remembered
-from streamapp_operator.world import World
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_requests import ApiTransport
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.watch.cached_fields import cached_fields
+from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
+from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
+from streamapp_operator.reconciler.reconcile import reconcile
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.hands import Hands
 from tests.control_plane.deciding.memory_api import MemoryApi, MemoryCalls
@@ -37,10 +37,10 @@ FEW = 25
 class Table:
     """Partition counts as a test says them: the system at the edge."""
 
-    answer: Counts = field(default_factory=lambda: Known({}))
+    answer: PartitionCounts = field(default_factory=lambda: KnownCounts({}))
     asked: int = 0
 
-    async def counts(self, app: StreamApp) -> Counts:
+    async def counts(self, app: StreamApp) -> PartitionCounts:
         self.asked += 1
         return self.answer
 
@@ -51,22 +51,24 @@ class Stage(Hands):
     def __init__(self, server: ApiServer | MemoryApi, namespace: str) -> None:
         self.server, self.namespace = server, namespace
         self.now = START
-        self.table = Table(Known({"views": 8, "users": 8, "enriched": None}))
+        self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
         self.installation = INSTALLATION
         self.calls: list[tuple[str, str]] = []
         self._loop = asyncio.new_event_loop()
         self._calls = self.run(self._connected())
-        self.cluster = ApiCluster(
+        self.cluster = ApiClusterClient(
             self._calls, (namespace,), lambda: 60.0, lambda: datetime.fromtimestamp(self.now, UTC)
         )
-        self._world: World | None = None
+        self._world: ReconcileContext | None = None
         self.mortal: Mortal | None = None
 
-    async def _connected(self) -> Calls:
+    async def _connected(self) -> ApiTransport:
         if isinstance(self.server, MemoryApi):
-            return cast("Calls", MemoryCalls(self.server))
+            return cast("ApiTransport", MemoryCalls(self.server))
         kubeconfig = self.server.kubeconfig("operator")
-        return Calls(await access(kubeconfig), lambda verb, code: self.calls.append((verb, code)))
+        return ApiTransport(
+            await load_configuration(kubeconfig), lambda verb, code: self.calls.append((verb, code))
+        )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self._loop.run_until_complete(work)
@@ -77,32 +79,32 @@ class Stage(Hands):
 
     # What the operator does.
 
-    def reconcile(self, name: str = "app") -> Outcome:
+    def reconcile(self, name: str = "app") -> ReconcileOutcome:
         """One reconcile, by an operator whose watches have seen all there is."""
-        return self.run(self._reconcile(Key(self.namespace, name)))
+        return self.run(self._reconcile(AppKey(self.namespace, name)))
 
-    async def _reconcile(self, key: Key) -> Outcome:
-        cache = Cache(remembered)
-        for kind in WATCHED:
+    async def _reconcile(self, key: AppKey) -> ReconcileOutcome:
+        cache = ObjectCache(cached_fields)
+        for kind in WATCHED_KINDS:
             async for found in self.cluster.listed(
-                kind, self.namespace, "" if kind is WATCHED[0] else "streamapp.dev/app"
+                kind, self.namespace, "" if kind is WATCHED_KINDS[0] else "streamapp.dev/app"
             ):
                 cache.put(kind, found)
         before = self._world
         cluster = self.mortal or self.cluster
-        world = World(cluster, cache, lambda: self.now, self.table, self.installation)
+        world = ReconcileContext(cluster, cache, lambda: self.now, self.table, self.installation)
         if before is not None:
             kept = ("apps", "snapshots", "desires", "reports", "whole", "worked")
             world = replace(world, **{name: getattr(before, name) for name in kept})
         self._world = world
         return await reconcile(key, world)
 
-    def settle(self, name: str = "app") -> Outcome:
+    def settle(self, name: str = "app") -> ReconcileOutcome:
         """Reconcile until nothing more is written, as events would make it."""
         for _ in range(FEW):
             before = self.versions()
             outcome = self.reconcile(name)
-            soon = isinstance(outcome, Again) and outcome.seconds < 1
+            soon = isinstance(outcome, RequeueAfter) and outcome.seconds < 1
             if self.versions() == before and not soon:
                 return outcome
         raise AssertionError(f"not settled after {FEW} reconciles: {self.status(name)}")

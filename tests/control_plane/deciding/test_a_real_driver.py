@@ -11,7 +11,7 @@ import pytest
 
 from streamapp.protocol.report import Report, State
 from streamapp.tasks.partition import Partition
-from streamapp_operator.objects.driver_pod import incarnation_of
+from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from streamapp_runtime.systems.embedded.log import EmbeddedSystem
 from tests.control_plane.deciding.kubelet import contained
 from tests.control_plane.deciding.stage import Stage
@@ -153,7 +153,7 @@ def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
         edits = [one["message"] for one in acted.said() if one.get("kind") == "spec"]
         assert edits[-1] == f"generation {generation}: {path} changed"
     until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert acted.report().incarnation == 1
 
 

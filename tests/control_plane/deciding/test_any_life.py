@@ -12,10 +12,10 @@ from streamapp.metadata.locality import LocalityManager
 from streamapp.placement.place import place
 from streamapp.placement.placement import Placement
 from streamapp.protocol.report import Seat, State
-from streamapp_operator.counts.answers import Known, Unavailable
-from streamapp_operator.locality.config_map_store import ConfigMapStore
-from streamapp_operator.locality.drafted import Drafted
-from streamapp_operator.status.phase import Phase
+from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
+from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
+from streamapp_operator.reconciler.status.phase import Phase
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.memory_api import MemoryApi, Object
 from tests.control_plane.deciding.mortal import KilledError, Mortal
@@ -45,7 +45,7 @@ class Lives(RuleBasedStateMachine):
         self._settle()
 
     def _counts(self) -> None:
-        self.stage.table.answer = Known({"views": self.views, "users": 8, "enriched": 8})
+        self.stage.table.answer = KnownCounts({"views": self.views, "users": 8, "enriched": 8})
 
     # What must be so at the very moment that a driver is made.
 
@@ -126,7 +126,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def brokers_go_away(self) -> None:
-        self.stage.table.answer = Unavailable("main", "no broker answers", 3.0)
+        self.stage.table.answer = SystemUnavailable("main", "no broker answers", 3.0)
 
     @rule()
     def brokers_come_back(self) -> None:
@@ -183,7 +183,7 @@ class Lives(RuleBasedStateMachine):
             return
         run = self.stage.wanted().model
         assert run is not None
-        store = ConfigMapStore(Drafted(self.stage.config_map("app-locality")))
+        store = ConfigMapStore(LocalityDraft(self.stage.config_map("app-locality")))
         kept = {k: v for k, v in LocalityManager(store, run.run_id).read_task_locality().items() if v}
         if run.run_id == self.run:
             assert self.known.keys() <= kept.keys(), "a task's locality was lost"
@@ -201,7 +201,7 @@ class Lives(RuleBasedStateMachine):
             return  # the driver has its own places by now
         locality = self.stage.objects("configmaps")
         found = next((one for one in locality if one["metadata"]["name"] == "app-locality"), None)
-        manager = LocalityManager(ConfigMapStore(Drafted(found)), model.run_id)
+        manager = LocalityManager(ConfigMapStore(LocalityDraft(found)), model.run_id)
         tasks_at, known = manager.read_task_locality(), manager.read_processor_locality()
         at = {name: known.get(name) for name in model.processors}
         best = place([task.name for task in model.tasks], tasks_at, at)

@@ -9,7 +9,7 @@ from streamapp.spec.changes import changes, strongest
 from streamapp.spec.fields import parts
 from streamapp.spec.marks import Effect
 from streamapp.spec.parse import from_data
-from streamapp_operator.objects.driver_pod import incarnation_of
+from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
 
@@ -90,17 +90,17 @@ def test_a_change_has_the_effect_that_is_marked(stage: Stage, field: str) -> Non
     stage.settle()
     if effect is Effect.REFUSED:
         assert stage.says("Accepted") == ("False", "ChangeRefused")
-        assert incarnation_of(stage.driver()) == 1
+        assert incarnation_in(stage.driver()) == 1
     elif effect in LIVE:
         assert stage.says("Accepted") == ("True", "Accepted")
-        assert incarnation_of(stage.driver()) == 1
+        assert incarnation_in(stage.driver()) == 1
         assert stage.condition("Ready")["observedGeneration"] == 2
     else:
         if "app-driver-1" in stage.names("pods"):
             assert stage.says("Progressing")[0] == "True"
             stage.remove("app-driver-1")
         stage.settle()
-        assert incarnation_of(stage.driver()) == 2
+        assert incarnation_in(stage.driver()) == 2
         assert stage.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "2"
         assert stage.status()["driver"]["lastEnding"]["outcome"] == "stopped"
         assert stage.status()["driver"]["failures"] == 0

@@ -7,20 +7,20 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, cast
 
-from streamapp_operator.cluster.api import ApiCluster
-from streamapp_operator.cluster.cache import Cache
-from streamapp_operator.cluster.calls import Call, Calls, Reply
-from streamapp_operator.cluster.kinds import CONFIG_MAP, POD, STREAM_APP
-from streamapp_operator.counts.answers import Known
-from streamapp_operator.key import Key
-from streamapp_operator.outcome import Outcome
-from streamapp_operator.reconcile import reconcile
-from streamapp_operator.telemetry.measured import Measured
-from streamapp_operator.watch.remembered import remembered
-from streamapp_operator.work.backoff import Backoff
-from streamapp_operator.work.queue import KeyQueue
-from streamapp_operator.work.workers import Workers
-from streamapp_operator.world import World
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest, ApiTransport
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
+from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
+from streamapp_operator.controller.watch.cached_fields import cached_fields
+from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.controller.workqueue.key_queue import KeyQueue
+from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
+from streamapp_operator.controller.workqueue.retry_backoff import RetryBackoff
+from streamapp_operator.controller.workqueue.workers import WorkerPool
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.reconcile import reconcile
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.memory_api import MemoryApi, MemoryCalls
 from tests.control_plane.deciding.stage import INSTALLATION, START, Table
@@ -32,14 +32,14 @@ WATCHED = {"StreamApp": STREAM_APP, "Pod": POD, "ConfigMap": CONFIG_MAP}
 class Polite(MemoryCalls):
     """Gives every other worker a turn before each answer, as a network does."""
 
-    async def send(self, call: Call, limit: float = 0.0) -> Reply:
+    async def send(self, call: ApiRequest, limit: float = 0.0) -> ApiReply:
         await asyncio.sleep(0)
         return await super().send(call, limit)
 
 
 async def _all() -> MemoryApi:
     api = MemoryApi(lambda: START)
-    cache, queue = Cache(remembered), KeyQueue[Key](monotonic)
+    cache, queue = ObjectCache(cached_fields), KeyQueue[AppKey](monotonic)
 
     def seen(new: dict[str, Any]) -> None:
         kind = WATCHED.get(new.get("kind", ""))
@@ -48,16 +48,18 @@ async def _all() -> MemoryApi:
             queue.add(key)
 
     api.on_change = seen
-    cluster = ApiCluster(
-        cast("Calls", Polite(api)), (), lambda: 60.0, lambda: datetime.fromtimestamp(START, UTC)
+    cluster = ApiClusterClient(
+        cast("ApiTransport", Polite(api)), (), lambda: 60.0, lambda: datetime.fromtimestamp(START, UTC)
     )
-    table = Table(Known({"views": 8, "users": 8, "enriched": None}))
-    world = World(cluster, cache, lambda: START, table, INSTALLATION)
+    table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
+    world = ReconcileContext(cluster, cache, lambda: START, table, INSTALLATION)
 
-    async def one(key: Key) -> Outcome:
+    async def one(key: AppKey) -> ReconcileOutcome:
         return await reconcile(key, world)
 
-    workers = Workers(queue, one, lambda _: 1, lambda: None, Backoff(random.random), Measured(), monotonic)
+    workers = WorkerPool(
+        queue, one, lambda _: 1, lambda: None, RetryBackoff(random.random), OperatorMetricValues(), monotonic
+    )
     path = "/apis/streamapp.dev/v1alpha1/namespaces/shop/streamapps"
     for number in range(APPS):
         api.ask("POST", path, join(f"app-{number}"))

@@ -1,7 +1,7 @@
 """Large apps: they fit, they are worked out once, and what does not fit is told."""
 
-from streamapp_operator.counts.answers import Known
-from streamapp_operator.facts.worked_out import WorkedOut
+from streamapp_operator.reconciler.memoized_results import MemoizedResults
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.memory_api import MemoryApi
 from tests.control_plane.deciding.stage import START, Stage
@@ -11,7 +11,7 @@ def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() ->
     stage = Stage(MemoryApi(lambda: START), "shop")
     try:
         many = 100_000
-        stage.table.answer = Known({"views": many, "users": many, "enriched": None})
+        stage.table.answer = KnownCounts({"views": many, "users": many, "enriched": None})
         stage.apply(join(processors=1_000))
         stage.reconcile()
         assert len(stage.drivers()) == 1
@@ -34,7 +34,7 @@ def test_an_app_that_no_config_map_takes_is_refused_with_its_size(stage: Stage) 
 
 def test_an_answer_is_worked_out_again_only_when_what_it_is_made_of_differs() -> None:
     asked = []
-    worked = WorkedOut(worth=0.0)
+    worked = MemoizedResults(worth=0.0)
 
     def answer(of: int) -> int:
         return worked.of("question", (of,), lambda: asked.append(of) or of * 2)
@@ -45,7 +45,7 @@ def test_an_answer_is_worked_out_again_only_when_what_it_is_made_of_differs() ->
 
 def test_quick_answers_are_not_kept() -> None:
     asked = []
-    worked = WorkedOut(worth=60.0)
+    worked = MemoizedResults(worth=60.0)
     for _ in range(2):
         worked.of("question", (1,), lambda: asked.append(1))
     assert len(asked) == 2

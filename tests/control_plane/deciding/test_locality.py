@@ -12,10 +12,10 @@ import pytest
 from streamapp.metadata.locality import LocalityManager
 from streamapp.metadata.store import MetadataStore
 from streamapp.protocol.report import Seat
-from streamapp_operator.cluster.manifest import Manifest
-from streamapp_operator.locality.config_map_store import ConfigMapStore, data_of
-from streamapp_operator.locality.drafted import Drafted
-from streamapp_operator.objects.driver_pod import incarnation_of
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
+from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
+from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
@@ -78,12 +78,12 @@ def test_a_hundred_thousand_tasks_fit_into_one_config_map(api_server: ApiServer,
     tasks = {f"Partition {n}": f"node-{n * 7919 % 300}.rack-{n % 40}.example" for n in range(100_000)}
     manager.write_task_locality(tasks)
     assert manager.read_task_locality() == tasks
-    (text,) = data_of(store.all()).values()
+    (text,) = binary_data(store.all()).values()
     assert len(b64decode(text)) < 512 * 1024
 
 
 def _known(stage: Stage) -> LocalityManager:
-    store = ConfigMapStore(Drafted(stage.config_map("app-locality")))
+    store = ConfigMapStore(LocalityDraft(stage.config_map("app-locality")))
     return LocalityManager(store, stage.model().run_id)
 
 
@@ -164,6 +164,6 @@ def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: Stage) -> N
     for pod in stage.names("pods"):
         stage.remove(pod)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.model() == before
     assert stage.wanted().locations == {f"processor-{i}": f"node-{n}" for i, n in enumerate("abcd")}

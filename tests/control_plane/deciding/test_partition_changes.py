@@ -4,8 +4,8 @@ import pytest
 
 from streamapp.protocol.report import State
 from streamapp.tasks.partition import Partition
-from streamapp_operator.counts.answers import Known
-from streamapp_operator.objects.driver_pod import incarnation_of
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
 
@@ -13,14 +13,14 @@ GROWN = {"views": 16, "users": 8}
 
 
 def grow(stage: Stage) -> None:
-    stage.table.answer = Known({"views": 16, "users": 8, "enriched": 8})
+    stage.table.answer = KnownCounts({"views": 16, "users": 8, "enriched": 8})
 
 
 def test_a_growth_is_taken_up_with_a_restart_after_a_moment(stage: Stage) -> None:
     stage.bring_up(join())
     stage.report(counts=GROWN)
     outcome = stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert stage.says("Progressing") == ("True", "PartitionsGrew")
     assert "views grew from 8 to 16 partitions" in stage.condition("Progressing")["message"]
     assert outcome.seconds == 5.0
@@ -29,7 +29,7 @@ def test_a_growth_is_taken_up_with_a_restart_after_a_moment(stage: Stage) -> Non
     grow(stage)
     stage.remove("app-driver-1")
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     model = stage.model()
     assert len(model.tasks) == 8
     assert Partition("views", 11) in model.task("Partition 3").partitions
@@ -49,7 +49,7 @@ def test_a_growth_may_be_taken_up_live(stage: Stage) -> None:
     stage.bring_up(join(onPartitionChange="live"))
     stage.report(counts=GROWN)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert stage.model().version == 2
     assert Partition("views", 11) in stage.model().task("Partition 3").partitions
 
@@ -80,18 +80,18 @@ def test_a_count_that_would_tear_keys_from_their_tasks_is_refused_and_the_app_go
     stage.settle()
     assert stage.says("Degraded") == ("True", reason)
     assert stage.says("Ready") == ("True", "Running")
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert stage.model() == model
 
 
 def test_an_app_with_a_refused_count_comes_back_with_the_model_it_has(stage: Stage) -> None:
     stage.bring_up(join())
     model = stage.model()
-    stage.table.answer = Known({"views": 12, "users": 8, "enriched": 8})
+    stage.table.answer = KnownCounts({"views": 12, "users": 8, "enriched": 8})
     stage.pass_time(60)
     stage.remove("app-driver-1")
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.model() == model
     assert stage.says("Degraded") == ("True", "ExpansionNotMultiple")
 
@@ -134,7 +134,7 @@ def test_a_growth_while_the_app_has_failed_is_taken_up_by_the_next_start(stage: 
     stage.settle()
     stage.pass_time(5)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.model().version == 2
 
 
@@ -146,14 +146,14 @@ def test_a_growth_amid_an_edit_leads_to_one_restart(stage: Stage) -> None:
     stage.settle()
     stage.remove("app-driver-1")
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.model().version == 2
     stage.begin()
     stage.report(counts=GROWN)
     stage.settle()
     stage.pass_time(60)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.says("Ready") == ("True", "Running")
 
 
@@ -163,7 +163,7 @@ def test_growth_is_left_alone_where_nobody_is_to_look_for_it(stage: Stage) -> No
     stage.settle()
     stage.pass_time(60)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert stage.says("Progressing")[0] == "False"
 
 
@@ -175,7 +175,7 @@ def test_an_app_made_anew_finds_the_layout_that_lies_with_its_state(stage: Stage
     stage.server.ask("DELETE", f"/apis/streamapp.dev/v1alpha1/namespaces/{stage.namespace}/streamapps/app")
     stage.collect_garbage()
     checkpoints = f"{stage.namespace}.app.checkpoint"
-    stage.table.answer = Known({"views": 16, "users": 8, "enriched": 8, checkpoints: 1})
+    stage.table.answer = KnownCounts({"views": 16, "users": 8, "enriched": 8, checkpoints: 1})
     stage.restart()
     stage.apply(join(onPartitionChange="live"))
     stage.settle()
@@ -188,7 +188,7 @@ def test_an_app_made_anew_finds_the_layout_that_lies_with_its_state(stage: Stage
     assert model.version == 2
     assert kept is not None
     assert model.run_id == kept.run
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     stage.report(counts=GROWN)
     stage.settle()
     assert stage.says("Ready") == ("True", "Running")
@@ -203,7 +203,7 @@ def test_a_driver_whose_state_contradicts_the_model_is_given_another_one_without
     kept = stage.wanted().layout
     stage.server.ask("DELETE", f"/apis/streamapp.dev/v1alpha1/namespaces/{stage.namespace}/streamapps/app")
     stage.collect_garbage()
-    stage.table.answer = Known({"views": 8, "users": 8, "enriched": 8})  # of another cluster, say
+    stage.table.answer = KnownCounts({"views": 8, "users": 8, "enriched": 8})  # of another cluster, say
     stage.restart()
     stage.apply(join())
     stage.settle()
@@ -212,7 +212,7 @@ def test_a_driver_whose_state_contradicts_the_model_is_given_another_one_without
     grow(stage)
     stage.report(State.STARTING, layout=kept, model_version=0, counts={}, binding={})
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert kept is not None
     assert stage.model().run_id == kept.run
     assert stage.model().version == 2

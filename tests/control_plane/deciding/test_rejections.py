@@ -1,12 +1,12 @@
 """Apps that cannot be, and edits that should not have been made."""
 
-from streamapp_operator.counts.answers import Known, Unavailable
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
 from tests.control_plane.deciding.apps import join, two_joins
 from tests.control_plane.deciding.stage import Stage
 
 
 def test_a_join_of_eight_and_six_partitions_is_refused_and_nothing_is_launched(stage: Stage) -> None:
-    stage.table.answer = Known({"views": 8, "users": 6, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": 6, "enriched": None})
     stage.apply(join())
     stage.settle()
     assert stage.says("Accepted") == ("False", "JoinPartitionMismatch")
@@ -18,7 +18,7 @@ def test_a_join_of_eight_and_six_partitions_is_refused_and_nothing_is_launched(s
 
 
 def test_every_failing_join_is_named_with_its_streams_counts_and_what_would_mend_it(stage: Stage) -> None:
-    stage.table.answer = Known({"views": 8, "users": 6, "shops": 4, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": 6, "shops": 4, "enriched": None})
     stage.apply(two_joins())
     stage.settle()
     first, second = sorted(stage.condition("Accepted")["message"].splitlines())
@@ -31,7 +31,7 @@ def test_every_failing_join_is_named_with_its_streams_counts_and_what_would_mend
 
 
 def test_a_rejection_is_told_once_as_an_event(stage: Stage) -> None:
-    stage.table.answer = Known({"views": 8, "users": 6, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": 6, "enriched": None})
     stage.apply(join())
     for _ in range(3):
         stage.settle()
@@ -40,11 +40,11 @@ def test_a_rejection_is_told_once_as_an_event(stage: Stage) -> None:
 
 
 def test_a_stream_that_is_missing_is_looked_for_again_until_it_is_there(stage: Stage) -> None:
-    stage.table.answer = Known({"views": 8, "users": None, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": None, "enriched": None})
     stage.apply(join())
     stage.settle()
     assert stage.says("Accepted") == ("False", "MissingStream")
-    stage.table.answer = Known({"views": 8, "users": 8, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": 8, "enriched": None})
     stage.settle()
     assert stage.says("Accepted") == ("True", "Accepted")
     assert len(stage.drivers()) == 1
@@ -98,21 +98,21 @@ def test_all_that_is_wrong_is_told_at_once(stage: Stage) -> None:
 
 
 def test_a_broker_that_is_away_is_told_and_asked_again(stage: Stage) -> None:
-    stage.table.answer = Unavailable("main", "no broker answers", 7.0)
+    stage.table.answer = SystemUnavailable("main", "no broker answers", 7.0)
     stage.apply(join())
     outcome = stage.settle()
     assert stage.says("Planned") == ("Unknown", "SystemUnavailable")
     assert stage.says("Accepted")[0] == "Unknown"
     assert stage.status()["phase"] == "Pending"
     assert outcome.seconds == 7.0
-    stage.table.answer = Known({"views": 8, "users": 8, "enriched": None})
+    stage.table.answer = KnownCounts({"views": 8, "users": 8, "enriched": None})
     stage.settle()
     assert len(stage.drivers()) == 1
 
 
 def test_a_driver_comes_back_while_the_brokers_are_away(stage: Stage) -> None:
     stage.bring_up(join())
-    stage.table.answer = Unavailable("main", "no broker answers", 7.0)
+    stage.table.answer = SystemUnavailable("main", "no broker answers", 7.0)
     stage.end(code=3)
     stage.settle()
     stage.pass_time(10)

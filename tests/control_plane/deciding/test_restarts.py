@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from streamapp_operator.facts.times import written
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.hands import NO_NODE
 from tests.control_plane.deciding.stage import Stage
@@ -206,7 +206,7 @@ def test_executors_of_the_last_driver_are_gone_before_the_next_one_starts(stage:
 
 def _node(stage: Stage, name: str, ready: str) -> None:
     stage.server.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
-    ready_now = {"type": "Ready", "status": ready, "lastTransitionTime": written(stage.now)}
+    ready_now = {"type": "Ready", "status": ready, "lastTransitionTime": format_timestamp(stage.now)}
     stage.server.ask(
         "PATCH",
         f"/api/v1/nodes/{name}/status",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamapp_operator.objects.driver_pod import incarnation_of
+from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.mortal import KilledError, Mortal
 from tests.control_plane.deciding.stage import Stage
@@ -37,7 +37,7 @@ def test_an_app_that_goes_on_has_its_tasks_where_they_were(stage: Stage) -> None
     stage.settle()
     stage.edit(suspend=False)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 2
+    assert incarnation_in(stage.driver()) == 2
     assert stage.model() == model
     assert stage.status()["driver"]["failures"] == 0
 
@@ -55,7 +55,7 @@ def test_scaling_is_live(stage: Stage) -> None:
     scaled = stage.kubectl("scale", "-n", stage.namespace, "sapp/app", "--replicas=4")
     assert scaled.returncode == 0, scaled.stderr
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     model = stage.model()
     assert len(model.processors) == 4
     assert sorted(map(len, model.assignment().values())) == [2, 2, 2, 2]
@@ -93,7 +93,7 @@ def test_a_live_edit_under_another_operator_restarts_nothing_either(stage: Stage
     stage.installation = replace(stage.installation, image="streamapp-runtime:next")
     stage.edit(processors=3)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
 
 
 def test_an_edit_that_restarts_takes_up_the_new_defaults(stage: Stage) -> None:
@@ -126,7 +126,7 @@ def test_an_edit_that_is_taken_back_before_it_was_acted_on_leaves_no_trace(stage
     stage.restart()
     stage.edit(suspend=False)
     stage.settle()
-    assert incarnation_of(stage.driver()) == 1
+    assert incarnation_in(stage.driver()) == 1
     assert "stopping" not in stage.status()["driver"]
     stage.end(code=3)
     stage.settle()

@@ -9,10 +9,10 @@ from streamapp.protocol.report import Report, State
 from streamapp.protocol.wanted import Wanted
 from streamapp.spec.app import StreamApp
 from streamapp.tasks.layout import Layout
-from streamapp_operator.counts.answers import Known
-from streamapp_operator.facts.facts import Desired, Facts, Newest
-from streamapp_operator.steps.author import author, basis, run_of
-from streamapp_operator.steps.model import Modelled, model
+from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts, NewestGeneration
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.planning.generation_plan import layout_basis, plan_generation, run_of
+from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
 from tests.control_plane.objects.golden import manifest, parsed
 
 UID = "5b1c"
@@ -24,7 +24,13 @@ def app(reset: int = 0) -> StreamApp:
 
 
 def facts(**known: Any) -> Facts:
-    return Facts(manifest(), Newest(3, app()), 0.0, counts={3: Known({"views": 8, "users": 8})}, **known)
+    return Facts(
+        manifest(),
+        NewestGeneration(3, app()),
+        0.0,
+        counts={3: KnownCounts({"views": 8, "users": 8})},
+        **known,
+    )
 
 
 def layout(run: str, views: int = 8, before: Layout | None = None) -> Layout:
@@ -33,39 +39,39 @@ def layout(run: str, views: int = 8, before: Layout | None = None) -> Layout:
     return tasks.layout
 
 
-def desired(kept: Layout, reset: int = 0, *, was_reset: bool = False) -> Desired:
+def desired(kept: Layout, reset: int = 0, *, was_reset: bool = False) -> DesiredModel:
     known = facts(report=Report(State.RUNNING, layout=kept))
-    made = model(known, Accepted(app(), 3, UID), author(known, app(), 3), anew=True)
-    assert isinstance(made, Modelled)
-    return Desired(replace(made.wanted, layout=kept), "", "", reset, 1, was_reset)
+    made = model_update(known, Accepted(app(), 3, UID), plan_generation(known, app(), 3), anew=True)
+    assert isinstance(made, ModelUpdate)
+    return DesiredModel(replace(made.wanted, layout=kept), "", "", reset, 1, was_reset)
 
 
 def test_a_first_run_has_a_name_that_anybody_can_work_out() -> None:
-    assert basis(facts(), app()) == (None, run_of(UID, 0))
+    assert layout_basis(facts(), app()) == (None, run_of(UID, 0))
 
 
 def test_what_a_driver_found_beside_the_state_is_gone_on_from() -> None:
     kept = layout("old-run")
-    assert basis(facts(report=Report(State.RUNNING, layout=kept)), app()) == (kept, "old-run")
+    assert layout_basis(facts(report=Report(State.RUNNING, layout=kept)), app()) == (kept, "old-run")
 
 
 def test_a_growth_that_the_driver_has_not_taken_up_yet_is_not_forgotten() -> None:
     kept = layout("run")
     grown = layout("run", 16, kept)
     known = facts(report=Report(State.RUNNING, layout=kept), desired=desired(grown))
-    assert basis(known, app()) == (grown, "run")
+    assert layout_basis(known, app()) == (grown, "run")
 
 
 def test_where_ours_contradicts_the_state_the_state_is_right() -> None:
     kept, ours = layout("run"), layout("another-run")
     known = facts(report=Report(State.STARTING, layout=kept), desired=desired(ours))
-    assert basis(known, app()) == (kept, "run")
+    assert layout_basis(known, app()) == (kept, "run")
 
 
 def test_a_raised_nonce_begins_another_run() -> None:
     kept = layout(run_of(UID, 0))
     known = facts(report=Report(State.RUNNING, layout=kept), desired=desired(kept))
-    assert basis(known, app(reset=1)) == (None, run_of(UID, 1))
+    assert layout_basis(known, app(reset=1)) == (None, run_of(UID, 1))
 
 
 def test_after_a_reset_a_driver_from_before_it_is_not_believed() -> None:
@@ -74,13 +80,13 @@ def test_after_a_reset_a_driver_from_before_it_is_not_believed() -> None:
         report=Report(State.RUNNING, layout=layout(run_of(UID, 0))),
         desired=desired(ours, reset=1, was_reset=True),
     )
-    assert basis(known, app(reset=1)) == (ours, run_of(UID, 1))
+    assert layout_basis(known, app(reset=1)) == (ours, run_of(UID, 1))
 
 
 def test_a_model_is_of_one_version_more_than_any_that_a_driver_has_seen() -> None:
     known = facts(report=Report(State.RUNNING, layout=layout("run"), model_version=7))
-    made = model(known, Accepted(app(), 3, UID), author(known, app(), 3), anew=True)
-    assert isinstance(made, Modelled)
+    made = model_update(known, Accepted(app(), 3, UID), plan_generation(known, app(), 3), anew=True)
+    assert isinstance(made, ModelUpdate)
     assert isinstance(made.wanted, Wanted)
     assert made.wanted.model is not None
     assert made.wanted.model.version == 8

@@ -7,19 +7,23 @@ from itertools import pairwise
 
 import pytest
 
-from streamapp_operator.counts.answers import Counts, Known, Pending
-from streamapp_operator.status.condition import Aspect
-from streamapp_operator.status.phase import SAYS, Phase
-from streamapp_operator.status.picture import PLACES, picture
-from streamapp_operator.status.sentences import ASPECTS, REASONS
-from streamapp_operator.status.ways import WAYS, Way
-from streamapp_operator.status.why import Why
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.partition_counts.lookup_results import (
+    KnownCounts,
+    PartitionCounts,
+    PendingCounts,
+)
+from streamapp_operator.reconciler.status.app_condition import ConditionType
+from streamapp_operator.reconciler.status.phase import PHASE_TEXTS, Phase
+from streamapp_operator.reconciler.status.phase_diagram import PHASE_POSITIONS, phase_diagram
+from streamapp_operator.reconciler.status.phase_transitions import PHASE_TRANSITIONS, PhaseTransition
+from streamapp_operator.reconciler.status.reason_texts import CONDITION_TEXTS, REASON_TEXTS
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.memory_api import MemoryApi
 from tests.control_plane.deciding.stage import START, Stage
 
-KNOWN = Known({"views": 8, "users": 8, "enriched": None})
-UNEQUAL = Known({"views": 8, "users": 6, "enriched": None})
+KNOWN = KnownCounts({"views": 8, "users": 8, "enriched": None})
+UNEQUAL = KnownCounts({"views": 8, "users": 6, "enriched": None})
 
 
 class Life:
@@ -44,7 +48,7 @@ class Life:
 
 
 def lives(open_until: ExitStack) -> Iterator[list[str]]:
-    def begun(answer: Counts = KNOWN, **spec: object) -> Life:
+    def begun(answer: PartitionCounts = KNOWN, **spec: object) -> Life:
         life = Life()
         open_until.callback(life.stage.close)
         life.stage.table.answer = answer
@@ -52,14 +56,14 @@ def lives(open_until: ExitStack) -> Iterator[list[str]]:
         life.then()
         return life
 
-    waiting = begun(Pending())
+    waiting = begun(PendingCounts())
     waiting.stage.table.answer = UNEQUAL
     waiting.then()
     waiting.stage.table.answer = KNOWN
     waiting.then()
     yield waiting.phases
 
-    known_later = begun(Pending())
+    known_later = begun(PendingCounts())
     known_later.stage.table.answer = KNOWN
     known_later.then()
     yield known_later.phases
@@ -100,18 +104,18 @@ def seen() -> set[tuple[str, str]]:
         return {pair for phases in lives(open_until) for pair in pairwise(phases)}
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.before}-{way.after}")
-def test_every_arrow_is_a_way_that_an_app_takes(seen: set[tuple[str, str]], way: Way) -> None:
+@pytest.mark.parametrize("way", PHASE_TRANSITIONS, ids=lambda way: f"{way.before}-{way.after}")
+def test_every_arrow_is_a_way_that_an_app_takes(seen: set[tuple[str, str]], way: PhaseTransition) -> None:
     assert (way.before, way.after) in seen
 
 
 def test_every_phase_condition_and_reason_has_its_sentence() -> None:
-    assert set(SAYS) == set(Phase) == set(PLACES)
-    assert set(ASPECTS) == set(Aspect)
-    assert set(REASONS) == set(Why)
+    assert set(PHASE_TEXTS) == set(Phase) == set(PHASE_POSITIONS)
+    assert set(CONDITION_TEXTS) == set(ConditionType)
+    assert set(REASON_TEXTS) == set(ConditionReason)
 
 
 def test_every_phase_and_arrow_is_in_the_picture() -> None:
-    drawn = picture()
+    drawn = phase_diagram()
     assert all(f">{phase}<" in drawn for phase in Phase)
-    assert drawn.count('class="way"') == len(WAYS)
+    assert drawn.count('class="way"') == len(PHASE_TRANSITIONS)

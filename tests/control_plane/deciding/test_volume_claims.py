@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from streamapp_operator import naming
+from streamapp_operator.reconciler.objects import object_names
 from streamapp_runtime.carriers.api_server import ApiServer as Client
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import executor_locations
@@ -50,7 +50,7 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage,
         until(lambda: [one["spec"]["replicas"] for one in sets(stage)] == [3], PATIENCE_SECONDS, spark)
         (made,) = sets(stage)
     uid = stage.app()["metadata"]["uid"]
-    assert made["metadata"]["name"] == naming.executor_set(uid)
+    assert made["metadata"]["name"] == object_names.executor_set(uid)
     assert [one["name"] for one in made["metadata"]["ownerReferences"]] == ["app-driver-1"]
     template = made["spec"]["template"]
     assert template["metadata"]["labels"]["streamapp.dev/app"] == "app"
@@ -73,7 +73,7 @@ def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(stage: Stag
     stage.apply(join(**CLAIMS))
     stage.settle()
     stage.begin()
-    left = naming.executor_set(stage.app()["metadata"]["uid"])
+    left = object_names.executor_set(stage.app()["metadata"]["uid"])
     labels = {"a": "b"}
     body = {
         "metadata": {"name": left},

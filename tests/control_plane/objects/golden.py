@@ -10,13 +10,20 @@ import yaml
 from streamapp.protocol.accepted import Accepted
 from streamapp.spec.app import StreamApp
 from streamapp.spec.parse import from_data
-from streamapp_operator.installation import Installation
-from streamapp_operator.objects import access, accounts, embedded
-from streamapp_operator.objects.driver_pod import driver_pod
-from streamapp_operator.objects.maps import job_model_map, report_map
-from streamapp_operator.objects.service import service
-from streamapp_operator.objects.shape import shape
-from streamapp_operator.objects.snapshot import Snapshot, snapshot_map
+from streamapp_operator.reconciler.config_maps.accepted_generation import (
+    AcceptedGeneration,
+    generation_config_map,
+)
+from streamapp_operator.reconciler.config_maps.config_map_objects import (
+    job_model_config_map,
+    report_config_map,
+)
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.objects import driver_role, service_accounts
+from streamapp_operator.reconciler.objects.driver_service import driver_service
+from streamapp_operator.reconciler.pods import embedded_log
+from streamapp_operator.reconciler.pods.driver_pod import driver_pod
+from streamapp_operator.reconciler.pods.pod_shape import pod_shape
 from tests.control_plane.deciding.apps import join
 
 FOLDER = Path(__file__).parent / "golden"
@@ -77,18 +84,18 @@ def parsed(app: dict[str, Any]) -> StreamApp:
 def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All that is made for an app before its driver runs, and the driver."""
     read = parsed(app)
-    made = shape(read, INSTALLATION, app["metadata"]["uid"])
+    made = pod_shape(read, INSTALLATION, app["metadata"]["uid"])
     claims = read.spec.state.persistent_volume_claim is not None
-    yield service(app)
-    yield accounts.driver_account(app)
-    yield accounts.executor_account(app)
-    yield access.role(app, claims=claims)
-    yield access.binding(app, "app-driver")
-    yield report_map(app)
-    yield job_model_map(app, "{}", 0, 7, was_reset=False)
-    if found := embedded.claim(app, read):
+    yield driver_service(app)
+    yield service_accounts.driver_service_account(app)
+    yield service_accounts.executor_service_account(app)
+    yield driver_role.driver_role(app, claims=claims)
+    yield driver_role.driver_role_binding(app, "app-driver")
+    yield report_config_map(app)
+    yield job_model_config_map(app, "{}", 0, 7, was_reset=False)
+    if found := embedded_log.log_claim(app, read):
         yield found
-    yield _opened(snapshot_map(app, Snapshot(Accepted(read, 3, "5b1c"), made)))
+    yield _opened(generation_config_map(app, AcceptedGeneration(Accepted(read, 3, "5b1c"), made)))
     yield driver_pod(app, made.driver, 3, 7)
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.objects.memory import Division, divide
-from streamapp_operator.objects.shape import shape, shape_in
+from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
+from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
 from tests.control_plane.objects.golden import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
 
 
@@ -19,11 +19,11 @@ def driver(case: str) -> dict[str, Any]:
 
 
 def executor(case: str) -> dict[str, Any]:
-    return dict(shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").executor)["spec"]
+    return dict(pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").executor)["spec"]
 
 
 def conf(case: str) -> dict[str, str]:
-    return dict(shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").spark_conf)
+    return dict(pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").spark_conf)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -41,8 +41,8 @@ def test_every_object_goes_with_its_app(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_shape_is_read_as_it_was_kept(case: str) -> None:
-    found = shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c")
-    assert shape_in(found.files()) == found
+    found = pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c")
+    assert read_pod_shape(found.files()) == found
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -101,7 +101,7 @@ def test_claims_come_by_a_stateful_set_whose_name_stays() -> None:
 
 
 def test_the_least_pod_that_is_taken_has_the_heap_that_spark_starts_with() -> None:
-    assert divide("736Mi", "executor") == Division(480, 256)
+    assert split_memory("736Mi", "executor") == MemorySplit(480, 256)
 
 
 def test_the_heap_and_what_is_beside_it_are_the_memory_that_was_asked_for() -> None:

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_operator.acceptance.rules import problems
-from streamapp_operator.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems
 from tests.control_plane.objects.golden import INSTALLATION, manifest, parsed
 
 EVERYTHING = frozenset(Allowance)
 
 
 def told(installation: Installation = INSTALLATION, **spec: Any) -> dict[str, str]:
-    return {one.path: one.message for one in problems(parsed(manifest(**spec)), installation)}
+    return {one.path: one.message for one in acceptance_problems(parsed(manifest(**spec)), installation)}
 
 
 def driver(**spec: Any) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_an_app_without_an_image_is_told_so_where_there_is_no_default() -> None:
 
 def test_an_embedded_system_takes_one_processor() -> None:
     systems = [{"name": "main", "embedded": {"path": "./data"}}]
-    found = problems(parsed(manifest(systems=systems, processors=2)), INSTALLATION)
+    found = acceptance_problems(parsed(manifest(systems=systems, processors=2)), INSTALLATION)
     (problem,) = found
     assert problem.reason is Reason.UNSUPPORTED_SYSTEM
     assert problem.path == "spec.systems[0].embedded"

@@ -1,0 +1,65 @@
+"""A cluster for one command: opened, asked, closed."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import ClusterError, LeadershipLostError
+from streamapp_operator.controller.client.api_requests import ApiTransport
+from streamapp_operator.controller.client.client_configuration import (
+    ClientConfigurationError,
+    load_configuration,
+)
+
+T = TypeVar("T")
+DEFAULT_NAMESPACE = "default"
+
+
+def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Give a verb the options by which a cluster is named."""
+    for option in (
+        click.option("--context", help="Which context of the kubeconfig; its current one when left out."),
+        click.option(
+            "--kubeconfig",
+            type=click.Path(exists=True, dir_okay=False),
+            help="Left out: KUBECONFIG, else ~/.kube/config.",
+        ),
+        click.option("-n", "--namespace", default=DEFAULT_NAMESPACE, show_default=True, help="The app's."),
+    ):
+        command = option(command)
+    return command
+
+
+def run_with_cluster(
+    kubeconfig: str | None, context: str | None, do: Callable[[ApiClusterClient], Awaitable[T]]
+) -> T:
+    """What comes of it; whatever goes wrong on the way is an error of use, told in one line."""
+    return asyncio.run(_asked(kubeconfig, context, do))
+
+
+async def _asked(
+    kubeconfig: str | None, context: str | None, do: Callable[[ApiClusterClient], Awaitable[T]]
+) -> T:
+    try:
+        calls = ApiTransport(
+            await load_configuration(Path(kubeconfig) if kubeconfig else None, context), lambda _, __: None
+        )
+    except ClientConfigurationError as error:
+        raise click.UsageError(f"no way to an API server: {error}") from None
+    try:
+        return await do(ApiClusterClient(calls, (), _reads_only, lambda: datetime.now(UTC)))
+    except LeadershipLostError:
+        raise
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        await calls.close()
+
+
+def _reads_only() -> float:
+    return 0.0  # nobody leads here, so that no write gets out

@@ -1,6 +1,0 @@
-"""The labels by which what belongs to an app is found."""
-
-APP = "streamapp.dev/app"
-"""On every object of an app: the app's name. Watches select by it, so an object without it is not seen."""
-ROLE = "streamapp.dev/role"
-"""What an object is to its app."""

@@ -1,0 +1,61 @@
+"""The kinds of objects the operator deals with, and what it does to each: RBAC is generated from this."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.spec.app import GROUP, KIND, VERSION
+
+
+class Verb(StrEnum):
+    """What RBAC calls the things one can do to an object."""
+
+    GET = "get"
+    LIST = "list"
+    WATCH = "watch"
+    CREATE = "create"
+    PATCH = "patch"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceKind:
+    """One kind of object."""
+
+    name: str
+    group: str
+    version: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """As an object of this kind says it."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+STREAM_APP = ResourceKind(KIND, GROUP, VERSION, "streamapps")
+POD = ResourceKind("Pod", "", "v1", "pods")
+CONFIG_MAP = ResourceKind("ConfigMap", "", "v1", "configmaps")
+SECRET = ResourceKind("Secret", "", "v1", "secrets")
+SERVICE = ResourceKind("Service", "", "v1", "services")
+SERVICE_ACCOUNT = ResourceKind("ServiceAccount", "", "v1", "serviceaccounts")
+VOLUME_CLAIM = ResourceKind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims")
+STORAGE_CLASS = ResourceKind("StorageClass", "storage.k8s.io", "v1", "storageclasses", namespaced=False)
+NODE = ResourceKind("Node", "", "v1", "nodes", namespaced=False)
+EVENT = ResourceKind("Event", "", "v1", "events")
+STATEFUL_SET = ResourceKind("StatefulSet", "apps", "v1", "statefulsets")
+ROLE = ResourceKind("Role", "rbac.authorization.k8s.io", "v1", "roles")
+ROLE_BINDING = ResourceKind("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings")
+LEASE = ResourceKind("Lease", "coordination.k8s.io", "v1", "leases")
+
+KINDS = (
+    STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, VOLUME_CLAIM, STORAGE_CLASS, NODE, EVENT,
+    STATEFUL_SET, ROLE, ROLE_BINDING, LEASE,
+)  # fmt: skip
+_BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}
+
+
+def kind_of(manifest: dict[str, object]) -> ResourceKind:
+    """The kind of an object, by what it says of itself."""
+    return _BY_NAME[str(manifest["apiVersion"]), str(manifest["kind"])]

@@ -1,0 +1,87 @@
+"""What the operator may do, kind by kind, and what for: RBAC is generated from this table.
+
+To give a driver its role the operator has to have every right in it: Kubernetes lets nobody give away more.
+"""
+
+from dataclasses import dataclass
+
+from streamapp_operator.controller.client.resource_kinds import (
+    CONFIG_MAP,
+    EVENT,
+    LEASE,
+    NODE,
+    POD,
+    ROLE,
+    ROLE_BINDING,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+    STORAGE_CLASS,
+    STREAM_APP,
+    VOLUME_CLAIM,
+    ResourceKind,
+    Verb,
+)
+
+DELETE_MANY = "deletecollection"
+_LOOK = (Verb.GET, Verb.LIST, Verb.WATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Some verbs on one kind, or on a part of it."""
+
+    kind: ResourceKind
+    verbs: tuple[str, ...]
+    why: str
+    part: str = ""  # a subresource
+    lead_only: bool = False  # needed where the Lease is, and nowhere else
+
+    @property
+    def resource(self) -> str:
+        """As RBAC calls it."""
+        return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
+
+
+RIGHTS = (
+    Right(STREAM_APP, _LOOK, "see what apps are wanted"),
+    Right(STREAM_APP, (Verb.PATCH,), "say what became of them", part="status"),
+    Right(
+        STREAM_APP, (Verb.UPDATE,), "own objects so that apps wait for them at deletion", part="finalizers"
+    ),
+    Right(
+        POD,
+        (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE, DELETE_MANY),
+        "start drivers, end them, see executors; and let drivers look after executors",
+    ),
+    Right(
+        CONFIG_MAP,
+        (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE),
+        "keep accepted generations, job models, reports and localities",
+    ),
+    Right(SECRET, (Verb.GET,), "look up partition counts with an app's own credentials"),
+    Right(SERVICE, (Verb.GET, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
+    Right(SERVICE_ACCOUNT, (Verb.GET, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
+    Right(ROLE, (Verb.GET, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
+    Right(
+        ROLE_BINDING, (Verb.GET, Verb.CREATE, Verb.PATCH), "give that role to the driver and to nobody else"
+    ),
+    Right(
+        VOLUME_CLAIM,
+        (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH, Verb.DELETE),
+        "see where volumes are, make that of an embedded log, and let them end with their app if it says so",
+    ),
+    Right(
+        STATEFUL_SET,
+        (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.UPDATE, Verb.DELETE),
+        "end executors with volumes; and let drivers look after them",
+    ),
+    Right(
+        STATEFUL_SET, (Verb.GET, Verb.UPDATE), "let drivers say how many executors there are", part="scale"
+    ),
+    Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
+    Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),
+    Right(EVENT, (Verb.GET, Verb.CREATE, Verb.PATCH), "tell what happened"),
+    Right(LEASE, (Verb.GET, Verb.CREATE, Verb.UPDATE), "agree on who leads", lead_only=True),
+)

@@ -1,0 +1,44 @@
+"""The operator's roles as objects, made of the table of its rights."""
+
+from collections.abc import Iterable
+
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import ROLE
+from streamapp_operator.controller.rbac.operator_rights import RIGHTS, Right
+
+ROLE_NAME = "streamapp-operator"
+
+
+def policy_rules(rights: Iterable[Right]) -> list[Manifest]:
+    """Rules as a role has them: one for each API group and set of verbs."""
+    grouped: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for right in rights:
+        verbs = tuple(str(verb) for verb in right.verbs)
+        grouped.setdefault((right.kind.group, verbs), []).append(right.resource)
+    return [
+        {"apiGroups": [group], "resources": resources, "verbs": list(verbs)}
+        for (group, verbs), resources in grouped.items()
+    ]
+
+
+def cluster_role(name: str = ROLE_NAME) -> Manifest:
+    """What the operator may do to apps, in every namespace."""
+    return _role("ClusterRole", {"name": name}, [right for right in RIGHTS if not right.lead_only])
+
+
+def namespace_role(namespace: str, name: str = ROLE_NAME) -> Manifest:
+    """What the operator may do to apps, in one namespace; nodes it does not see then."""
+    metadata = {"name": name, "namespace": namespace}
+    return _role(
+        "Role", metadata, [right for right in RIGHTS if not right.lead_only and right.kind.namespaced]
+    )
+
+
+def leader_election_role(namespace: str, name: str = f"{ROLE_NAME}-lead") -> Manifest:
+    """What the election needs, in the namespace of its Lease."""
+    metadata = {"name": name, "namespace": namespace}
+    return _role("Role", metadata, [right for right in RIGHTS if right.lead_only])
+
+
+def _role(kind: str, metadata: Manifest, rights: list[Right]) -> Manifest:
+    return {"apiVersion": ROLE.api_version, "kind": kind, "metadata": metadata, "rules": policy_rules(rights)}

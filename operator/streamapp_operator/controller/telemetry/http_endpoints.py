@@ -1,0 +1,41 @@
+"""Where the operator is asked how it is: `/livez`, `/readyz` and `/metrics`."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+METRICS_HEADERS = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
+HealthCheck = Callable[[], str]
+"""What is wrong; nothing where all is well."""
+
+
+@asynccontextmanager
+async def serve_endpoints(
+    host: str | None, port: int, alive: HealthCheck, ready: HealthCheck, metrics: Callable[[], str]
+) -> AsyncIterator[int]:
+    """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken."""
+
+    async def livez(_: web.Request) -> web.Response:
+        return _said(alive())
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _said(ready())
+
+    async def told(_: web.Request) -> web.Response:
+        return web.Response(body=metrics().encode(), headers=METRICS_HEADERS)
+
+    app = web.Application()
+    app.add_routes([web.get("/livez", livez), web.get("/readyz", readyz), web.get("/metrics", told)])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+def _said(wrong: str) -> web.Response:
+    return web.Response(status=500 if wrong else 200, text=f"{wrong or 'ok'}\n")

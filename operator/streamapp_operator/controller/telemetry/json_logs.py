@@ -1,0 +1,54 @@
+"""Log lines as JSON, each with the app, generation and reconcile that it is about."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import TextIO
+
+_subject: ContextVar[dict[str, object] | None] = ContextVar("subject", default=None)
+_KNOWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+@contextmanager
+def log_context(**subject: object) -> Iterator[None]:
+    """Whatever is logged within is about this."""
+    token = _subject.set({name: value for name, value in subject.items() if value is not None})
+    try:
+        yield
+    finally:
+        _subject.reset(token)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line. Fields given as `extra` stand beside the rest, if they are plain values."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        } | (_subject.get() or {})
+        line |= {
+            name: value
+            for name, value in vars(record).items()
+            if name not in _KNOWN and isinstance(value, str | int | float | bool)
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def configure_logging(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
+    """Send what is logged to a stream; of libraries only what is amiss."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("streamapp_operator").setLevel(level)

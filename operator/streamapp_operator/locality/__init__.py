@@ -1,1 +1,0 @@
-"""What is remembered of where tasks and processors were, in a ConfigMap."""

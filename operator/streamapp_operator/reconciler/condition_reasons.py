@@ -1,0 +1,45 @@
+"""The reasons of conditions and events that are no refusals: what goes on, in one word.
+
+Refusals have `streamapp.spec.reasons.Reason`. Both are published: names are added, never renamed.
+"""
+
+from enum import StrEnum
+
+
+class ConditionReason(StrEnum):
+    """Why something is as it is."""
+
+    # Accepting and planning.
+    ACCEPTED = "Accepted"
+    PLANNED = "Planned"
+    NOT_PLANNED_YET = "NotPlannedYet"
+    PLANNED_BY_DRIVER = "PlannedByDriver"
+    # The driver.
+    NOT_ACCEPTED = "NotAccepted"
+    LAUNCHED = "Launched"
+    DRIVER_STARTING = "DriverStarting"
+    DRIVER_PENDING = "DriverPending"
+    DRIVER_FAILED = "DriverFailed"
+    LAUNCH_REJECTED = "LaunchRejected"
+    NAME_TAKEN = "NameTaken"
+    EXECUTORS_MISSING = "ExecutorsMissing"
+    RESTORING = "Restoring"
+    RUNNING = "Running"
+    ENDING = "DriverEnding"
+    BACKING_OFF = "BackingOff"
+    RESTARTS_EXHAUSTED = "RestartsExhausted"
+    DELETED = "Deleted"
+    NODE_LOST = "NodeLost"
+    SUPERSEDED = "Superseded"
+    # Changes.
+    SPEC_CHANGED = "SpecChanged"
+    PARTITIONS_GREW = "PartitionsGrew"
+    MODEL_CHANGED = "ModelChanged"
+    STABLE = "Stable"
+    # People's wishes.
+    SUSPENDED = "Suspended"
+    NOT_SUSPENDED = "NotSuspended"
+    COMPLETED = "Completed"
+    # Nothing is wrong.
+    HEALTHY = "Healthy"
+    UP_TO_DATE = "UpToDate"

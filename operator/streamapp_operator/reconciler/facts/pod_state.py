@@ -1,0 +1,132 @@
+"""What the operator has to know of a pod, read once from what Kubernetes says of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from streamapp.protocol.ending import Ending, ending
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+
+
+class PodLifecycle(StrEnum):
+    """Where a pod is in its life."""
+
+    COMING = "coming"  # made, not running yet
+    LIVING = "living"
+    LEAVING = "leaving"  # asked to go, may still work
+    ENDED = "ended"  # its containers have ended; the object is still there
+
+
+_ENDED = {"Succeeded", "Failed"}
+_BAD_STARTS = {
+    "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull",
+    "ImagePullBackOff", "InvalidImageName", "RunContainerError",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PodState:
+    """A pod of an app."""
+
+    name: str
+    uid: str
+    life: PodLifecycle
+    node: str
+    labels: Mapping[str, str]
+    made_at: float
+    started_at: float | None
+    leaving_since: float | None  # when it should have been gone
+    ended_at: float | None
+    ending: Ending | None
+    displaced: str  # why Kubernetes took it away: eviction, drain, preemption; empty where it did not
+    trouble: str  # why it cannot start, in words; empty where nothing is known to be wrong
+    unready_since: float | None  # since when it counts as not ready
+    manifest: Manifest
+
+
+def read_pod(manifest: Manifest, container: str) -> PodState:
+    """A pod of which one container is the one that matters."""
+    metadata, status = manifest["metadata"], manifest.get("status") or {}
+    own = _own_container(status, container)
+    terminated = (own.get("state") or {}).get("terminated")
+    running = (own.get("state") or {}).get("running")
+    ended = status.get("phase") in _ENDED or terminated is not None
+    started = (running or terminated or {}).get("startedAt")
+    conditions = {one["type"]: one for one in status.get("conditions") or ()}
+    return PodState(
+        name=metadata["name"],
+        uid=metadata.get("uid", ""),
+        life=_life(metadata, ended=ended, running=running is not None),
+        node=(manifest.get("spec") or {}).get("nodeName", ""),
+        labels=metadata.get("labels") or {},
+        made_at=parse_timestamp(metadata.get("creationTimestamp")) or 0.0,
+        started_at=parse_timestamp(started),
+        leaving_since=parse_timestamp(metadata.get("deletionTimestamp")),
+        ended_at=_ended_at(metadata, terminated, conditions) if ended else None,
+        ending=_ending(status, terminated) if ended else None,
+        displaced=_displaced(status, conditions),
+        trouble=_trouble(own, conditions),
+        unready_since=_unready_since(conditions),
+        manifest=manifest,
+    )
+
+
+def _own_container(status: Mapping[str, Any], container: str) -> dict[str, Any]:
+    found = (one for one in status.get("containerStatuses") or () if one.get("name") == container)
+    return next(found, {})
+
+
+def _life(metadata: Mapping[str, Any], *, ended: bool, running: bool) -> PodLifecycle:
+    if ended:
+        return PodLifecycle.ENDED
+    if metadata.get("deletionTimestamp"):
+        return PodLifecycle.LEAVING
+    return PodLifecycle.LIVING if running else PodLifecycle.COMING
+
+
+def _ending(status: Mapping[str, Any], terminated: Mapping[str, Any] | None) -> Ending:
+    if terminated is None:  # evicted before its container began, or its node was lost
+        code = 0 if status.get("phase") == "Succeeded" else 1
+        said = f"{status.get('reason') or 'Failed'}: {status.get('message') or 'the pod failed'}"
+        return ending(code, "" if code == 0 else said)
+    return ending(int(terminated.get("exitCode", 1)), str(terminated.get("message") or _killed(terminated)))
+
+
+def _killed(terminated: Mapping[str, Any]) -> str:
+    """Kubernetes' own word for an end that the driver said nothing about: `OOMKilled`."""
+    word = terminated.get("reason")
+    return str(word) if word not in {None, "Error", "Completed"} else ""
+
+
+def _ended_at(
+    metadata: Mapping[str, Any], terminated: Mapping[str, Any] | None, conditions: Mapping[str, Any]
+) -> float:
+    ready = conditions.get("Ready", {}).get("lastTransitionTime")
+    told = (terminated or {}).get("finishedAt") or ready or metadata.get("creationTimestamp")
+    return parse_timestamp(told) or 0.0
+
+
+def _displaced(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+    target = conditions.get("DisruptionTarget")
+    if target and target.get("status") == "True":
+        return str(target.get("reason") or "Disrupted")
+    return "Evicted" if status.get("reason") == "Evicted" else ""
+
+
+def _trouble(own: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+    waiting = (own.get("state") or {}).get("waiting") or {}
+    if waiting.get("reason") in _BAD_STARTS:
+        return f"{waiting['reason']}: {waiting.get('message') or 'the container cannot start'}"
+    scheduled = conditions.get("PodScheduled", {})
+    if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
+        return f"Unschedulable: {scheduled.get('message') or 'no node takes the pod'}"
+    return ""
+
+
+def _unready_since(conditions: Mapping[str, Any]) -> float | None:
+    ready = conditions.get("Ready")
+    if ready is None or ready.get("status") == "True":
+        return None
+    return parse_timestamp(ready.get("lastTransitionTime"))

@@ -1,0 +1,4 @@
+"""Objects of an app beside its pods and ConfigMaps (role, accounts, Service).
+
+And what all objects have in common: names, labels, owner. Pure; imports no other room of the reconciler.
+"""

@@ -1,0 +1,33 @@
+"""The headless Service of an app: it gives each driver pod a name that executors can call."""
+
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, metadata_for, role_selector
+
+RPC, BLOCKS, UI, METRICS = 7078, 7079, 4040, 9404
+PORTS = {"driver-rpc": RPC, "blockmanager": BLOCKS, "ui": UI, "metrics": METRICS}
+"""Fixed, so that network policies can name them."""
+
+
+def driver_service(app: Manifest) -> Manifest:
+    """Executors call the driver while it waits for them, so addresses are told before it is ready."""
+    name = app["metadata"]["name"]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata_for(app, object_names.service(name), ObjectRole.DRIVER),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": role_selector(name, ObjectRole.DRIVER),
+            "ports": [
+                {"name": port, "port": number, "targetPort": number, "protocol": "TCP"}
+                for port, number in PORTS.items()
+            ],
+        },
+    }
+
+
+def driver_host(app: str, namespace: str, incarnation: int) -> str:
+    """The name of one driver pod, and of no other one that may still be about."""
+    return f"{object_names.driver(app, incarnation)}.{object_names.service(app)}.{namespace}.svc"

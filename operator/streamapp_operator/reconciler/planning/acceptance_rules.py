@@ -1,0 +1,117 @@
+"""What an app may not ask of this installation: every rule over what stands in the resource alone."""
+
+import posixpath
+from collections.abc import Callable, Iterator
+
+from streamapp.author.streams import is_embedded
+from streamapp.spec.app import StreamApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp_operator.reconciler.facts.default_storage_class import needs_default_class
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.planning.pod_template_rules import template_problems
+from streamapp_operator.reconciler.pods import driver_template, executor_template, runtime_image
+from streamapp_operator.reconciler.pods.memory_split import MIN_HEAP, MIN_NON_HEAP, split_memory
+from streamapp_operator.reconciler.pods.spark_conf import reserved_prefix
+
+
+def acceptance_problems(app: StreamApp, installation: Installation) -> list[Problem]:
+    """Everything that is wrong, each with its path."""
+    return [problem for rule in ACCEPTANCE_RULES for problem in rule(app, installation)]
+
+
+def _image(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    if not runtime_image.runtime_image(app, installation):
+        yield _not_allowed("spec.image", "missing; this installation has no default image")
+
+
+def _templates(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    spec = app.spec
+    driver, executor = driver_template.DRIVER_CONTAINER, executor_template.EXECUTOR_CONTAINER
+    yield from template_problems(spec.driver.template, "spec.driver.template", driver, installation)
+    yield from template_problems(spec.executor.template, "spec.executor.template", executor, installation)
+
+
+def _accounts(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    if app.spec.service_account_name and not installation.allows(Allowance.SERVICE_ACCOUNTS):
+        message = f"this installation does not allow {Allowance.SERVICE_ACCOUNTS}; leave it out"
+        yield _not_allowed("spec.serviceAccountName", message)
+
+
+def _host_path(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    state = app.spec.state.host_path
+    if state is None:
+        return
+    path = posixpath.normpath(state.path)
+    below = any(posixpath.commonpath((path, root)) == root for root in installation.host_path_roots)
+    if ".." in state.path.split("/") or not below:
+        roots = ", ".join(installation.host_path_roots) or "none"
+        message = f"found {state.path}; roots that this installation allows: {roots}"
+        yield _not_allowed("spec.state.hostPath.path", message)
+
+
+def _spark_conf(app: StreamApp, _: Installation) -> Iterator[Problem]:
+    for role, settings in (
+        ("driver", app.spec.driver.spark_conf),
+        ("executor", app.spec.executor.spark_conf),
+    ):
+        for name in settings:
+            if begin := reserved_prefix(name):
+                message = f'settings that begin with "{begin}" are the engine\'s own; leave it out'
+                yield _not_allowed(f"spec.{role}.sparkConf.{name}", message)
+
+
+def _embedded(app: StreamApp, _: Installation) -> Iterator[Problem]:
+    """One process at a time has the log's files, wherever the volume is."""
+    for index, system in enumerate(app.spec.systems):
+        if system.embedded is None:
+            continue
+        path = f"spec.systems[{index}].embedded"
+        if app.spec.processors > 1:
+            message = f"on a cluster an embedded system has one processor; found {app.spec.processors}"
+            yield Problem(0, 0, path, f"{message}; use kafka, or one processor", Reason.UNSUPPORTED_SYSTEM)
+        if len(app.spec.systems) > 1:
+            message = "on a cluster an embedded system is an app's only one"
+            yield Problem(0, 0, path, message, Reason.UNSUPPORTED_SYSTEM)
+
+
+def _sizes(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    for role, default, asked in (
+        ("driver", installation.driver_requests, app.spec.driver.resources),
+        ("executor", installation.executor_requests, app.spec.executor.resources),
+    ):
+        memory = asked.limits.get("memory") or {**default, **asked.requests}["memory"]
+        if split_memory(memory, role).beside < MIN_NON_HEAP and not (role == "executor" and is_embedded(app)):
+            path = f"spec.{role}.resources"
+            parts = f"Spark's heap takes {MIN_HEAP} MiB, Python and stores {MIN_NON_HEAP} MiB"
+            message = f"{memory} of memory are too little: {parts}; ask for more"
+            yield Problem(0, 0, path, message)
+
+
+def _storage_class(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    if needs_default_class(app) and not installation.storage_class:
+        message = "missing, and no default storage class can be seen in the cluster; name one"
+        yield Problem(0, 0, "spec.state.persistentVolumeClaim.storageClassName", message)
+
+
+def _standbys(app: StreamApp, _: Installation) -> Iterator[Problem]:
+    if app.spec.placement.standbys:
+        message = "not yet supported: the engine keeps no standby copies; leave it out"
+        yield Problem(0, 0, "spec.placement.standbys", message, Reason.NOT_YET_SUPPORTED)
+
+
+def _not_allowed(path: str, message: str) -> Problem:
+    return Problem(0, 0, path, message, Reason.NOT_ALLOWED)
+
+
+ACCEPTANCE_RULES: tuple[Callable[[StreamApp, Installation], Iterator[Problem]], ...] = (
+    _image,
+    _templates,
+    _accounts,
+    _host_path,
+    _spark_conf,
+    _embedded,
+    _sizes,
+    _standbys,
+    _storage_class,
+)

@@ -1,0 +1,49 @@
+"""The driver pod of one incarnation, from the accepted template."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.objects import driver_service, object_names
+from streamapp_operator.reconciler.objects.object_metadata import (
+    GENERATION_LABEL,
+    INCARNATION_LABEL,
+    ObjectRole,
+    metadata_for,
+)
+from streamapp_operator.reconciler.pods.driver_template import ACCEPTED_VOLUME, DRIVER_CONTAINER
+from streamapp_operator.reconciler.pods.template_merge import merge_template
+
+
+def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, incarnation: int) -> Manifest:
+    """The pod in which an accepted generation runs."""
+    name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
+    pod = object_names.driver(name, incarnation)
+    own = metadata_for(
+        app,
+        pod,
+        ObjectRole.DRIVER,
+        more_labels={INCARNATION_LABEL: str(incarnation), GENERATION_LABEL: str(generation)},
+    )
+    started = [
+        {"name": "STREAMAPP_INCARNATION", "value": str(incarnation)},
+        {"name": "STREAMAPP_DRIVER_HOST", "value": driver_service.driver_host(name, namespace, incarnation)},
+    ]
+    spec = {
+        "hostname": pod,
+        "volumes": [
+            {"name": ACCEPTED_VOLUME, "configMap": {"name": object_names.accepted(name, generation)}}
+        ],
+        "containers": [{"name": DRIVER_CONTAINER, "env": started}],
+    }
+    return {"apiVersion": "v1", "kind": "Pod", **merge_template(template, {"metadata": own, "spec": spec})}
+
+
+def incarnation_in(pod: Manifest) -> int:
+    """Which incarnation a driver pod is."""
+    return int(pod["metadata"]["labels"][INCARNATION_LABEL])
+
+
+def generation_of(pod: Manifest) -> int:
+    """The accepted generation that a driver pod runs."""
+    return int(pod["metadata"]["labels"][GENERATION_LABEL])

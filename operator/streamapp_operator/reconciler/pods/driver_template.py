@@ -1,0 +1,114 @@
+"""The template of driver pods: all about them but what differs from one incarnation to the next."""
+
+from typing import Any
+
+from streamapp.author.streams import is_embedded
+from streamapp.protocol import places
+from streamapp.spec.app import StreamApp
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.objects import driver_service, object_names
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector
+from streamapp_operator.reconciler.pods import runtime_image
+from streamapp_operator.reconciler.pods.container_environment import code_volume, container_variables
+from streamapp_operator.reconciler.pods.embedded_log import log_claim_volume
+from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
+from streamapp_operator.reconciler.pods.state_volume import (
+    STATE_MOUNT,
+    StateVolume,
+    location_provider,
+    state_volume,
+)
+from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
+from streamapp_operator.reconciler.pods.template_merge import merge_template
+
+DRIVER_CONTAINER = "driver"
+ACCEPTED_VOLUME = "streamapp-accepted"
+ACCEPTED_MOUNT = "/etc/streamapp/accepted"
+GRACE_SECONDS = 60
+"""For the running batch to end and stores to be closed; a lane that takes longer is fenced later."""
+
+
+def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
+    """A pod template; the user's own is beneath it."""
+    name = app.metadata.name
+    image = runtime_image.runtime_image(app, installation)
+    state = _state(app, image)
+    code_volumes, code_mounts = code_volume(app)
+    secrets, secret_mounts = secret_volumes(app)
+    mounts = [{"name": ACCEPTED_VOLUME, "mountPath": ACCEPTED_MOUNT, "readOnly": True}]
+    container = {
+        "name": DRIVER_CONTAINER,
+        "image": image,
+        "imagePullPolicy": runtime_image.pull_policy(app, installation),
+        "args": ["streamapp", "drive"],
+        "env": [*container_variables(app), *_facts(app)],
+        "ports": [
+            {"name": port, "containerPort": number, "protocol": "TCP"}
+            for port, number in driver_service.PORTS.items()
+        ],
+        "resources": _resources(app, installation),
+        "securityContext": container_security(),
+        "terminationMessagePath": places.TERMINATION,
+        "terminationMessagePolicy": "File",
+        "volumeMounts": [*mounts, *state.mounts, *code_mounts, *secret_mounts],
+    }
+    ours: dict[str, Any] = {
+        "metadata": {"labels": object_labels(name, ObjectRole.DRIVER)},
+        "spec": {
+            "restartPolicy": "Never",  # the operator starts the next one, under another incarnation
+            "enableServiceLinks": False,
+            "automountServiceAccountToken": True,
+            "serviceAccountName": app.spec.service_account_name or object_names.driver_account(name),
+            "subdomain": object_names.service(name),
+            "terminationGracePeriodSeconds": GRACE_SECONDS,
+            "securityContext": pod_security(),
+            "containers": [container],
+            "volumes": [*state.volumes, *code_volumes, *secrets],
+        },
+    }
+    if state.init_containers:
+        ours["spec"]["initContainers"] = list(state.init_containers)
+    if secrets_to_pull := runtime_image.pull_secrets(app, installation):
+        ours["spec"]["imagePullSecrets"] = [{"name": one} for one in secrets_to_pull]
+    return merge_template(app.spec.driver.template, ours)
+
+
+def _state(app: StreamApp, image: str) -> StateVolume:
+    """Only an embedded log, and the stores beside it, are in the driver's own pod."""
+    if not is_embedded(app):
+        return StateVolume()
+    return log_claim_volume(app) if app.spec.state.persistent_volume_claim else state_volume(app, image)
+
+
+def _resources(app: StreamApp, installation: Installation) -> dict[str, Any]:
+    asked = app.spec.driver.resources
+    found: dict[str, Any] = {"requests": {**installation.driver_requests, **asked.requests}}
+    if asked.limits:
+        found["limits"] = dict(asked.limits)
+    return found
+
+
+def _facts(app: StreamApp) -> list[dict[str, Any]]:
+    """What the driver has to know of where it runs."""
+    name = app.metadata.name
+    fields = {
+        "STREAMAPP_POD": "metadata.name",
+        "STREAMAPP_POD_UID": "metadata.uid",
+        "STREAMAPP_NAMESPACE": "metadata.namespace",
+        "STREAMAPP_NODE": "spec.nodeName",
+    }
+    fixed = {
+        "STREAMAPP_APPLICATION_ID": app.application_id,
+        "STREAMAPP_ACCEPTED": ACCEPTED_MOUNT,
+        "STREAMAPP_WANTED": object_names.job_model(name),
+        "STREAMAPP_REPORT": object_names.report(name),
+        "STREAMAPP_STATE": STATE_MOUNT,
+        "STREAMAPP_EXECUTORS": ",".join(
+            f"{key}={value}" for key, value in role_selector(name, ObjectRole.EXECUTOR).items()
+        ),
+        "STREAMAPP_LOCATION": location_provider(app),
+    }
+    return [
+        *({"name": key, "value": value} for key, value in fixed.items()),
+        *({"name": key, "valueFrom": {"fieldRef": {"fieldPath": path}}} for key, path in fields.items()),
+    ]

@@ -1,0 +1,43 @@
+"""An app on an embedded log: one processor in the driver's own pod, log and stores on a volume."""
+
+from typing import Any
+
+from streamapp.author.streams import is_embedded
+from streamapp.placement.pods import STATE_VOLUME as VOLUME
+from streamapp.spec.app import StreamApp
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, owner_reference
+from streamapp_operator.reconciler.pods.state_volume import STATE_MOUNT, StateVolume
+
+
+def log_claim_name(app: str) -> str:
+    """The claim that holds log and stores."""
+    return f"{app}-state"
+
+
+def log_claim_volume(app: StreamApp) -> StateVolume:
+    """The claim in the driver's pod."""
+    volume = {"name": VOLUME, "persistentVolumeClaim": {"claimName": log_claim_name(app.metadata.name)}}
+    return StateVolume((volume,), ({"name": VOLUME, "mountPath": STATE_MOUNT},))
+
+
+def log_claim(manifest: Manifest, app: StreamApp) -> Manifest | None:
+    """The claim itself, where the app asks for one; it goes with the app only if that was asked for."""
+    asked = app.spec.state.persistent_volume_claim
+    if asked is None or not is_embedded(app):
+        return None
+    spec: dict[str, Any] = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": asked.size}},
+    }
+    if asked.storage_class_name:
+        spec["storageClassName"] = asked.storage_class_name
+    name = app.metadata.name
+    metadata: dict[str, Any] = {
+        "name": log_claim_name(name),
+        "namespace": app.metadata.namespace,
+        "labels": object_labels(name, ObjectRole.DRIVER),
+    }
+    if app.spec.state.reclaim_policy == "Delete":
+        metadata["ownerReferences"] = [owner_reference(manifest)]
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec}

@@ -1,0 +1,64 @@
+"""The template from which Spark makes executor pods."""
+
+from typing import Any
+
+from streamapp.spec.app import StreamApp
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector
+from streamapp_operator.reconciler.pods import runtime_image
+from streamapp_operator.reconciler.pods.container_environment import code_volume, container_variables
+from streamapp_operator.reconciler.pods.security_context import container_security, pod_security
+from streamapp_operator.reconciler.pods.state_volume import state_volume
+from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
+from streamapp_operator.reconciler.pods.template_merge import merge_template
+
+EXECUTOR_CONTAINER = "spark-kubernetes-executor"
+
+
+def executor_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
+    """Everything about an executor pod but its name, image and size, which Spark sets."""
+    image = runtime_image.runtime_image(app, installation)
+    state = state_volume(app, image)
+    code_volumes, code_mounts = code_volume(app)
+    secrets, secret_mounts = secret_volumes(app)
+    ours: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"labels": object_labels(app.metadata.name, ObjectRole.EXECUTOR)},
+        "spec": {
+            "enableServiceLinks": False,
+            "automountServiceAccountToken": False,
+            "serviceAccountName": object_names.executor_account(app.metadata.name),
+            "securityContext": pod_security(),
+            "containers": [
+                {
+                    "name": EXECUTOR_CONTAINER,
+                    "image": image,
+                    "env": container_variables(app),
+                    "volumeMounts": [*state.mounts, *code_mounts, *secret_mounts],
+                    "securityContext": container_security(),
+                }
+            ],
+            "initContainers": list(state.init_containers),
+            "volumes": [*state.volumes, *code_volumes, *secrets],
+        },
+    }
+    theirs = app.spec.executor.template
+    if "topologySpreadConstraints" not in (theirs.get("spec") or {}):
+        ours["spec"]["topologySpreadConstraints"] = [_spread(app.metadata.name)]
+    return _without_empty(merge_template(theirs, ours))
+
+
+def _spread(name: str) -> dict[str, Any]:
+    """One node's loss shall cost few processors, and who replaces one shall come where it was."""
+    return {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": role_selector(name, ObjectRole.EXECUTOR)},
+    }
+
+
+def _without_empty(template: dict[str, Any]) -> dict[str, Any]:
+    return {**template, "spec": {name: value for name, value in template["spec"].items() if value != []}}

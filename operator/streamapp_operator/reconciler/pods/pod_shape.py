@@ -1,0 +1,60 @@
+"""What shapes the pods of an app, resolved once: templates and Spark settings, defaults and all.
+
+It is kept with the generation that it was made for. Only that is used later, so that another version of the
+operator, with other defaults, restarts nothing.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from streamapp.spec.app import StreamApp
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.pods.driver_template import driver_template
+from streamapp_operator.reconciler.pods.executor_template import executor_template
+from streamapp_operator.reconciler.pods.spark_conf import spark_conf
+
+FORMAT = 1
+DRIVER, EXECUTOR, SPARK = "driver.json", "executor.json", "spark.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PodShape:
+    """Pod templates and settings."""
+
+    driver: Mapping[str, Any]
+    executor: Mapping[str, Any]
+    spark_conf: Mapping[str, str]
+
+    def files(self) -> dict[str, str]:
+        """As they are kept, and mounted."""
+        return {
+            DRIVER: _text({"format": FORMAT, "template": self.driver}),
+            EXECUTOR: _text(self.executor),  # Spark reads this one: it has no frame
+            SPARK: _text(self.spark_conf),
+        }
+
+
+def pod_shape(app: StreamApp, installation: Installation, uid: str) -> PodShape:
+    """The shape of an app as this installation makes it today."""
+    return PodShape(
+        driver_template(app, installation),
+        executor_template(app, installation),
+        spark_conf(app, installation, uid),
+    )
+
+
+def read_pod_shape(files: Mapping[str, str]) -> PodShape:
+    """What `files` wrote; a ValueError where it is something else."""
+    try:
+        driver = json.loads(files[DRIVER])
+        if driver["format"] > FORMAT:
+            raise ValueError(f"the shape is written in format {driver['format']}; this reads {FORMAT}")
+        return PodShape(driver["template"], json.loads(files[EXECUTOR]), json.loads(files[SPARK]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the shape lacks {error}") from None
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

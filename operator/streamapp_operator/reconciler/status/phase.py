@@ -1,0 +1,70 @@
+"""The life of an app in one word; the picture in the guide is drawn from the words."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.driver.driver_actions import (
+    AwaitPods,
+    DelayStart,
+    DeleteExecutors,
+    HoldStart,
+    StartDriver,
+    StopDriver,
+)
+from streamapp_operator.reconciler.findings import Findings
+from streamapp_operator.reconciler.planning.acceptance import AcceptanceStatus
+
+
+class Phase(StrEnum):
+    """Where an app is in its life."""
+
+    PENDING = "Pending"
+    REJECTED = "Rejected"
+    LAUNCHING = "Launching"
+    RUNNING = "Running"
+    RESTARTING = "Restarting"
+    BACKING_OFF = "BackingOff"
+    SUSPENDING = "Suspending"
+    SUSPENDED = "Suspended"
+    COMPLETED = "Completed"
+    FAILED = "Failed"
+
+
+PHASE_TEXTS: Mapping[Phase, str] = {
+    Phase.PENDING: "something outside has to be known or there first: partition counts, a stream",
+    Phase.REJECTED: "the resource is wrong, and nothing of it runs",
+    Phase.LAUNCHING: "a driver pod is there and gets to its first batch",
+    Phase.RUNNING: "batches are made",
+    Phase.RESTARTING: "the last driver is ending, the next one follows",
+    Phase.BACKING_OFF: "the last driver failed; the next one waits a while",
+    Phase.SUSPENDING: "the running batch is being ended, because the app is to rest",
+    Phase.SUSPENDED: "nothing runs; state and places are kept",
+    Phase.COMPLETED: "the app has done all there was to do",
+    Phase.FAILED: "the app failed as often as its restart policy allows",
+}
+
+
+def phase(view: Findings) -> Phase:
+    """The phase of an app: the first that fits."""
+    if view.suspended:
+        busy = view.driving.pod is not None or bool(view.facts.executors)
+        return Phase.SUSPENDING if busy else Phase.SUSPENDED
+    if view.target is None and view.driving.pod is None:
+        return Phase.REJECTED if view.acceptance.verdict is AcceptanceStatus.REJECTED else Phase.PENDING
+    return _of_move(view)
+
+
+def _of_move(view: Findings) -> Phase:
+    match view.move:
+        case DelayStart():
+            return Phase.BACKING_OFF
+        case HoldStart():
+            return Phase.PENDING
+        case StartDriver():
+            return Phase.LAUNCHING
+        case StopDriver() | AwaitPods() | DeleteExecutors():
+            return Phase.RESTARTING
+    if view.driving.over is not None:
+        return Phase.COMPLETED if view.driving.over is ConditionReason.COMPLETED else Phase.FAILED
+    return Phase.RUNNING if view.running or view.ended else Phase.LAUNCHING

@@ -1,0 +1,64 @@
+"""What aspects and reasons mean, a sentence for each, for the reference page."""
+
+from collections.abc import Mapping
+
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.status.app_condition import ConditionType
+
+CONDITION_TEXTS: Mapping[ConditionType, str] = {
+    ConditionType.ACCEPTED: "The newest generation is sound and is what runs, or is about to. "
+    "False: something in "
+    "it has to change; an earlier generation goes on where there is one.",
+    ConditionType.PLANNED: "The newest generation has a plan in which all joins agree. Unknown: "
+    "the partition "
+    "counts are not known, mostly because a system does not answer.",
+    ConditionType.LAUNCHED: "There is a driver pod for the generation that is to run.",
+    ConditionType.READY: "The driver makes batches with the job model that it was told to run. Its "
+    "`observedGeneration` is the generation that runs, not the newest.",
+    ConditionType.PROGRESSING: "The operator is bringing the app from one form to another.",
+    ConditionType.DEGRADED: (
+        "The app does not run as well as it was asked to, or goes on with something refused."
+    ),
+    ConditionType.STALLED: "Nothing gets better unless somebody does something: the newest "
+    "generation is refused, "
+    "or the restarts are used up.",
+    ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
+}
+
+REASON_TEXTS: Mapping[ConditionReason, str] = {
+    ConditionReason.ACCEPTED: "The resource passed all checks.",
+    ConditionReason.PLANNED: "Every stream has a count, and all joins agree.",
+    ConditionReason.NOT_PLANNED_YET: "The partition counts are being looked up.",
+    ConditionReason.PLANNED_BY_DRIVER: (
+        "Only the driver can plan: its log or its state are where nobody else can look."
+    ),
+    ConditionReason.NOT_ACCEPTED: "Nothing is accepted that could be run.",
+    ConditionReason.LAUNCHED: "A driver pod was made.",
+    ConditionReason.DRIVER_STARTING: "The driver runs and has not got to its first batch.",
+    ConditionReason.DRIVER_PENDING: (
+        "The driver's pod does not run yet; the message says why, where that is known."
+    ),
+    ConditionReason.DRIVER_FAILED: "The last driver failed.",
+    ConditionReason.LAUNCH_REJECTED: (
+        "The API server would not take an object, by a quota or a policy for instance."
+    ),
+    ConditionReason.NAME_TAKEN: "An object that the app needs is there and is somebody else's.",
+    ConditionReason.EXECUTORS_MISSING: "Not all executors are there.",
+    ConditionReason.RESTORING: "Tasks bring back their state; those that have it work.",
+    ConditionReason.RUNNING: "Batches are made.",
+    ConditionReason.ENDING: "A driver, or what it left behind, is ending.",
+    ConditionReason.BACKING_OFF: "The next driver waits, because the last ones failed.",
+    ConditionReason.RESTARTS_EXHAUSTED: "The app failed as often as its restart policy allows.",
+    ConditionReason.DELETED: "Somebody took the driver's pod away.",
+    ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
+    ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
+    ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",
+    ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
+    ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
+    ConditionReason.STABLE: "Nothing is under way.",
+    ConditionReason.SUSPENDED: "`spec.suspend` is set.",
+    ConditionReason.NOT_SUSPENDED: "`spec.suspend` is not set.",
+    ConditionReason.COMPLETED: "The app has done all there was to do.",
+    ConditionReason.HEALTHY: "Nothing is wrong.",
+    ConditionReason.UP_TO_DATE: "Nobody has to do anything.",
+}
