@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.row import Row
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
-from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.lane_time import LaneTime
 from streamapp_runtime.lanes.listening import Memory, News
@@ -22,7 +22,7 @@ from streamapp_runtime.lanes.speaking import Speaking
 from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
 from streamapp_runtime.program.operations import Read, Role
 from streamapp_runtime.program.reach import Reach
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 TASKS = PARTITIONS = 300
 ROUNDS = 3

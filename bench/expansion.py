@@ -5,13 +5,13 @@ from time import perf_counter
 from typing import Any
 
 from bench.row import Aim, Row
-from streamapp.tasks.conflict import layout_conflict
-from streamapp.tasks.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
-from streamapp.tasks.grouping import group
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.layout_codec import decode, encode
+from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
+from streamapp.tasks.groupers.task_grouping import group_tasks
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
+from streamapp.tasks.layouts.layout_conflict import layout_conflict
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment, Request
 
 SERIES = (1_000, 10_000, 100_000)
 AIM = Aim(most=100)
@@ -58,19 +58,21 @@ def _growth(
     def formed(count: int, layout: Layout | None) -> Assignment:
         streams = {"views": range(count), **others}
         settings = {"stateful": True, "broadcast": tuple(others), **more}
-        return _accepted(group(Request(streams, grouper, layout=layout, **settings)))
+        return _accepted(group_tasks(GroupingRequest(streams, grouper, layout=layout, **settings)))
 
     remembered = formed(before, None).layout
     return _best(lambda: formed(after, remembered))
 
 
 def _layout(count: int) -> Iterator[Row]:
-    first = _accepted(group(Request({"views": range(count // 2)}, stateful=True)))
-    grown = _accepted(group(Request({"views": range(count)}, stateful=True, layout=first.layout)))
-    text = encode(grown.layout)
+    first = _accepted(group_tasks(GroupingRequest({"views": range(count // 2)}, stateful=True)))
+    grown = _accepted(
+        group_tasks(GroupingRequest({"views": range(count)}, stateful=True, layout=first.layout))
+    )
+    text = encode_layout(grown.layout)
     yield Row(f"a layout of {count:,} partitions, written", len(text), "bytes")
-    yield Row("  to write it", _best(lambda: encode(grown.layout)), "ms")
-    yield Row("  to read it", _best(lambda: decode(text)), "ms")
+    yield Row("  to write it", _best(lambda: encode_layout(grown.layout)), "ms")
+    yield Row("  to read it", _best(lambda: decode_layout(text)), "ms")
     yield Row(
         "  to compare it with a model",
         _best(lambda: layout_conflict(first.layout, grown.layout, grown.tasks)),

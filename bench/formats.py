@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bench.row import Aim, Row
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.envelope import enclose, open_all
-from streamapp_runtime.formats.opening import open_format
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.message_envelope import close_envelopes, open_envelopes
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.partitioning import partition_of
 
 ROWS = 1_000_000
@@ -42,9 +42,11 @@ def rows() -> Iterator[Row]:
 def _around(batch: pa.RecordBatch) -> Iterator[Row]:
     form = open_format("json", parse_columns(VIEWS))
     values = form.encode(batch.select(form.schema.names))
-    rate, enclosed = _rate(ROWS, lambda: enclose(values))
+    rate, enclosed = _rate(ROWS, lambda: close_envelopes(values))
     yield Row("envelope: put on", rate, "M rows/s", Aim(least=10))
-    yield Row("envelope: taken off", _rate(ROWS, lambda: open_all(enclosed))[0], "M rows/s", Aim(least=10))
+    yield Row(
+        "envelope: taken off", _rate(ROWS, lambda: open_envelopes(enclosed))[0], "M rows/s", Aim(least=10)
+    )
     users = batch.column("user")
     yield Row("partition of a key", _rate(ROWS, lambda: partition_of(users, 64))[0], "M rows/s", Aim(least=5))
     for share in (1_000_000, 1_000, 10, 1):

@@ -17,8 +17,8 @@ import pyarrow as pa
 from bench.row import Aim, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.block import Compression
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS, StreamOptions
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
 
 RECORDS_WRITTEN = 1_000_000
 BATCH = 50_000

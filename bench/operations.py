@@ -21,8 +21,8 @@ from streamapp_runtime.program.operations import (
     Span,
     Totals,
 )
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity, Mark, Store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 
 ROWS = 1_000_000
 CALL = 65_536  # rows that Spark hands over at once
@@ -81,7 +81,9 @@ def _measured(kind: StoreKind, operation: Operation, calls: Sequence[tuple[Slice
         def opened(task: int, name: str) -> Store:
             if (task, name) not in stores:
                 place = Path(folder, name)
-                stores[task, name] = open_store(kind, place, Identity("bench", "0", name, ""), owner="bench")
+                stores[task, name] = open_store(
+                    kind, place, StoreIdentity("bench", "0", name, ""), owner="bench"
+                )
             return stores[task, name]
 
         _run(SendToTable("users", (0, 1)), [(_users(),)], opened, stores)
@@ -109,7 +111,7 @@ def _run(
         for _ in state.changes.drain():
             pass
         for (task, name), store in stores.items():
-            store.apply(Mark("bench", str(task), name, "", str(first), 0))
+            store.apply(StoreMark("bench", str(task), name, "", str(first), 0))
     return process_time() - started
 
 

@@ -6,8 +6,8 @@ from itertools import cycle
 from time import process_time
 
 from bench.row import Aim, Row
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 
 TASKS, PROCESSORS = 100_000, 1_000
@@ -45,7 +45,7 @@ class _Start:
 
 def _start(tasks: int, processors: int, together: int) -> _Start:
     at = _processors(processors, together)
-    return _Start(_placed(place([f"task-{n:06d}" for n in range(tasks)], {}, at)).processor_of, at)
+    return _Start(_placed(place_tasks([f"task-{n:06d}" for n in range(tasks)], {}, at)).processor_of, at)
 
 
 def _processors(count: int, together: int) -> Locations:
@@ -148,16 +148,16 @@ def _hard_cases() -> Iterator[Row]:
         yield Row(name, milliseconds, "ms", None, beside)
 
 
-def _measured(before: _Start, processors: Locations) -> tuple[float, Placement]:
+def _measured(before: _Start, processors: Locations) -> tuple[float, TaskPlacement]:
     taken = []
     for _ in range(5):
         start = process_time()
-        found = place(list(before.owners), before.locations, processors, before.owners)
+        found = place_tasks(list(before.owners), before.locations, processors, before.owners)
         taken.append(process_time() - start)
     return min(taken) * 1e3, _placed(found)
 
 
-def _placed(found: Placement | Refusal) -> Placement:
+def _placed(found: TaskPlacement | Refusal) -> TaskPlacement:
     if isinstance(found, Refusal):
         raise TypeError(str(found))
     return found

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from bench.row import Aim, Row
-from streamapp.graph.nodes import Graph, Kind, Operator, Stream
-from streamapp.plan.plan import Plan
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode
+from streamapp.plan.partition_plan import Plan
 from streamapp.plan.planner import plan
 
 SERIES = (1_000, 2_000, 5_000, 10_000, 20_000)
@@ -31,8 +31,8 @@ def rows() -> Iterator[Row]:
 
 def one_chain(count: int, partitions: int) -> Graph:
     """Each operator reads the one before it."""
-    operators = [Operator("o0", Kind.INPUT, stream="s")]
-    operators += [Operator(f"o{n}", Kind.MAP, (f"o{n - 1}",)) for n in range(1, count)]
+    operators = [OperatorNode("o0", OperatorKind.INPUT, stream="s")]
+    operators += [OperatorNode(f"o{n}", OperatorKind.MAP, (f"o{n - 1}",)) for n in range(1, count)]
     return _graph(operators, {"s": partitions})
 
 
@@ -42,11 +42,11 @@ def many_joins(count: int, partitions: int) -> Graph:
         operator
         for n in range(count // 5)
         for operator in (
-            Operator(f"a{n}", Kind.INPUT, stream=f"s{n}"),
-            Operator(f"b{n}", Kind.INPUT, stream=f"t{n}"),
-            Operator(f"p{n}", Kind.PARTITION_BY, (f"a{n}",), f"q{n}"),
-            Operator(f"m{n}", Kind.MAP, (f"p{n}",)),
-            Operator(f"j{n}", Kind.JOIN, (f"m{n}", f"b{n}")),
+            OperatorNode(f"a{n}", OperatorKind.INPUT, stream=f"s{n}"),
+            OperatorNode(f"b{n}", OperatorKind.INPUT, stream=f"t{n}"),
+            OperatorNode(f"p{n}", OperatorKind.PARTITION_BY, (f"a{n}",), f"q{n}"),
+            OperatorNode(f"m{n}", OperatorKind.MAP, (f"p{n}",)),
+            OperatorNode(f"j{n}", OperatorKind.JOIN, (f"m{n}", f"b{n}")),
         )
     ]
     return _graph(operators, {f"{name}{n}": partitions for n in range(count // 5) for name in "st"})
@@ -55,28 +55,28 @@ def many_joins(count: int, partitions: int) -> Graph:
 def joins_in_a_row(count: int, partitions: int) -> Graph:
     """Each join reads the one before it, so that the groups grow to thousands of streams."""
     joins = count // 3
-    operators = [Operator("j0", Kind.INPUT, stream="s0")]
+    operators = [OperatorNode("j0", OperatorKind.INPUT, stream="s0")]
     for n in range(1, joins):
-        operators.append(Operator(f"i{n}", Kind.INPUT, stream=f"s{n}"))
-        operators.append(Operator(f"p{n}", Kind.PARTITION_BY, (f"i{n}",), f"q{n}"))
-        operators.append(Operator(f"j{n}", Kind.JOIN, (f"j{n - 1}", f"p{n}")))
+        operators.append(OperatorNode(f"i{n}", OperatorKind.INPUT, stream=f"s{n}"))
+        operators.append(OperatorNode(f"p{n}", OperatorKind.PARTITION_BY, (f"i{n}",), f"q{n}"))
+        operators.append(OperatorNode(f"j{n}", OperatorKind.JOIN, (f"j{n - 1}", f"p{n}")))
     return _graph(operators, {f"s{n}": partitions for n in range(joins)})
 
 
 def failing_joins_in_a_row(count: int, partitions: int) -> Graph:
     """The same over inputs that disagree, so that every join is an error that holds its whole group."""
     joins = count // 4
-    operators = [Operator("j0", Kind.INPUT, stream="s0")]
+    operators = [OperatorNode("j0", OperatorKind.INPUT, stream="s0")]
     for n in range(1, joins):
-        operators.append(Operator(f"i{n}", Kind.INPUT, stream=f"s{n}"))
-        operators.append(Operator(f"m{n}", Kind.MAP, (f"i{n}",)))
-        operators.append(Operator(f"n{n}", Kind.MAP, (f"m{n}",)))
-        operators.append(Operator(f"j{n}", Kind.JOIN, (f"j{n - 1}", f"n{n}")))
+        operators.append(OperatorNode(f"i{n}", OperatorKind.INPUT, stream=f"s{n}"))
+        operators.append(OperatorNode(f"m{n}", OperatorKind.MAP, (f"i{n}",)))
+        operators.append(OperatorNode(f"n{n}", OperatorKind.MAP, (f"m{n}",)))
+        operators.append(OperatorNode(f"j{n}", OperatorKind.JOIN, (f"j{n - 1}", f"n{n}")))
     return _graph(operators, {f"s{n}": partitions + n % 7 for n in range(joins)})
 
 
-def _graph(operators: list[Operator], counts: dict[str, int]) -> Graph:
-    streams = {name: Stream(name, "main", count) for name, count in counts.items()}
+def _graph(operators: list[OperatorNode], counts: dict[str, int]) -> Graph:
+    streams = {name: StreamNode(name, "main", count) for name, count in counts.items()}
     return Graph({operator.name: operator for operator in operators}, streams, {})
 
 

@@ -12,13 +12,13 @@ from bench.row import Aim, Row
 from streamapp_runtime.rows import keys
 from streamapp_runtime.rows.decode import decode
 from streamapp_runtime.rows.encode import encode
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity, Limits, Mark, Store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 
 ENTRIES = 1_000_000
 BATCH = 100_000
 TABLES = (100_000, 1_000_000)
-IDENTITY = Identity("run", "Partition 0", "users", "hash")
+IDENTITY = StoreIdentity("run", "Partition 0", "users", "hash")
 
 
 def rows() -> Iterator[Row]:
@@ -28,7 +28,7 @@ def rows() -> Iterator[Row]:
     for kind in StoreKind:
         for entries in TABLES:
             with TemporaryDirectory() as root:
-                limits = Limits(cached_bytes=64 << 20)
+                limits = StoreLimits(cached_bytes=64 << 20)
                 store = open_store(kind, Path(root) / "users", IDENTITY, owner="bench", limits=limits)
                 yield from _store(f"{kind}, {entries:,} entries", store, entries)
                 store.close()
@@ -79,7 +79,7 @@ def _store(name: str, store: Store, entries: int) -> Iterator[Row]:
     def put() -> None:
         for number, (some, theirs) in enumerate(zip(asked, written, strict=True)):
             store.put(some, theirs)
-            store.apply(Mark("run", "Partition 0", "users", "hash", f"1.{number}.0", number))
+            store.apply(StoreMark("run", "Partition 0", "users", "hash", f"1.{number}.0", number))
 
     def get() -> None:
         for some in asked:

@@ -17,10 +17,10 @@ import pyarrow as pa
 from bench.engine.page_views import views
 from bench.row import Aim, Row
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.log import KafkaSystem
-from streamapp_runtime.systems.kafka.reading import Ranges
-from streamapp_runtime.systems.kafka.wire.reader import WireReader
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.stream_system import RECORDS
 from tests.kafka.broker import Broker
 
 RECORDS_WRITTEN = 500_000
@@ -84,7 +84,7 @@ def _write(system: KafkaSystem, partition: Partition, records: list[pa.RecordBat
         transaction.commit()
 
 
-def _read(source: Ranges, partition: Partition, end: int) -> None:
+def _read(source: RangeReader, partition: Partition, end: int) -> None:
     count = sum(map(len, source.read(partition, 0, end)))
     if count != RECORDS_WRITTEN:
         raise ValueError(f"read {count} records of {RECORDS_WRITTEN}")

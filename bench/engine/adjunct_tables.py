@@ -13,7 +13,7 @@ from bench.engine import page_views
 from bench.engine.apps import adjunct
 from bench.engine.runs import Run, child, run_app
 from bench.row import Aim, Row
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 USERS = 500_000
 MEGABYTES = int(os.environ.get("BENCH_TABLE_MB", "100"))

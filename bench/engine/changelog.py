@@ -8,7 +8,7 @@ from bench.engine import page_views
 from bench.engine.apps import keeping
 from bench.engine.runs import run_app
 from bench.row import Aim, Row
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 VIEWS = 5_000_000
 KEYS = 500_000

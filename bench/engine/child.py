@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Event
 
 from bench.engine.spent import cpu_seconds
-from streamapp.spec.marks import Capability
-from streamapp.spec.parse import parse
+from streamapp.spec.parser import parse
+from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.modes.standalone_run import RunOptions, run_standalone
 from streamapp_runtime.driver.reporting.listeners import Listeners

@@ -17,7 +17,7 @@ from bench.engine.apps import JOIN
 from bench.engine.profile import profile
 from bench.engine.runs import Run, child, run_app
 from bench.row import Aim, Row
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 VIEWS = 6_000_000
 BATCH = 500_000

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from bench.engine.redis_server import MISSING, cpu_of, redis_server
 from bench.row import Aim, Row
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity
+from streamapp_runtime.stores.store import StoreIdentity
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 
 KEYS = 100_000
 BATCH = 100_000
@@ -55,7 +55,9 @@ def _of_store(kind: StoreKind) -> float:
     names = pa.array(NAMES, pa.binary())
     asked = [names.take(pa.array(random.integers(0, KEYS, BATCH))) for _ in range(BATCHES)]
     with tempfile.TemporaryDirectory() as folder:
-        store = open_store(kind, Path(folder) / "users", Identity("run", "task", "users", ""), owner="bench")
+        store = open_store(
+            kind, Path(folder) / "users", StoreIdentity("run", "task", "users", ""), owner="bench"
+        )
         store.load(names, pa.array([VALUE] * KEYS, pa.binary()))
         started = process_time()
         for some in asked:

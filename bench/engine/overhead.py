@@ -14,7 +14,7 @@ from bench.engine import page_views
 from bench.engine.apps import JOIN
 from bench.engine.runs import Moment, Run, run_app
 from bench.row import Aim, Row
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 LANES = (1, 2, 4)
 SIZES = (1, 1_000)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp_runtime.stores.memory_store import MemoryStore
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.snapshot import open_snapshot
-from streamapp_runtime.stores.store import Limits
+from streamapp_runtime.stores.engines.memory_store import MemoryStore
+from streamapp_runtime.stores.store import StoreLimits
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store_snapshot import open_snapshot
 
-CACHED = Limits(cached_bytes=1 << 20)
+CACHED = StoreLimits(cached_bytes=1 << 20)
 
 
 def main(kind: StoreKind, version: Path, *, copied: bool) -> None:

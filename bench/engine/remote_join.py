@@ -31,9 +31,9 @@ from streamapp_runtime.program.operations import LookUp, LookUpRemote
 from streamapp_runtime.remote.reader import RemoteReader
 from streamapp_runtime.remote.settings import RemoteSettings
 from streamapp_runtime.rows.encode import encode
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity, Store
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.stores.store import Store, StoreIdentity
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 COLUMNS = "user STRING, country STRING, tier INT"
 BATCH = 100_000
@@ -88,7 +88,7 @@ def _local(users: Users) -> float:
     schema = users.rows().schema
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "users"
-        store = open_store(StoreKind.LMDB, place, Identity("run", "task", "users", ""), owner="bench")
+        store = open_store(StoreKind.LMDB, place, StoreIdentity("run", "task", "users", ""), owner="bench")
         store.load(users.keys, encode(users.rows(), schema))
 
         def state() -> State:

@@ -18,7 +18,7 @@ from bench.engine import page_views
 from bench.engine.apps import FILLED
 from bench.engine.runs import run_app
 from bench.row import Aim, Row
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 PADDING = 1_000  # bytes of an entry, beside those that are always there
 SIZES = tuple(map(int, os.environ.get("BENCH_STATE_MB", "10,1000").split(",")))

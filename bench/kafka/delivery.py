@@ -16,8 +16,8 @@ from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
 from bench.row import Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery import Delivery
-from streamapp_runtime.systems.kafka.log import KafkaSystem
-from streamapp_runtime.systems.system import RECORDS, StreamOptions
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
 from tests.kafka.broker import Broker
 
 ROWS = 1_000

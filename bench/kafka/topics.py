@@ -10,8 +10,8 @@ import pyarrow as pa
 from bench.engine import page_views
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.systems.kafka.log import KafkaSystem
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import RECORDS
 from tests.kafka.broker import Broker
 
 PARTITIONS = 8

@@ -11,7 +11,7 @@ from time import monotonic
 import click
 import yaml
 
-from streamapp.spec.durations import milliseconds
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.cli.status_text import status_text
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
 from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTransport

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.control.sender import Sent
+from streamapp.control.control_sender import LastSent
 from streamapp.tasks.partition import Partition
 
 FORMAT = 1
@@ -26,7 +26,7 @@ class Reached:
 
     turn: int = 0  # of a batch app: what another turn has reached says nothing in this one
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, as the task was told last
-    sent: Mapping[str, Sent] = field(default_factory=dict)  # by stream that the app makes
+    sent: Mapping[str, LastSent] = field(default_factory=dict)  # by stream that the app makes
     heard: str = ""  # the books of its partitions, as `bookkeeping_codec` writes them
     closed: Mapping[str, int] = field(default_factory=dict)  # by operator: what is before is over in any turn
 
@@ -73,7 +73,7 @@ def _written(reached: Reached) -> dict[str, object]:
 
 
 def _read(found: Mapping[str, Any]) -> Reached:
-    sent = {str(stream): Sent(*map(int, one)) for stream, one in found["sent"].items()}
+    sent = {str(stream): LastSent(*map(int, one)) for stream, one in found["sent"].items()}
     watermarks = {str(stream): int(at) for stream, at in found["watermarks"].items()}
     closed = {str(operator): int(at) for operator, at in found["closed"].items()}
     return Reached(int(found["turn"]), watermarks, sent, str(found["heard"]), closed)

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 
 from streamapp_runtime.checkpoint import DRIVER
-from streamapp_runtime.systems.system import FencedError, System
+from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def decoded(text: bytes | None) -> Incarnation:
     return Incarnation(str(found["run"]), int(found["incarnation"]))
 
 
-def check_newest(system: System, stream: str, number: int) -> None:
+def check_newest(system: StreamSystem, stream: str, number: int) -> None:
     """FencedError when a later incarnation than this one has been recorded."""
     newest = decoded(system.latest(stream).get(DRIVER))
     if newest.number > number:

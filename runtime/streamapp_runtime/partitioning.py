@@ -7,7 +7,7 @@ it goes over all keys at once, four bytes of each at a time.
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.formats.buffers import spans
+from streamapp_runtime.formats.byte_spans import byte_spans
 
 _SEED = np.uint32(0x9747B28C)
 _MULTIPLIER = np.uint32(0x5BD1E995)
@@ -26,7 +26,7 @@ def partition_of(keys: pa.Array, count: int, start: int = 0) -> np.ndarray:
 
 def murmur2(keys: pa.Array) -> np.ndarray:
     """The hash of each key's bytes, unsigned; of a null key it means nothing."""
-    bounds, data = spans(keys)
+    bounds, data = byte_spans(keys)
     starts, lengths = bounds[:-1], np.diff(bounds)
     words = _words(data)
     hashes = lengths.astype(np.uint32) ^ _SEED

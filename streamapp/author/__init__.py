@@ -1,1 +1,5 @@
-"""The author of models: from an app and what is known of its world to a plan, its tasks and their places."""
+"""The one composer of models.
+
+From an app and what is known of its world to names, streams, plan, tasks and the next model. No text or JSON
+of commands.
+"""

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from streamapp.jobmodel.content import following
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
-from streamapp.placement.place import place
-from streamapp.spec.app import StreamApp
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.model_content import next_version
+from streamapp.jobmodel.task_model import TaskModel
+from streamapp.placement.placer import place_tasks
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment
 
 Locations = Mapping[str, str | None]
 
@@ -66,7 +66,7 @@ def next_model(
     placed = before is None or reassign or tasks_changed or processors_changed
     if before is None or placed:
         task_locations = known.task_locations if affine else {}
-        placement = place(assignment.tasks, task_locations, locations, known.owners)
+        placement = place_tasks(assignment.tasks, task_locations, locations, known.owners)
         if isinstance(placement, Refusal):
             return placement
         tasks_of: Mapping[str, Sequence[str]] = placement.tasks_of()
@@ -80,7 +80,7 @@ def next_model(
         processors=tasks_of,
         broadcast=broadcast,
     )
-    model = following(before, proposed)
+    model = next_version(before, proposed)
     if model is not before:
         model = replace(model, version=max(model.version, proposed.version))
     return NextModel(model, locations, placed, tasks_changed, processors_changed)

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from streamapp.author.streams import is_embedded
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import FREQUENCY, MONITOR
-from streamapp.spec.durations import milliseconds
+from streamapp.author.app_streams import is_embedded
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import FREQUENCY, MONITOR
+from streamapp.spec.value_types.durations import milliseconds
 
 EMBEDDED_SECONDS: Final = 2.0
 """The period on an embedded log: partitions are counted there at next to no cost."""

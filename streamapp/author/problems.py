@@ -1,9 +1,9 @@
 """Why an app has no tasks, as problems with the paths of the fields that they are about."""
 
 from streamapp.author.proposal import Proposal
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.refusal import Refusal
 
 _GROUPER_REASONS = frozenset({Reason.GROUPER_INVALID, Reason.GROUPER_CHANGED})

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp.author.reads import broadcast, keeps_state, read_streams
-from streamapp.graph.build import build
+from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
+from streamapp.graph.graph_builder import build_graph
 from streamapp.graph.nodes import Graph
-from streamapp.plan.plan import Mode, Outcome, Plan
+from streamapp.plan.partition_plan import Mode, Plan, PlanOutcome
 from streamapp.plan.planner import plan
-from streamapp.spec.app import StreamApp
-from streamapp.tasks.algorithm import ExpansionAlgorithm, modulo
-from streamapp.tasks.grouper import Grouper, UserGrouper
-from streamapp.tasks.grouping import group
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.planned_counts import planned_counts
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
+from streamapp.tasks.expansion.planned_counts import planned_counts
+from streamapp.tasks.groupers.grouper import Grouper, UserGrouper
+from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
+from streamapp.tasks.groupers.task_grouping import group_tasks
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +48,28 @@ class Proposal:
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
     today = {name: count for name, count in world.counts.items() if count is not None}
-    first = plan(build(app, world.counts), config=app.spec.config, mode=Mode(app.spec.mode))
+    first = plan(build_graph(app, world.counts), config=app.spec.config, mode=Mode(app.spec.mode))
     groups = [join.streams for join in first.joins]
     counts: Mapping[str, int | None] = world.counts
     if world.layout:
         counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
-    graph = build(app, counts)
+    graph = build_graph(app, counts)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
-    if planned.outcome is Outcome.REJECTED:
+    if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
-    return Proposal(graph, planned, group(_request(app, world, graph, planned)))
+    return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned)))
 
 
-def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> Request:
+def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> GroupingRequest:
     counts = {
         name: world.counts.get(name) or planned.streams[name].partitions or 0
         for name in read_streams(graph, planned)
     }
-    return Request(
+    return GroupingRequest(
         streams={name: range(count) for name, count in counts.items()},
         grouper=Grouper(app.spec.grouper, world.grouper),
         stateful=keeps_state(app, graph),
-        broadcast=broadcast(app, planned),
+        broadcast=broadcast_inputs(app, planned),
         processors=world.processors,
         copartition_groups=[join.streams for join in planned.joins],
         algorithm=world.algorithm,

@@ -15,9 +15,9 @@ def check(app: str) -> None:
     Example:
       streamapp check app.yaml
     """
-    from streamapp.cli.sources import apps
+    from streamapp.cli.app_sources import read_apps
 
-    for found in apps(app):
+    for found in read_apps(app):
         lists = {"stream": found.spec.streams, "table": found.spec.tables, "operator": found.spec.operators}
         told = ", ".join(
             f"{len(entries)} {what}{'s' * (len(entries) != 1)}" for what, entries in lists.items()

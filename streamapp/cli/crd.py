@@ -11,6 +11,6 @@ def crd() -> None:
     Example:
       streamapp crd | kubectl apply --server-side -f -
     """
-    from streamapp.spec.crd import text
+    from streamapp.spec.schema.crd_manifest import crd_yaml
 
-    click.echo(text(), nl=False)
+    click.echo(crd_yaml(), nl=False)

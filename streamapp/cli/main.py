@@ -12,7 +12,7 @@ from streamapp.spec.problem import nearest
 GROUP = "streamapp.commands"
 
 
-class Verbs(click.Group):
+class VerbGroup(click.Group):
     """The verbs that this installation has."""
 
     @cached_property
@@ -58,7 +58,9 @@ def _absent(name: str, entry: EntryPoint, module: str) -> click.Command:
     return absent
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(
+    cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(version("streamapp"), prog_name="streamapp")
 def root() -> None:
     """Stateful stream applications on Spark: planned, placed and run from one resource.

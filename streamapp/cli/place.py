@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.counts import Told, count_options
+from streamapp.cli.count_options import CountOptions, count_options
 from streamapp.cli.tasks import PREVIOUS
 
 
@@ -23,7 +23,7 @@ from streamapp.cli.tasks import PREVIOUS
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def place(
     app: str,
-    told: Told,
+    told: CountOptions,
     processors: str | None,
     previous: Path | None,
     output: str,
@@ -40,18 +40,18 @@ def place(
       streamapp place app.yaml --catalog topics.yaml --processors nodes.yaml -o json > before.json
       streamapp place app.yaml --catalog topics.yaml --processors 5 --previous before.json
     """
-    from streamapp.author.place_document import place_document
-    from streamapp.author.place_text import place_text
-    from streamapp.author.tasks_text import tasks_text
-    from streamapp.cli.proposal import previous_answer, proposal, show_rejected_plan
-    from streamapp.cli.sources import one_app
-    from streamapp.placement.place import place as place_tasks
+    from streamapp.cli.app_sources import one_app
+    from streamapp.cli.documents.placement_document import placement_document
+    from streamapp.cli.documents.placement_text import placement_text
+    from streamapp.cli.documents.tasks_text import tasks_text
+    from streamapp.cli.offline_proposal import offline_proposal, read_previous_answer, show_rejected_plan
+    from streamapp.placement.placer import place_tasks
     from streamapp.tasks.refusal import Refusal
 
     found = one_app(app, name)
     title = found.metadata.name
     locations = _processors(processors, found.spec.processors)
-    proposed, before = proposal(found, told, previous_answer(previous), tuple(locations))
+    proposed, before = offline_proposal(found, told, read_previous_answer(previous), tuple(locations))
     if proposed.tasks is None:
         show_rejected_plan(title, proposed)
         sys.exit(1)
@@ -61,23 +61,25 @@ def place(
     formed = proposed.assignment
     placed = place_tasks(formed.tasks, before.task_locality, locations, before.processor_of)
     if output == "json":
-        click.echo(json.dumps(place_document(title, formed, placed, locations, before), indent=2))
+        click.echo(json.dumps(placement_document(title, formed, placed, locations, before), indent=2))
     else:
-        click.echo(place_text(title, placed, locations, before), nl=False)
+        click.echo(placement_text(title, placed, locations, before), nl=False)
     if isinstance(placed, Refusal):
         sys.exit(1)
 
 
 def _processors(said: str | None, own: int) -> dict[str, str | None]:
     from streamapp.author.names import processor_names
-    from streamapp.catalog.file import CatalogError
-    from streamapp.catalog.processors import MOST, read_processors
+    from streamapp.cli.documents.catalog_file import CatalogError
+    from streamapp.cli.documents.processors_file import MOST_PROCESSORS, read_processors
 
     if said is None:
         return dict.fromkeys(processor_names(own))
     if said.isascii() and said.isdecimal():
-        if int(said) > MOST:
-            raise click.BadParameter(f"found {said}; at most {MOST} are allowed", param_hint="--processors")
+        if int(said) > MOST_PROCESSORS:
+            raise click.BadParameter(
+                f"found {said}; at most {MOST_PROCESSORS} are allowed", param_hint="--processors"
+            )
         return dict.fromkeys(processor_names(int(said)))
     try:
         return read_processors(Path(said))

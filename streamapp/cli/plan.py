@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from streamapp.cli.counts import Told, count_options
+from streamapp.cli.count_options import CountOptions, count_options
 
 FORMS = ["text", "json", "dot", "svg", "html"]
 
@@ -20,7 +20,7 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
     app: str,
-    told: Told,
+    told: CountOptions,
     cluster: bool,
     namespace: str | None,
     kubeconfig: str | None,
@@ -49,21 +49,25 @@ def plan(
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
       streamapp plan app.yaml --cluster --namespace shop
     """
-    from streamapp.cli.counts import counts, live
-    from streamapp.cli.looked import Asked, look
-    from streamapp.cli.planned import planned, refused
-    from streamapp.cli.sources import one_app, tell
-    from streamapp.plan.plan import Outcome
-    from streamapp.plan.render import FORMS as RENDERERS
+    from streamapp.cli.app_sources import one_app, report_problems
+    from streamapp.cli.count_options import known_counts, look_up_systems
+    from streamapp.cli.displayed_plan import displayed_plan, task_problems
+    from streamapp.cli.live_lookup import ClusterAccess, look_up
+    from streamapp.plan.partition_plan import PlanOutcome
+    from streamapp.plan.render.forms import FORMS as RENDERERS
 
     found = one_app(app, name)
     if cluster and told.live:
         raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
-    looked = look(found, Asked(namespace, kubeconfig, context)) if cluster else live(found, told)
-    proposal = planned(found, looked, counts(found, told, looked))
+    looked = (
+        look_up(found, ClusterAccess(namespace, kubeconfig, context))
+        if cluster
+        else look_up_systems(found, told)
+    )
+    proposal = displayed_plan(found, looked, known_counts(found, told, looked))
     colour = output == "text" and sys.stdout.isatty()
     click.echo(RENDERERS[output](found.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
-    if problems := looked.problems + refused(found, proposal):
-        tell(app, problems)
-    if problems or proposal.plan.outcome is Outcome.REJECTED:
+    if problems := looked.problems + task_problems(found, proposal):
+        report_problems(app, problems)
+    if problems or proposal.plan.outcome is PlanOutcome.REJECTED:
         sys.exit(1)

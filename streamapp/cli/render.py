@@ -15,9 +15,9 @@ def render(app: str, output: Literal["yaml", "json"]) -> None:
     Example:
       streamapp render app.py | kubectl apply -f -
     """
-    from streamapp.cli.sources import apps
-    from streamapp.spec.render import as_json, as_yaml
+    from streamapp.cli.app_sources import read_apps
+    from streamapp.spec.serialization import as_json, as_yaml
 
     form = as_yaml if output == "yaml" else as_json
     separator = "---\n" if output == "yaml" else ""
-    click.echo(separator.join(form(found) for found in apps(app)), nl=False)
+    click.echo(separator.join(form(found) for found in read_apps(app)), nl=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.counts import Told, count_options
+from streamapp.cli.count_options import CountOptions, count_options
 
 PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -19,7 +19,7 @@ PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def tasks(
     app: str,
-    told: Told,
+    told: CountOptions,
     previous: Path | None,
     output: str,
     name: str | None,
@@ -37,14 +37,14 @@ def tasks(
       streamapp tasks app.yaml --catalog topics.yaml --set views=16 --previous before.json
       streamapp tasks app.yaml --live --set views=16
     """
-    from streamapp.author.tasks_document import tasks_document
-    from streamapp.author.tasks_text import tasks_text
-    from streamapp.cli.proposal import previous_answer, proposal, show_rejected_plan
-    from streamapp.cli.sources import one_app
+    from streamapp.cli.app_sources import one_app
+    from streamapp.cli.documents.tasks_document import tasks_document
+    from streamapp.cli.documents.tasks_text import tasks_text
+    from streamapp.cli.offline_proposal import offline_proposal, read_previous_answer, show_rejected_plan
     from streamapp.tasks.refusal import Refusal
 
     found = one_app(app, name)
-    proposed, before = proposal(found, told, previous_answer(previous), None)
+    proposed, before = offline_proposal(found, told, read_previous_answer(previous), None)
     if proposed.tasks is None:
         show_rejected_plan(found.metadata.name, proposed)
         sys.exit(1)

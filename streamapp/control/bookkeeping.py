@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from streamapp.control.reader import Reader
-from streamapp.control.sender import Sent
-from streamapp.control.upstream import Upstream
+from streamapp.control.control_reader import ControlReader
+from streamapp.control.control_sender import LastSent
+from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.partition import Partition
 
 K = TypeVar("K")
@@ -22,13 +22,13 @@ class Bookkeeping:
     """One task's books. What its partitions have heard goes with them to whichever task reads them next."""
 
     at: int  # when it was taken
-    partitions: Mapping[Partition, Upstream] = field(default_factory=dict)
+    partitions: Mapping[Partition, UpstreamProgress] = field(default_factory=dict)
     emitted: Mapping[str, int] = field(default_factory=dict)  # stream -> watermark that the task was told
-    sent: Mapping[str, Sent] = field(default_factory=dict)  # intermediate stream -> what it wrote last
+    sent: Mapping[str, LastSent] = field(default_factory=dict)  # intermediate stream -> what it wrote last
     whole: bool = True  # False: only what differs from the books before
 
 
-def taken(reader: Reader, sent: Mapping[str, Sent], now: int) -> Bookkeeping:
+def take_bookkeeping(reader: ControlReader, sent: Mapping[str, LastSent], now: int) -> Bookkeeping:
     """The books as they stand, apart from what changes from here on."""
     partitions = {
         Partition(name, index): upstream.copy()
@@ -39,7 +39,7 @@ def taken(reader: Reader, sent: Mapping[str, Sent], now: int) -> Bookkeeping:
     return Bookkeeping(now, partitions, emitted, dict(sent))
 
 
-def changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
+def bookkeeping_changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
     """What differs, or all of it where something is gone: that is so only after a new model."""
     gone = (
         before.partitions.keys() - after.partitions.keys()
@@ -57,7 +57,7 @@ def changes(before: Bookkeeping, after: Bookkeeping) -> Bookkeeping:
     return Bookkeeping(after.at, partitions, emitted, sent, whole=False)
 
 
-def merged(before: Bookkeeping, later: Bookkeeping) -> Bookkeeping:
+def merge_bookkeeping(before: Bookkeeping, later: Bookkeeping) -> Bookkeeping:
     """The books after changes to them."""
     if later.whole:
         return later
@@ -74,7 +74,7 @@ def merged(before: Bookkeeping, later: Bookkeeping) -> Bookkeeping:
     )
 
 
-def resumed(books: Bookkeeping, now: int) -> Bookkeeping:
+def resume_bookkeeping(books: Bookkeeping, now: int) -> Bookkeeping:
     """The books after a pause in which nobody listened: it makes nobody idle."""
     pause = now - books.at
     partitions = {
@@ -89,11 +89,11 @@ def resumed(books: Bookkeeping, now: int) -> Bookkeeping:
     return replace(books, at=now, partitions=partitions)
 
 
-def _same_model(one: Upstream, other: Upstream) -> bool:
+def _same_model(one: UpstreamProgress, other: UpstreamProgress) -> bool:
     return (one.run, one.model) == (other.run, other.model)
 
 
-def _newly_heard(before: Upstream | None, after: Upstream) -> Upstream:
+def _newly_heard(before: UpstreamProgress | None, after: UpstreamProgress) -> UpstreamProgress:
     """Within one model tasks only come; those that said nothing new are left out."""
     if before is None or not _same_model(before, after):
         return after
@@ -105,7 +105,7 @@ def _newly_heard(before: Upstream | None, after: Upstream) -> Upstream:
     )
 
 
-def _heard_in_all(before: Upstream | None, later: Upstream) -> Upstream:
+def _heard_in_all(before: UpstreamProgress | None, later: UpstreamProgress) -> UpstreamProgress:
     if before is None or not _same_model(before, later):
         return later
     return replace(later, reached=before.reached | later.reached, heard=before.heard | later.heard)

@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from pydantic import ValidationError
 
 from streamapp.control.bookkeeping import Bookkeeping
-from streamapp.control.bookkeeping_form import WrittenBooks, read, written
+from streamapp.control.bookkeeping_form import WrittenBookkeeping, bookkeeping_of, written_bookkeeping
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
@@ -20,13 +20,13 @@ FORMAT = 1
 _UNPACKED_LIMIT = 256 * 1024 * 1024
 
 
-def encode(books: Bookkeeping) -> str:
+def encode_bookkeeping(books: Bookkeeping) -> str:
     """The books, or changes to them, as ASCII text."""
-    document = f'{{"format":{FORMAT},"books":{written(books).model_dump_json()}}}'
+    document = f'{{"format":{FORMAT},"books":{written_bookkeeping(books).model_dump_json()}}}'
     return b64encode(zlib.compress(document.encode(), 6)).decode()
 
 
-def decode(text: str) -> Bookkeeping | Refusal:
+def decode_bookkeeping(text: str) -> Bookkeeping | Refusal:
     """The books in a text that `encode` wrote, or a refusal: books are never guessed."""
     try:
         unpack = zlib.decompressobj()
@@ -41,7 +41,7 @@ def decode(text: str) -> Bookkeeping | Refusal:
                 f"it is written in format {document['format']}, and this program reads format {FORMAT}",
                 "use the version of streamapp that wrote it, or a later one",
             )
-        return read(WrittenBooks.model_validate(document["books"]))
+        return bookkeeping_of(WrittenBookkeeping.model_validate(document["books"]))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")

@@ -6,11 +6,11 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from streamapp.control.bookkeeping import Bookkeeping
-from streamapp.control.message import EARLIEST, ENDED
-from streamapp.control.sender import Sent
-from streamapp.control.upstream import Upstream
+from streamapp.control.control_message import EARLIEST, ENDED
+from streamapp.control.control_sender import LastSent
+from streamapp.control.upstream import UpstreamProgress
+from streamapp.tasks.layouts.run_encoding import name_runs, names_of, number_runs, numbers_of
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.runs import name_runs, names, number_runs, numbers
 
 # More tasks than any model has, so that a few bytes cannot ask for all memory.
 _MANY = 10_000_000
@@ -42,7 +42,7 @@ class WrittenUpstream(_Written):
     ago: list[int]
 
 
-class WrittenBooks(_Written):
+class WrittenBookkeeping(_Written):
     """A task's books as they are written."""
 
     at: int
@@ -54,14 +54,14 @@ class WrittenBooks(_Written):
     sent: dict[str, tuple[Number, Time, int]]
 
 
-def written(books: Bookkeeping) -> WrittenBooks:
+def written_bookkeeping(books: Bookkeeping) -> WrittenBookkeeping:
     """The books in the form in which they are written."""
     upstreams = books.partitions.values()
     tasks = name_runs({task for upstream in upstreams for task in upstream.reached})
     runs = sorted({run for upstream in upstreams for run in (upstream.run, upstream.left) if run is not None})
-    number_of = {task: number for number, task in enumerate(names(tasks))}
+    number_of = {task: number for number, task in enumerate(names_of(tasks))}
     run_of = {run: number for number, run in enumerate(runs)}
-    return WrittenBooks(
+    return WrittenBookkeeping(
         at=books.at,
         whole=books.whole,
         tasks=tasks,
@@ -75,25 +75,25 @@ def written(books: Bookkeeping) -> WrittenBooks:
     )
 
 
-def read(form: WrittenBooks) -> Bookkeeping:
+def bookkeeping_of(form: WrittenBookkeeping) -> Bookkeeping:
     """The books of which this is the written form; what does not agree with itself is a ValueError."""
     if sum(count for _, _, count, _ in form.tasks) > _MANY:
         raise ValueError("it names more tasks than any model has")
-    tasks = names(form.tasks)
+    tasks = names_of(form.tasks)
     return Bookkeeping(
         at=form.at,
         partitions={
             Partition(one.stream, one.index): _read(one, form.at, tasks, form.runs) for one in form.partitions
         },
         emitted=form.emitted,
-        sent={name: Sent(model, watermark, at) for name, (model, watermark, at) in form.sent.items()},
+        sent={name: LastSent(model, watermark, at) for name, (model, watermark, at) in form.sent.items()},
         whole=form.whole,
     )
 
 
 def _written(
     partition: Partition,
-    upstream: Upstream,
+    upstream: UpstreamProgress,
     at: int,
     number_of: Mapping[str, int],
     run_of: Mapping[str, int],
@@ -119,14 +119,14 @@ def _written(
     )
 
 
-def _read(form: WrittenUpstream, at: int, tasks: Sequence[str], runs: Sequence[str]) -> Upstream:
+def _read(form: WrittenUpstream, at: int, tasks: Sequence[str], runs: Sequence[str]) -> UpstreamProgress:
     if sum(count for _, count, _ in form.who) != len(form.reached):
         raise ValueError("it names other tasks than those that have spoken")
-    who = [tasks[number] for number in numbers(form.who)]
+    who = [tasks[number] for number in numbers_of(form.who)]
     reached = [ENDED if distance is None else form.base + distance for distance in form.reached]
     if any(watermark > ENDED for watermark in reached):
         raise ValueError("a task is past the end of its stream")
-    return Upstream(
+    return UpstreamProgress(
         since=form.since,
         watermark=form.watermark,
         spoken=form.spoken,

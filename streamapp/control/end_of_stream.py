@@ -2,17 +2,17 @@
 
 from collections.abc import Collection, Mapping
 
-from streamapp.control.message import ENDED
-from streamapp.control.upstream import Upstream
-from streamapp.control.watermark import StreamWatermark
+from streamapp.control.control_message import ENDED
+from streamapp.control.stream_watermark import StreamWatermark
+from streamapp.control.upstream import UpstreamProgress
 
 
-def tasks_ended(upstream: Upstream) -> frozenset[str]:
+def tasks_ended(upstream: UpstreamProgress) -> frozenset[str]:
     """The upstream tasks of the newest model that have ended, as this partition has heard."""
     return frozenset(task for task, reached in upstream.reached.items() if reached == ENDED)
 
 
-def partition_ended(upstream: Upstream) -> bool:
+def partition_ended(upstream: UpstreamProgress) -> bool:
     """Whether all upstream tasks have ended, so that the partition holds nothing more."""
     return upstream.watermark == ENDED
 

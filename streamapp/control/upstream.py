@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from streamapp.control.idle import IdleRule
-from streamapp.control.message import ENDED, Control, Speaker
+from streamapp.control.control_message import ENDED, Control, UpstreamTask
+from streamapp.control.idle_rule import IdleRule
 
 
 @dataclass(slots=True)
-class Upstream:
+class UpstreamProgress:
     """The words of the newest model's tasks, and the watermark reached, which never goes back.
 
     A source partition has no upstream tasks; what it reaches is told directly. Every field is part of the
@@ -76,7 +76,7 @@ class Upstream:
         """The same, apart from this one."""
         return replace(self, reached=dict(self.reached), heard=dict(self.heard))
 
-    def _listens(self, speaker: Speaker, now: int, run: str | None) -> bool:
+    def _listens(self, speaker: UpstreamTask, now: int, run: str | None) -> bool:
         if speaker.run != self.run:
             if speaker.run != run if run is not None else speaker.run == self.left:
                 return False
@@ -88,7 +88,7 @@ class Upstream:
         self.tasks = speaker.tasks
         return True
 
-    def _begin(self, speaker: Speaker, now: int) -> None:
+    def _begin(self, speaker: UpstreamTask, now: int) -> None:
         """Wait for all tasks of a new model. What those of the last one had reached together stays."""
         self._advances(self._lowest())
         if self.run is not None:

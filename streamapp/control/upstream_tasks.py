@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from streamapp.tasks.partition import Partition
 
 
-def readers(assignment: Mapping[str, Iterable[Partition]]) -> dict[str, set[str]]:
+def reading_tasks(assignment: Mapping[str, Iterable[Partition]]) -> dict[str, set[str]]:
     """For each stream the tasks that own a partition of it, broadcast ones included."""
     found: dict[str, set[str]] = {}
     for task, partitions in assignment.items():

@@ -1,11 +1,11 @@
 """The same app written as a Python program; it renders to the resource."""
 
-from streamapp.dsl.app import App, SystemHandle
-from streamapp.dsl.flow import Flow, StreamHandle, TableHandle
-from streamapp.spec.operators import Hopping, Session, Tumbling, Window
-from streamapp.spec.state import Placement, State
-from streamapp.spec.streams import EventTime
-from streamapp.spec.tables import Cache, Remote, Retry, SideInput
+from streamapp.dsl.app_program import App, SystemHandle
+from streamapp.dsl.stream_flow import Flow, StreamHandle, TableHandle
+from streamapp.spec.resource.operators import Hopping, Session, Tumbling, Window
+from streamapp.spec.resource.state import Placement, State
+from streamapp.spec.resource.streams import EventTime
+from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
 
 __all__ = [
     "App",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class MetricKind(StrEnum):
     """What may become of a value."""
 
     COUNTER = "counter"  # only grows, from 0 at each start of the process
@@ -18,7 +18,7 @@ class Metric:
     """A measured thing."""
 
     name: str
-    kind: Kind
+    kind: MetricKind
     about: str
     labels: tuple[str, ...] = ()  # what its values are told apart by
 

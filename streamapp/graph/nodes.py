@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class OperatorKind(StrEnum):
     """What an operator does; the values are the resource's own words."""
 
     INPUT = "input"
@@ -24,11 +24,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class OperatorNode:
     """One vertex. `stream` is what an input reads or a partitionBy, broadcast or sendTo writes."""
 
     name: str
-    kind: Kind
+    kind: OperatorKind
     inputs: tuple[str, ...] = ()
     stream: str | None = None
     tables: tuple[str, ...] = ()  # read and written by process; read by joinTable; written by sendToTable
@@ -37,11 +37,11 @@ class Operator:
     @property
     def cuts(self) -> bool:
         """Whether what follows reads a stream that this operator writes, instead of its rows directly."""
-        return self.kind in (Kind.PARTITION_BY, Kind.BROADCAST)
+        return self.kind in (OperatorKind.PARTITION_BY, OperatorKind.BROADCAST)
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamNode:
     """A stream that exists outside the app: an input, an output or a side input."""
 
     name: str
@@ -51,7 +51,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableNode:
     """A table; a remote one has no partitions of its own, a broadcast one is whole everywhere."""
 
     name: str
@@ -69,6 +69,6 @@ class Table:
 class Graph:
     """All of an app that planning needs. Order of declaration is kept for display and means nothing."""
 
-    operators: Mapping[str, Operator]
-    streams: Mapping[str, Stream]
-    tables: Mapping[str, Table]
+    operators: Mapping[str, OperatorNode]
+    streams: Mapping[str, StreamNode]
+    tables: Mapping[str, TableNode]

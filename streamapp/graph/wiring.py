@@ -7,10 +7,10 @@ A name that nothing declares is passed over: saying so is the planner's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streamapp.graph.nodes import Graph, Kind, Operator
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
 
-_READS_TABLES = (Kind.JOIN_TABLE, Kind.PROCESS)
-_WRITES_TABLES = (Kind.SEND_TO_TABLE, Kind.PROCESS)
+_READS_TABLES = (OperatorKind.JOIN_TABLE, OperatorKind.PROCESS)
+_WRITES_TABLES = (OperatorKind.SEND_TO_TABLE, OperatorKind.PROCESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ def wire(graph: Graph) -> Wiring:
     return Wiring(operators, tables, streams, before, reads)
 
 
-def streams_read(graph: Graph, operator: Operator) -> Iterator[str]:
+def streams_read(graph: Graph, operator: OperatorNode) -> Iterator[str]:
     """The streams whose records an operator is given: an input's own, and those that partitionBys made."""
-    if operator.kind is Kind.INPUT and operator.stream is not None:
+    if operator.kind is OperatorKind.INPUT and operator.stream is not None:
         yield operator.stream
     for name in operator.inputs:
         producer = graph.operators.get(name)
@@ -68,7 +68,7 @@ def streams_read(graph: Graph, operator: Operator) -> Iterator[str]:
             yield producer.stream
 
 
-def _direct(graph: Graph, operator: Operator) -> Iterator[Operator]:
+def _direct(graph: Graph, operator: OperatorNode) -> Iterator[OperatorNode]:
     """The operators whose rows an operator is handed in the same task."""
     for name in operator.inputs:
         producer = graph.operators.get(name)
@@ -80,7 +80,7 @@ def broadcast_streams(graph: Graph) -> set[str]:
     """The streams that every task reads whole, and that therefore constrain nothing."""
     broadcast = {name for name, stream in graph.streams.items() if stream.broadcast}
     for operator in graph.operators.values():
-        if operator.kind is Kind.BROADCAST and operator.stream is not None:
+        if operator.kind is OperatorKind.BROADCAST and operator.stream is not None:
             broadcast.add(operator.stream)
     return broadcast
 
@@ -91,7 +91,7 @@ def _partitioned_streams(graph: Graph) -> tuple[str, ...]:
     for operator in graph.operators.values():
         if operator.stream is None:
             continue
-        if operator.kind is Kind.INPUT:
+        if operator.kind is OperatorKind.INPUT:
             read.add(operator.stream)
         elif operator.cuts:
             made.add(operator.stream)

@@ -1,1 +1,4 @@
-"""The versioned map of which task owns what and which processor runs it, in JSON and in few bytes."""
+"""The versioned map of which task owns what and which processor runs it, its rules.
+
+Its content hash and its stored form.
+"""

@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from streamapp.jobmodel.content import canonical, content
-from streamapp.jobmodel.invalid import InvalidJobModelError
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
-from streamapp.jobmodel.unreadable import ModelUnreadableError
+from streamapp.jobmodel.invalid_model import InvalidJobModelError
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.model_content import canonical_json, model_content
+from streamapp.jobmodel.task_model import TaskModel
+from streamapp.jobmodel.unreadable_data import ModelUnreadableError
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 
@@ -24,7 +24,7 @@ _FORMAT = 1
 
 def to_json(model: JobModel) -> str:
     """The model as a JSON document."""
-    document = {"format": _FORMAT, "version": model.version, **content(model)}
+    document = {"format": _FORMAT, "version": model.version, **model_content(model)}
     document["checksum"] = _checksum(document)
     lines = (f"  {json.dumps(key)}: {_value(value)}" for key, value in document.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -54,7 +54,7 @@ def _value(value: object) -> str:
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
-    return f"sha256:{hashlib.sha256(canonical(document)).hexdigest()}"
+    return f"sha256:{hashlib.sha256(canonical_json(document)).hexdigest()}"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

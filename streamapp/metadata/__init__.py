@@ -1,1 +1,4 @@
-"""Edge: where what an app knows about itself is kept between two runs, and the locality kept there."""
+"""Where what an app knows about itself is kept between two runs, and the locality kept there.
+
+An edge: it reads and writes files.
+"""

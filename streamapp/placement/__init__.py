@@ -1,1 +1,1 @@
-"""Who runs where: locations, the optimal assignment, standby copies, and what a change of it moves."""
+"""Who runs where: the optimal assignment of tasks to processors, standbys, and what a change of it moves."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from streamapp.placement.location import same_location
+from streamapp.placement.locations.location_id import same_location
 
 Locations = Mapping[str, str | None]
 

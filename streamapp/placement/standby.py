@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
 
-from streamapp.placement.placement import Placement
+from streamapp.placement.task_placement import TaskPlacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Standbys:
 
 
 def place_standbys(
-    placement: Placement, replicas: int, previous: Mapping[str, Collection[str]] | None = None
+    placement: TaskPlacement, replicas: int, previous: Mapping[str, Collection[str]] | None = None
 ) -> Standbys:
     """So many copies of each task beside the one that runs; `previous` are the copies of before."""
     choice = _Choice(placement, replicas)
@@ -59,7 +59,7 @@ def place_standbys(
 class _Choice:
     """Copies as they are chosen, and how many each processor has."""
 
-    def __init__(self, placement: Placement, replicas: int) -> None:
+    def __init__(self, placement: TaskPlacement, replicas: int) -> None:
         self.copies: defaultdict[str, list[str]] = defaultdict(list)
         self._replicas = replicas
         self._runs = placement.processor_of

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from streamapp.graph.groups import Groups
-from streamapp.graph.members import lowest, mask_of, members, numbers_in
-from streamapp.plan.because import Because, Ground
+from streamapp.graph.bit_sets import lowest, mask_of, members, numbers_in
+from streamapp.graph.join_groups import JoinGroups
+from streamapp.plan.count_reason import CountReason, CountSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class Agreement:
     """Streams tied to each other, and why each stream without a count of its own has its origin's."""
 
     components: tuple[tuple[str, ...], ...]
-    imposed: Mapping[str, Because]
+    imposed: Mapping[str, CountReason]
 
 
-def agree(groups: Groups, given: Mapping[str, int]) -> Agreement:
+def agree_counts(groups: JoinGroups, given: Mapping[str, int]) -> Agreement:
     """Carry the given counts along the joins as far as they agree."""
     names = groups.streams
     components = _Components([given.get(name) for name in names])
@@ -112,7 +112,7 @@ class _Components:
         return root
 
 
-def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, Because]]:
+def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, CountReason]]:
     """Follow the ties outwards from the streams whose counts were given."""
     origin = {number: number for number in numbers_in(components.given)}
     waiting = deque(origin)
@@ -123,4 +123,4 @@ def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str
                 origin[other] = origin[number]
                 waiting.append(other)
                 met, first = names[number], names[origin[number]]
-                yield names[other], Because(Ground.IMPOSED, operator=join, stream=met, origin=first)
+                yield names[other], CountReason(CountSource.IMPOSED, operator=join, stream=met, origin=first)

@@ -2,29 +2,31 @@
 
 from collections.abc import Iterator, Mapping
 
-from streamapp.graph.groups import join_groups
+from streamapp.graph.join_groups import join_groups
 from streamapp.graph.nodes import Graph
 from streamapp.graph.stages import stages
 from streamapp.graph.wiring import broadcast_streams
-from streamapp.plan.agreement import Agreement, agree
-from streamapp.plan.because import Because, Ground
-from streamapp.plan.counts import Count, default_count, given_counts, missing_streams
-from streamapp.plan.mismatch import mismatches
-from streamapp.plan.plan import Mode, Plan, PlannedStream, Role
-from streamapp.plan.roles import roles
-from streamapp.plan.structure import structure_errors
-from streamapp.plan.tally import planned_joins, tally
-from streamapp.plan.unfounded import count_errors, missing_error, unresolved_error
+from streamapp.plan.agreement import Agreement, agree_counts
+from streamapp.plan.count_errors import count_errors, missing_error, unresolved_error
+from streamapp.plan.count_reason import CountReason, CountSource
+from streamapp.plan.given_counts import PartitionCount, default_count, given_counts, missing_streams
+from streamapp.plan.group_counts import group_counts, planned_joins
+from streamapp.plan.join_mismatches import mismatches
+from streamapp.plan.partition_plan import Mode, Plan, PlannedStream, Role
+from streamapp.plan.stream_roles import stream_roles
+from streamapp.plan.structure_errors import structure_errors
 
 
 def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = Mode.STREAM) -> Plan:
     """Infer every count, then check every join; a graph that is wrong is planned as far as it goes."""
     settings = config or {}
-    role_of = roles(graph)
+    role_of = stream_roles(graph)
     given = given_counts(graph, role_of)
     missing = missing_streams(role_of, given)
     groups = join_groups(graph)
-    agreement = agree(groups.without(missing), {name: count.partitions for name, count in given.items()})
+    agreement = agree_counts(
+        groups.without(missing), {name: count.partitions for name, count in given.items()}
+    )
     default = default_count(settings, role_of, given)
     broadcast = broadcast_streams(graph)
     streams = {
@@ -33,13 +35,13 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
             partitions=count.partitions if count else None,
             role=role,
             system=graph.streams[name].system if name in graph.streams else "",
-            because=count.because if count else Because(Ground.UNKNOWN),
+            because=count.because if count else CountReason(CountSource.UNKNOWN),
             broadcast=name in broadcast,
         )
         for name, role in role_of.items()
         for count in (_count(name, role, given, agreement, default),)
     }
-    counted = tally(groups, streams)
+    counted = group_counts(groups, streams)
     unfounded = [*count_errors(graph, settings), *missing_error(graph, missing)]
     wrong = [*structure_errors(graph), *unfounded, *mismatches(graph, groups, counted)]
     if not unfounded:  # else a count that nothing gives is only what follows from one that is wrong
@@ -56,15 +58,19 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
 
 
 def _count(
-    name: str, role: Role, given: Mapping[str, Count], agreement: Agreement, default: Count | None
-) -> Count | None:
+    name: str,
+    role: Role,
+    given: Mapping[str, PartitionCount],
+    agreement: Agreement,
+    default: PartitionCount | None,
+) -> PartitionCount | None:
     if name in given:
         return given[name]
     if role is not Role.INTERMEDIATE:
         return None
     because = agreement.imposed.get(name)
     if because is not None and because.origin is not None:
-        return Count(given[because.origin].partitions, because)
+        return PartitionCount(given[because.origin].partitions, because)
     return default
 
 

@@ -1,1 +1,4 @@
-"""What operator and driver tell each other: the accepted app, the wanted model, the report, the ending."""
+"""What operator and driver tell each other.
+
+The accepted app, the wanted state, the report, the termination message.
+"""

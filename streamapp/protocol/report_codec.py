@@ -4,11 +4,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from streamapp.protocol.message import Form, damaged, read, write
-from streamapp.protocol.packed import pack, unpack
-from streamapp.protocol.report import Progress, Report, Seat, State, Warned
-from streamapp.protocol.wanted import layout_in
-from streamapp.tasks.layout_codec import encode as encode_layout
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progress, Report, ReportedWarning
+from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
+from streamapp.protocol.packed_lists import pack_rows, unpack_rows
+from streamapp.protocol.wanted_state import layout_in
+from streamapp.tasks.layouts.layout_codec import encode_layout
 from streamapp.tasks.partition import Partition
 
 KIND: Final = "report"
@@ -18,19 +18,19 @@ LONGEST_MESSAGE: Final = 2_000
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Warned(Form):
+class _Warned(MessageForm):
     reason: str
     path: str = ""
     message: str = ""
     model_version: int = 0
 
 
-class _Progress(Form):
+class _Progress(MessageForm):
     lag: Count = 0
     restoring: Count = 0
 
 
-class _Written(Form):
+class _Written(MessageForm):
     state: str
     driver: str = ""
     incarnation: Count = 0
@@ -66,8 +66,8 @@ def encode_report(report: Report) -> str:
         run_id=report.run_id,
         model_version=report.model_version,
         processors=len(seats),
-        binding=pack(seats, 2) if seats else "",
-        moved=pack({task: (name,) for task, name in report.moved.items()}, 1) if report.moved else "",
+        binding=pack_rows(seats, 2) if seats else "",
+        moved=pack_rows({task: (name,) for task, name in report.moved.items()}, 1) if report.moved else "",
         counts=dict(sorted(report.counts.items())),
         ends=ends,
         layout=encode_layout(report.layout) if report.layout else "",
@@ -82,18 +82,18 @@ def encode_report(report: Report) -> str:
             for one in report.warnings[:MOST_WARNINGS]
         ],
     )
-    return write(KIND, form)
+    return write_message(KIND, form)
 
 
 def decode_report(text: str) -> Report:
     """As it was sent; an UnreadableError where any part of it cannot be trusted."""
-    form = read(KIND, _Written, text)
+    form = read_message(KIND, _Written, text)
     try:
-        state = State(form.state)
+        state = DriverState(form.state)
     except ValueError as error:
-        raise damaged(KIND, str(error)) from None
-    seats = unpack(form.binding, 2) if form.binding else {}
-    moved = unpack(form.moved, 1) if form.moved else {}
+        raise damaged_message(KIND, str(error)) from None
+    seats = unpack_rows(form.binding, 2) if form.binding else {}
+    moved = unpack_rows(form.moved, 1) if form.moved else {}
     return Report(
         state=state,
         driver=form.driver,
@@ -102,7 +102,9 @@ def decode_report(text: str) -> Report:
         generation=form.generation,
         run_id=form.run_id,
         model_version=form.model_version,
-        binding={name: Seat(location, executor or "") for name, (location, executor) in seats.items()},
+        binding={
+            name: ExecutorBinding(location, executor or "") for name, (location, executor) in seats.items()
+        },
         moved={task: name or "" for task, (name,) in moved.items()},
         counts=form.counts,
         ends={
@@ -110,5 +112,5 @@ def decode_report(text: str) -> Report:
         },
         layout=layout_in(form.layout),
         progress=Progress(form.progress.lag, form.progress.restoring),
-        warnings=tuple(Warned(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
+        warnings=tuple(ReportedWarning(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
     )

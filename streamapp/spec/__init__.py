@@ -1,1 +1,4 @@
-"""The StreamApp resource: its model, its defaults, and parsing that says precisely what is wrong."""
+"""The StreamApp resource: its models, its texts, its checks and what is generated from it.
+
+It imports nothing of the product.
+"""

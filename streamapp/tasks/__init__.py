@@ -1,1 +1,4 @@
-"""Who owns which partition: groupers, their fixed-tasks forms, expansion, and the remembered layout."""
+"""Who owns which partition: groupers, expansion, and the layout that is kept with the state.
+
+Partition and refusal, at its root, are shared by all rules.
+"""

@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.adjunct.succession import waits_for_older
+from streamapp.side_inputs.growth_order import waits_for_older
 from streamapp.tasks.partition import Partition
 
 OLD, NEW = Partition("users>tiers", 0), Partition("users>tiers", 1)

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from streamapp.author.proposal import World, propose
-from streamapp.author.reads import broadcast_input, keeps_state, read_streams
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data, parse
+from streamapp.author.task_inputs import keeps_state, parse_broadcast_input, read_streams
+from streamapp.spec.parser import parse, parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -21,7 +21,7 @@ def app_of(**changes: object) -> StreamApp:
         ],
         "operators": [{"name": "sink", "sendTo": {"from": "views", "stream": "out"}}],
     }
-    parsed = from_data(
+    parsed = parse_data(
         {
             "apiVersion": "streamapp.dev/v1alpha1",
             "kind": "StreamApp",
@@ -48,7 +48,7 @@ JOIN = [
     ],
 )
 def test_a_broadcast_input_is_a_stream_a_partition_or_several(text: str, entries: list[object]) -> None:
-    assert list(broadcast_input(text)) == entries
+    assert list(parse_broadcast_input(text)) == entries
 
 
 def test_outputs_are_not_read() -> None:

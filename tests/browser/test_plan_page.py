@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render import html, svg
+from streamapp.plan.render.drawing import svg_document
+from streamapp.plan.render.web_page import html_document
 from tests.browser.chromium import chromium, opened
 from tests.graph.drawing import drawn, join, maps, reads
 from tests.plan.render.conflicts import eight_and_six
@@ -27,7 +28,7 @@ def browser() -> Iterator[Browser]:
 
 
 def page_of(graph: Graph) -> str:
-    return html.render("page-views", graph, plan(graph))
+    return html_document.render("page-views", graph, plan(graph))
 
 
 def node(page: Page, name: str, shape: str) -> Locator:
@@ -188,7 +189,7 @@ def test_names_that_look_like_markup_are_text(browser: Browser) -> None:
 
 def test_the_drawing_alone_looks_the_same_as_an_image_of_its_own(browser: Browser) -> None:
     graph = shop(30, users=6)
-    with opened(browser, svg.render("page-views", graph, plan(graph)), dark=True) as (page, asked):
+    with opened(browser, svg_document.render("page-views", graph, plan(graph)), dark=True) as (page, asked):
         nodes = boxes(page, ".node")
         assert not [pair for pair in combinations(nodes, 2) if overlap(*pair)]
         assert style(node(page, "known", "join").locator(".outline"), "stroke") == DARK_RED

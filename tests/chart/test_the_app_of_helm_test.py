@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
@@ -24,7 +24,7 @@ def manifest(helm: Helm, *said: str) -> dict[str, Any]:
 
 
 def parsed(helm: Helm, *said: str) -> StreamApp:
-    read = from_data(manifest(helm, *said))
+    read = parse_data(manifest(helm, *said))
     assert not read.problems, read.problems
     return read.apps[0]
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from streamapp.control.message import Control
+from streamapp.control.control_message import Control
 from tests.control.saying import ends, says
 
 

@@ -1,9 +1,9 @@
 """A source, a partitionBy and a sink, as tasks run them: the rules put together without an engine."""
 
-from streamapp.control.codec import decode
-from streamapp.control.message import EndOfStream, Speaker, Watermark
-from streamapp.control.reader import Reader
-from streamapp.control.sender import Sender, Sent, output_watermark
+from streamapp.control.control_message import EndOfStream, UpstreamTask, Watermark
+from streamapp.control.control_reader import ControlReader
+from streamapp.control.control_sender import ControlSender, LastSent, output_watermark
+from streamapp.control.message_codec import decode_message
 from streamapp.tasks.partition import Partition
 
 Watermarks = dict[str, dict[str, dict[str, int | None]]]
@@ -21,16 +21,19 @@ class Pipeline:
             ]
             for index in range(max(sources, intermediate))
         }
-        self.tasks = {task: Reader.of(partitions, 0) for task, partitions in read.items()}
-        self.sent: dict[str, Sent] = {}
+        self.tasks = {task: ControlReader.of(partitions, 0) for task, partitions in read.items()}
+        self.sent: dict[str, LastSent] = {}
 
     def step(self, index: int, reached: int, now: int) -> None:
         """A source partition reaches a watermark; its task writes, and everyone hears."""
         writer = f"task {index}"
         self.tasks[writer].reach(Partition("source", index), reached, now)
         self.tasks[writer].advance(now)
-        sender = Sender(
-            "int", self.partitions["int"], Speaker(writer, self.partitions["source"], "run", 1), interval=0
+        sender = ControlSender(
+            "int",
+            self.partitions["int"],
+            UpstreamTask(writer, self.partitions["source"], "run", 1),
+            interval=0,
         )
         watermark = output_watermark(["source"], self.tasks[writer].watermarks())
         message = sender.due(watermark, self.sent.get(writer), now)
@@ -38,7 +41,7 @@ class Pipeline:
             return
         self.sent[writer] = sender.sent(message, now)
         for partition, value in sender.records(message):
-            heard = decode(value)
+            heard = decode_message(value)
             assert isinstance(heard, Watermark | EndOfStream), heard
             for task in self.tasks.values():
                 task.accept(partition, heard, now)

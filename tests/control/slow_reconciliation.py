@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamapp.control.message import Control
+from streamapp.control.control_message import Control
 
 
 def partition_watermark(history: Sequence[Control]) -> int | None:

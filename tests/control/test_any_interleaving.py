@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.control.message import ENDED, Control
+from streamapp.control.control_message import ENDED, Control
 from tests.control.histories import streams
 from tests.control.saying import P, hears, reader
 from tests.control.slow_reconciliation import partition_watermark, stream_watermark

@@ -1,6 +1,6 @@
+from streamapp.control.control_message import ENDED
+from streamapp.control.control_reader import ControlReader
 from streamapp.control.end_of_stream import all_ended, ends_among, partition_ended, stream_ended, tasks_ended
-from streamapp.control.message import ENDED
-from streamapp.control.reader import Reader
 from streamapp.tasks.partition import Partition
 from tests.control.saying import P, ends, hears, reader, says
 
@@ -40,7 +40,7 @@ def test_a_word_after_the_end_changes_nothing() -> None:
 
 def test_a_task_has_ended_when_all_its_streams_have() -> None:
     views = Partition("views", 0)
-    listener = Reader.of([views, P[0]], now=0)
+    listener = ControlReader.of([views, P[0]], now=0)
     assert ends_among({"int": 5}) == ()
     listener.reach(views, ENDED, 0)
     assert ends_among(listener.advance(0)) == ("views",)

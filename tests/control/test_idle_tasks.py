@@ -3,17 +3,17 @@ from math import floor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.control.idle import IdleRule
-from streamapp.control.message import ENDED
-from streamapp.control.reader import Reader
-from streamapp.control.watermark import Reading
+from streamapp.control.control_message import ENDED
+from streamapp.control.control_reader import ControlReader
+from streamapp.control.idle_rule import IdleRule
+from streamapp.control.stream_watermark import WatermarkPolicy
 from streamapp.tasks.partition import Partition
 from tests.control.saying import P, ends, hears, reader, says
 
-IDLE = Reading(idle_tasks=IdleRule(timeout=100, quorum=0.5))
+IDLE = WatermarkPolicy(idle_tasks=IdleRule(timeout=100, quorum=0.5))
 
 
-def two_tasks(now: int = 0) -> Reader:
+def two_tasks(now: int = 0) -> ControlReader:
     """a at 5 and b at 8, both heard at 0."""
     listener = reader(reading=IDLE, now=now)
     hears(listener, P[0], says("a", 5), now)
@@ -59,7 +59,7 @@ def test_the_quorum_is_rounded_down() -> None:
 
 
 def test_when_all_are_idle_nothing_advances() -> None:
-    listener = reader(reading=Reading(idle_tasks=IdleRule(100, 0.0)))
+    listener = reader(reading=WatermarkPolicy(idle_tasks=IdleRule(100, 0.0)))
     hears(listener, P[0], says("a", 5), 0)
     hears(listener, P[0], says("b", 8), 0)
     assert listener.advance(500) == {}
@@ -80,7 +80,7 @@ def test_a_new_model_gives_its_tasks_the_whole_timeout() -> None:
 
 
 def test_a_task_that_ended_counts_as_active_and_ends_nobody_who_is_silent() -> None:
-    listener = reader(reading=Reading(idle_tasks=IdleRule(100, 0.6)))
+    listener = reader(reading=WatermarkPolicy(idle_tasks=IdleRule(100, 0.6)))
     for task in "abc":
         hears(listener, P[0], says(task, 5, of=3), 0)
     hears(listener, P[0], ends("c", of=3), 10)
@@ -99,8 +99,8 @@ def test_a_task_that_comes_back_does_not_take_the_watermark_back() -> None:
 
 def test_a_silent_source_partition_holds_the_stream_back_until_the_timeout() -> None:
     views = [Partition("views", index) for index in range(2)]
-    rule = Reading(idle_partitions=IdleRule(timeout=100, quorum=0.5))
-    listener = Reader.of(views, 0, {"views": rule})
+    rule = WatermarkPolicy(idle_partitions=IdleRule(timeout=100, quorum=0.5))
+    listener = ControlReader.of(views, 0, {"views": rule})
     listener.reach(views[0], 10, 0)
     assert listener.advance(99) == {}
     listener.reach(views[0], 20, 100)
@@ -119,7 +119,7 @@ WORDS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 3), st.integers(0,
 def test_the_rule_is_what_it_says(of: int, tenths: int, words: list[tuple[int, int, int]]) -> None:
     """Restated over all words so far: (time, task, timestamp), those that were accepted."""
     quorum = tenths / 10
-    listener = reader(reading=Reading(idle_tasks=IdleRule(timeout=100, quorum=quorum)))
+    listener = reader(reading=WatermarkPolicy(idle_tasks=IdleRule(timeout=100, quorum=quorum)))
     now, watermark = 0, -1
     accepted: list[tuple[int, str, int]] = []
     for pause, number, timestamp in words:

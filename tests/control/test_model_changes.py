@@ -3,9 +3,9 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.control.codec import decode
-from streamapp.control.message import ENDED, Control, EndOfStream, Speaker, Watermark
-from streamapp.control.sender import Sender, Sent
+from streamapp.control.control_message import ENDED, Control, EndOfStream, UpstreamTask, Watermark
+from streamapp.control.control_sender import ControlSender, LastSent
+from streamapp.control.message_codec import decode_message
 from tests.control.saying import P, ends, hears, reader, says
 
 
@@ -15,7 +15,7 @@ class Upstream:
 
     partitions: int
     log: list[list[bytes]] = field(default_factory=list)
-    sent: dict[str, Sent] = field(default_factory=dict)
+    sent: dict[str, LastSent] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
     model: int = 0
     tasks: tuple[str, ...] = ()
@@ -32,8 +32,8 @@ class Upstream:
 
     def write(self, now: int) -> None:
         for task in self.tasks:
-            sender = Sender(
-                "int", self.partitions, Speaker(task, len(self.tasks), "r", self.model), interval=10
+            sender = ControlSender(
+                "int", self.partitions, UpstreamTask(task, len(self.tasks), "r", self.model), interval=10
             )
             message = sender.due(self.reached[task], self.sent.get(task), now)
             if message is not None:
@@ -43,7 +43,7 @@ class Upstream:
 
 
 def heard(value: bytes) -> Control:
-    message = decode(value)
+    message = decode_message(value)
     assert isinstance(message, Watermark | EndOfStream)
     return message
 

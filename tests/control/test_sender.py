@@ -3,21 +3,21 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.control.codec import decode
-from streamapp.control.message import ENDED, NO_BOUND, EndOfStream, Speaker, Watermark
-from streamapp.control.sender import Sender, Sent, output_watermark, starting_watermark
+from streamapp.control.control_message import ENDED, NO_BOUND, EndOfStream, UpstreamTask, Watermark
+from streamapp.control.control_sender import ControlSender, LastSent, output_watermark, starting_watermark
+from streamapp.control.message_codec import decode_message
 from streamapp.tasks.partition import Partition
 
-ME = Speaker("a", 2, "r", 3)
-SENDER = Sender("int", 4, ME, interval=1_000)
-SENT = Sent(model=3, watermark=10, at=5_000)
+ME = UpstreamTask("a", 2, "r", 3)
+SENDER = ControlSender("int", 4, ME, interval=1_000)
+SENT = LastSent(model=3, watermark=10, at=5_000)
 
 
 def test_a_message_goes_to_every_partition_of_the_stream() -> None:
     message = Watermark(ME, 5)
     records = SENDER.records(message)
     assert [partition for partition, _ in records] == [Partition("int", index) for index in range(4)]
-    assert {decode(value) for _, value in records} == {message}
+    assert {decode_message(value) for _, value in records} == {message}
 
 
 def test_nothing_is_written_before_there_is_a_watermark() -> None:
@@ -48,13 +48,13 @@ def test_an_end_does_not_wait_and_is_written_once() -> None:
 
 
 def test_in_a_new_model_the_last_word_is_said_again_at_once() -> None:
-    before = Sent(model=2, watermark=10, at=5_000)
+    before = LastSent(model=2, watermark=10, at=5_000)
     assert SENDER.due(10, before, 5_001) == Watermark(ME, 10)
-    assert SENDER.due(ENDED, Sent(2, ENDED, 5_000), 5_001) == EndOfStream(ME, "int")
+    assert SENDER.due(ENDED, LastSent(2, ENDED, 5_000), 5_001) == EndOfStream(ME, "int")
 
 
 def test_a_task_that_was_given_a_partition_that_has_not_ended_takes_its_end_back_in_the_new_model() -> None:
-    assert SENDER.due(7, Sent(model=2, watermark=ENDED, at=5_000), 5_001) == Watermark(ME, 7)
+    assert SENDER.due(7, LastSent(model=2, watermark=ENDED, at=5_000), 5_001) == Watermark(ME, 7)
 
 
 def test_a_clock_that_was_set_back_silences_nobody() -> None:
@@ -101,7 +101,7 @@ def test_every_watermark_is_written_within_an_interval_and_never_two_in_one(
     assert all(later - earlier >= SENDER.interval for earlier, later in pairwise(times))
 
 
-def _written(watermark: int, sent: Sent | None, now: int, times: list[int]) -> Sent | None:
+def _written(watermark: int, sent: LastSent | None, now: int, times: list[int]) -> LastSent | None:
     message = SENDER.due(watermark, sent, now)
     if message is None:
         return sent

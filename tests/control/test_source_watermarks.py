@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.control.message import EARLIEST, ENDED
-from streamapp.control.source import is_late, source_watermark
+from streamapp.control.control_message import EARLIEST, ENDED
+from streamapp.control.source_watermark import is_late, source_watermark
 
 BATCHES = st.lists(st.lists(st.none() | st.integers(EARLIEST, ENDED), max_size=5), max_size=8)
 

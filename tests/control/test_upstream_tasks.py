@@ -1,4 +1,4 @@
-from streamapp.control.upstream_tasks import readers, upstream_tasks
+from streamapp.control.upstream_tasks import reading_tasks, upstream_tasks
 from streamapp.tasks.partition import Partition
 
 
@@ -10,7 +10,7 @@ def test_upstream_tasks_own_a_partition_of_a_source_that_reaches_the_stream() ->
         "t2": [Partition("users", 1)],
         "t3": [],
     }
-    assert upstream_tasks(reaching, readers(assignment)) == {
+    assert upstream_tasks(reaching, reading_tasks(assignment)) == {
         "users": ("t0", "t1"),
         "pages": ("t1", "t2"),
         "all": ("t0",),

@@ -1,4 +1,4 @@
-from streamapp.control.watermark import Reading, lowest
+from streamapp.control.stream_watermark import WatermarkPolicy, lowest_watermark
 from streamapp.tasks.partition import Partition
 from tests.control.saying import P, hears, reader, says
 
@@ -38,7 +38,7 @@ def test_a_partition_of_another_task_is_not_heard() -> None:
 
 
 def test_messages_of_another_run_are_not_heard_in_the_same_app() -> None:
-    listener = reader(reading=Reading(run="r"))
+    listener = reader(reading=WatermarkPolicy(run="r"))
     assert hears(listener, P[0], says("a", 9, of=1, run="old")) is None
     assert hears(listener, P[0], says("a", 3, of=1)) == 3
     assert hears(listener, P[0], says("a", 9, of=1, run="later")) is None
@@ -70,6 +70,6 @@ def test_a_partition_that_comes_later_does_not_take_the_watermark_back() -> None
 
 
 def test_what_goes_on_together_has_the_lowest_watermark_or_none() -> None:
-    assert lowest([4, 3, 9]) == 3
-    assert lowest([4, None]) is None
-    assert lowest([]) is None
+    assert lowest_watermark([4, 3, 9]) == 3
+    assert lowest_watermark([4, None]) is None
+    assert lowest_watermark([]) is None

@@ -10,10 +10,10 @@ from typing import Any
 
 import aiohttp
 
-from streamapp.protocol import places
-from streamapp.protocol.report import Report, Seat, State
+from streamapp.protocol import message_names
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
 from streamapp.protocol.report_codec import encode_report
-from streamapp.protocol.wanted import decode_wanted
+from streamapp.protocol.wanted_state import decode_wanted
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.sessions import session_to
@@ -104,21 +104,21 @@ class Fleet:
         merge = "application/merge-patch+json"
         await self.ask("PATCH", f"{CORE}/pods/{pod}/status", {"status": status}, merge)
         held = await self.ask("GET", f"{CORE}/configmaps/{name}-job-model")
-        wanted = decode_wanted(held["data"][places.WANTED])
+        wanted = decode_wanted(held["data"][message_names.WANTED])
         model = wanted.model
         if model is None:
             raise RuntimeError(f"{name} has a driver and no job model")
         report = Report(
-            State.RUNNING,
+            DriverState.RUNNING,
             driver=pod,
             spec_hash=wanted.spec_hash,
             model_version=model.version,
-            binding={one: Seat(None, str(at + 1)) for at, one in enumerate(model.processors)},
+            binding={one: ExecutorBinding(None, str(at + 1)) for at, one in enumerate(model.processors)},
             counts={"views": 8, "users": 8},
             layout=wanted.layout,
             run_id=model.run_id,
         )
-        data = {"data": {places.REPORT: encode_report(report)}}
+        data = {"data": {message_names.REPORT: encode_report(report)}}
         await self.ask("PATCH", f"{CORE}/configmaps/{name}-report", data, merge)
 
     async def ready(self) -> int:

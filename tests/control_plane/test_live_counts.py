@@ -8,8 +8,8 @@ from uuid import uuid4
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
@@ -51,7 +51,7 @@ def app(brokers: str, prefix: str = "", credentials: str | None = None, **spec: 
     data["metadata"]["namespace"] = "shop"
     for stream in data["spec"]["streams"]:
         stream["topic"] = f"{prefix}{stream['name']}"
-    (found,) = from_data(data).apps
+    (found,) = parse_data(data).apps
     return found
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from streamapp.protocol.places import REPORT, WANTED
-from streamapp.protocol.report import Progress, Report, State
+from streamapp.protocol.driver_report import DriverState, Progress, Report
+from streamapp.protocol.message_names import REPORT, WANTED
 from streamapp.protocol.report_codec import decode_report
-from streamapp.protocol.wanted import Wanted, encode_wanted
+from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.driver_role import driver_role
-from streamapp_runtime.carriers import api_server as client
-from streamapp_runtime.carriers.config_maps import ConfigMaps
+from streamapp_runtime.transport import kubernetes_api as client
+from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
 from tests.control_plane.api_server import RBAC, ApiServer
 
 PATIENCE_SECONDS = 30.0
@@ -36,7 +36,7 @@ def path(namespace: str, name: str = "") -> str:
 
 
 @pytest.fixture
-def carrier(api_server: ApiServer, namespace: str, tmp_path: Path) -> Iterator[ConfigMaps]:
+def carrier(api_server: ApiServer, namespace: str, tmp_path: Path) -> Iterator[ConfigMapTransport]:
     """One whose account may do what the operator lets drivers do, and nothing else."""
     for name in (object_names.job_model("app"), object_names.report("app")):
         api_server.ask("POST", path(namespace), {"metadata": {"name": name}})
@@ -54,8 +54,8 @@ def carrier(api_server: ApiServer, namespace: str, tmp_path: Path) -> Iterator[C
     given = api_server.ask("POST", asked, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
     (tmp_path / "token").write_text(given["status"]["token"])
     authority = api_server.folder / "apiserver.crt"
-    server = client.ApiServer(api_server.url, tmp_path / "token", authority, namespace)
-    opened = ConfigMaps(server, object_names.job_model("app"), object_names.report("app"))
+    server = client.KubernetesApi(api_server.url, tmp_path / "token", authority, namespace)
+    opened = ConfigMapTransport(server, object_names.job_model("app"), object_names.report("app"))
     opened.begin()
     yield opened
     opened.close()
@@ -67,25 +67,25 @@ def told(api_server: ApiServer, namespace: str) -> Report | None:
     return decode_report(text) if text else None
 
 
-def want(api_server: ApiServer, namespace: str, wanted: Wanted) -> None:
+def want(api_server: ApiServer, namespace: str, wanted: WantedState) -> None:
     body = {"data": {WANTED: encode_wanted(wanted)}}
     content = "application/merge-patch+json"
     api_server.ask("PATCH", path(namespace, object_names.job_model("app")), body, content)
 
 
 def test_what_is_wanted_is_heard_of_each_time_that_it_changes(
-    api_server: ApiServer, namespace: str, carrier: ConfigMaps
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
     assert carrier.wanted() is None
     for processors in (2, 3):
-        want(api_server, namespace, Wanted("hash", processors))
-        eventually(lambda processors=processors: carrier.wanted() == Wanted("hash", processors))
+        want(api_server, namespace, WantedState("hash", processors))
+        eventually(lambda processors=processors: carrier.wanted() == WantedState("hash", processors))
 
 
 def test_a_report_arrives_and_one_that_says_the_same_is_not_written(
-    api_server: ApiServer, namespace: str, carrier: ConfigMaps
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
-    report = Report(State.RUNNING, driver="app-driver-1", model_version=3)
+    report = Report(DriverState.RUNNING, driver="app-driver-1", model_version=3)
     carrier.report(report)
     eventually(lambda: told(api_server, namespace) == report)
     before = api_server.ask("GET", path(namespace, object_names.report("app")))
@@ -96,35 +96,35 @@ def test_a_report_arrives_and_one_that_says_the_same_is_not_written(
 
 
 def test_the_last_report_is_there_when_the_driver_ends(
-    api_server: ApiServer, namespace: str, carrier: ConfigMaps
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
     for lag in range(50):
-        carrier.report(Report(State.RUNNING, progress=Progress(lag)))
-    carrier.report(Report(State.ENDED))
+        carrier.report(Report(DriverState.RUNNING, progress=Progress(lag)))
+    carrier.report(Report(DriverState.ENDED))
     carrier.close()
-    assert told(api_server, namespace) == Report(State.ENDED)
+    assert told(api_server, namespace) == Report(DriverState.ENDED)
 
 
 def test_when_a_server_that_was_away_is_back_it_is_told_the_newest(
-    api_server: ApiServer, namespace: str, carrier: ConfigMaps
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
     right = carrier.server
     carrier.server = replace(right, url="https://127.0.0.1:1")
-    carrier.report(Report(State.STARTING))
-    carrier.report(Report(State.RUNNING))
+    carrier.report(Report(DriverState.STARTING))
+    carrier.report(Report(DriverState.RUNNING))
     carrier.server = right
-    eventually(lambda: told(api_server, namespace) == Report(State.RUNNING))
+    eventually(lambda: told(api_server, namespace) == Report(DriverState.RUNNING))
 
 
 def test_what_cannot_be_read_changes_nothing(
-    api_server: ApiServer, namespace: str, carrier: ConfigMaps
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
     heard: list[str] = []
     carrier.trouble = heard.append
-    want(api_server, namespace, Wanted("hash", 2))
+    want(api_server, namespace, WantedState("hash", 2))
     eventually(carrier.wanted)
     body = {"data": {WANTED: "{}"}}
     name = object_names.job_model("app")
     api_server.ask("PATCH", path(namespace, name), body, "application/merge-patch+json")
     eventually(lambda: heard)
-    assert carrier.wanted() == Wanted("hash", 2)
+    assert carrier.wanted() == WantedState("hash", 2)

@@ -2,7 +2,7 @@
 
 import sys
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.reconciler_factory import reconciler_for

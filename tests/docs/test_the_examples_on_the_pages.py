@@ -6,8 +6,8 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from streamapp.spec.operators import Operator
-from streamapp.spec.parse import parse
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.parser import parse
 
 PAGES = sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
 BLOCKS = [

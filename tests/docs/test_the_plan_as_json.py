@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from streamapp.graph.build import build
+from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render import FORMS
-from streamapp.spec.parse import parse
+from streamapp.plan.render.forms import FORMS
+from streamapp.spec.parser import parse
 
 ROOT = Path(__file__).parents[2]
 BY_NAME = {"streams", "tables"}
@@ -30,7 +30,7 @@ def fields(value: Any, path: str = "") -> Iterator[str]:
 @pytest.mark.parametrize("users", [6, None], ids=["accepted", "rejected"])
 def test_every_field_of_the_document_stands_on_the_page(users: int | None) -> None:
     (app,) = parse((ROOT / "examples/page-views/app.yaml").read_text("utf-8")).apps
-    graph = build(app, {"views": 8, "users": users})
+    graph = build_graph(app, {"views": 8, "users": users})
     document = json.loads(FORMS["json"](app.metadata.name, graph, plan(graph), False))
     page = (ROOT / "docs/reference/plan-json.md").read_text("utf-8")
     told = set(re.findall(r"^\| `([^`]+)` \|", page, re.M))

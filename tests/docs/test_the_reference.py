@@ -7,18 +7,19 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from streamapp.spec import durations, reference
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import KEYS
-from streamapp.spec.fields import parts
-from streamapp.spec.marks import Effect
-from streamapp.spec.parse import from_data
-from streamapp.spec.reason_sentences import SENTENCES
+from streamapp.spec.value_types import durations
+from streamapp.spec.schema import reference_page
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import KEYS
+from streamapp.spec.schema.fields import parts
+from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.parser import parse_data
+from streamapp.spec.schema.reason_sentences import SENTENCES
 from streamapp.spec.reasons import Reason
-from streamapp.spec.reference import page
-from streamapp.spec.status import Status
+from streamapp.spec.schema.reference_page import reference_page
+from streamapp.spec.resource.status import Status
 
-PAGE = page()
+PAGE = reference_page()
 FIELDS = {field.path: field for part in parts() for field in part.fields}
 
 
@@ -87,8 +88,8 @@ def test_a_field_is_told_with_its_bounds_default_effect_and_need(
 
 
 def test_a_need_of_a_whole_part_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "BUILT", frozenset())
-    whole = reference.page()
+    monkeypatch.setattr(reference_page, "BUILT", frozenset())
+    whole = reference_page.reference_page()
     start = whole.index("## spec.lateRows { #")
     assert whole[start : whole.index("\n## ", start + 1)].count("Not yet") == 1
 
@@ -111,7 +112,7 @@ def test_a_duration_is_refused_just_outside_the_range_told(path: str) -> None:
     for step in reversed(steps):
         value = {step.removesuffix("[]"): [value] if step.endswith("[]") else value}
     head = {"apiVersion": "streamapp.dev/v1alpha1", "kind": "StreamApp"}
-    said = [problem.message for problem in from_data(head | value).problems]
+    said = [problem.message for problem in parse_data(head | value).problems]
     assert any(beyond in message and most in message for message in said)
 
 

@@ -21,9 +21,9 @@ from streamapp.dsl import (
     Tumbling,
     Window,
 )
-from streamapp.spec.operators import Operator
-from streamapp.spec.render import as_data
-from streamapp.spec.state import Claim
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.resource.state import Claim
+from streamapp.spec.serialization import as_data
 
 Use = Callable[[StreamHandle, StreamHandle, TableHandle], object]
 

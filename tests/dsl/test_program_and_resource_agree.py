@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.dsl import App, Flow, Tumbling, Window
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import parse
-from streamapp.spec.render import as_json, as_yaml
+from streamapp.spec.parser import parse
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_json, as_yaml
 
 OUTPUT = 2
 KINDS = (

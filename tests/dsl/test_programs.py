@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from streamapp.dsl import App
-from streamapp.spec.parse import parse
-from streamapp.spec.render import as_json, as_yaml
+from streamapp.spec.parser import parse
+from streamapp.spec.serialization import as_json, as_yaml
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "page-views"
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from streamapp.placement.pods import EXECUTOR_ID
-from streamapp.protocol.places import REPORT
-from streamapp.protocol.report import Report
+from streamapp.placement.locations.pod_facts import EXECUTOR_ID
+from streamapp.protocol.driver_report import Report
+from streamapp.protocol.message_names import REPORT
 from streamapp.protocol.report_codec import decode_report
 from tests.e2e.space import LIMIT, Space
 from tests.e2e.traffic import Traffic

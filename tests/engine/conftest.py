@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.executors.spark_session import close_session, open_session
-from streamapp_runtime.systems.connection import Kafka
+from streamapp_runtime.systems.connection import KafkaConnection
 from tests.engine import places
 from tests.engine.graphs.harness import House
 
@@ -34,6 +34,6 @@ def here(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[Hous
         if getattr(request, "param", "embedded") == "embedded":
             place = places.embedded(session, Path(folder))
         else:
-            place = places.kafka(session, Path(folder), Kafka(request.getfixturevalue("kafka")))
+            place = places.kafka(session, Path(folder), KafkaConnection(request.getfixturevalue("kafka")))
         with place as house:
             yield house

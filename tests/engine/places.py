@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
-from streamapp_runtime.systems.connection import Kafka
+from streamapp_runtime.systems.connection import KafkaConnection
 from tests.engine.graphs.harness import House, house_at
 
 ON_KAFKA = pytest.mark.parametrize("here", ["kafka"], indirect=True)
@@ -26,7 +26,7 @@ def embedded(session: SparkSession, folder: Path) -> Iterator[House]:
 
 
 @contextmanager
-def kafka(session: SparkSession, folder: Path, there: Kafka, prefix: str = "") -> Iterator[House]:
+def kafka(session: SparkSession, folder: Path, there: KafkaConnection, prefix: str = "") -> Iterator[House]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
     home = AppStorage(there, folder / "state")
     with house_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as house:

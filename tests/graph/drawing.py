@@ -2,58 +2,60 @@
 
 from collections.abc import Mapping
 
-from streamapp.graph.nodes import Graph, Kind, Operator, Stream, Table
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
 
 
-def reads(stream: str, name: str | None = None) -> Operator:
-    return Operator(name or stream, Kind.INPUT, stream=stream)
+def reads(stream: str, name: str | None = None) -> OperatorNode:
+    return OperatorNode(name or stream, OperatorKind.INPUT, stream=stream)
 
 
-def maps(name: str, source: str) -> Operator:
-    return Operator(name, Kind.MAP, (source,))
+def maps(name: str, source: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.MAP, (source,))
 
 
-def merge(name: str, *sources: str) -> Operator:
-    return Operator(name, Kind.MERGE, sources)
+def merge(name: str, *sources: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.MERGE, sources)
 
 
 def repartition(
     name: str, *sources: str, partitions: int | None = None, stream: str | None = None
-) -> Operator:
+) -> OperatorNode:
     """Without a stream named, the stream is called like the operator with a mark behind it."""
-    return Operator(name, Kind.PARTITION_BY, sources, stream or f"{name}'", partitions=partitions)
+    return OperatorNode(name, OperatorKind.PARTITION_BY, sources, stream or f"{name}'", partitions=partitions)
 
 
-def broadcast(name: str, source: str) -> Operator:
-    return Operator(name, Kind.BROADCAST, (source,), f"{name}'")
+def broadcast(name: str, source: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.BROADCAST, (source,), f"{name}'")
 
 
-def join(name: str, *sources: str) -> Operator:
-    return Operator(name, Kind.JOIN, sources)
+def join(name: str, *sources: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.JOIN, sources)
 
 
-def join_table(name: str, source: str, table: str) -> Operator:
-    return Operator(name, Kind.JOIN_TABLE, (source,), tables=(table,))
+def join_table(name: str, source: str, table: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.JOIN_TABLE, (source,), tables=(table,))
 
 
-def fill(name: str, source: str, table: str) -> Operator:
-    return Operator(name, Kind.SEND_TO_TABLE, (source,), tables=(table,))
+def fill(name: str, source: str, table: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.SEND_TO_TABLE, (source,), tables=(table,))
 
 
-def aggregate(name: str, source: str) -> Operator:
-    return Operator(name, Kind.AGGREGATE, (source,))
+def aggregate(name: str, source: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.AGGREGATE, (source,))
 
 
-def process(name: str, source: str, *tables: str) -> Operator:
-    return Operator(name, Kind.PROCESS, (source,), tables=tables)
+def process(name: str, source: str, *tables: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.PROCESS, (source,), tables=tables)
 
 
-def sends(name: str, source: str, stream: str) -> Operator:
-    return Operator(name, Kind.SEND_TO, (source,), stream)
+def sends(name: str, source: str, stream: str) -> OperatorNode:
+    return OperatorNode(name, OperatorKind.SEND_TO, (source,), stream)
 
 
 def drawn(
-    *operators: Operator, counts: Mapping[str, int | None] | None = None, tables: tuple[Table, ...] = ()
+    *operators: OperatorNode,
+    counts: Mapping[str, int | None] | None = None,
+    tables: tuple[TableNode, ...] = (),
 ) -> Graph:
     """A graph; streams that are only named exist with eight partitions."""
     made = {operator.stream for operator in operators if operator.cuts}
@@ -62,6 +64,6 @@ def drawn(
     known = dict.fromkeys(named, 8) | dict(counts or {})
     return Graph(
         {operator.name: operator for operator in operators},
-        {name: Stream(name, "main", count) for name, count in known.items() if name},
+        {name: StreamNode(name, "main", count) for name, count in known.items() if name},
         {table.name: table for table in tables},
     )

@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from streamapp.graph.components import strong_components
 from streamapp.graph.cycles import cycles
-from streamapp.graph.nodes import Table
+from streamapp.graph.nodes import TableNode
 from tests.graph.drawing import drawn, fill, join_table, maps, merge, reads, repartition
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20)
@@ -48,6 +48,6 @@ def test_a_partition_by_does_not_open_a_ring() -> None:
 
 def test_a_table_opens_a_ring() -> None:
     graph = drawn(
-        reads("a"), join_table("j", "a", "seen"), fill("keep", "j", "seen"), tables=(Table("seen"),)
+        reads("a"), join_table("j", "a", "seen"), fill("keep", "j", "seen"), tables=(TableNode("seen"),)
     )
     assert cycles(graph) == []

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from streamapp.graph.groups import join_groups
-from streamapp.graph.nodes import Graph, Stream, Table
+from streamapp.graph.join_groups import join_groups
+from streamapp.graph.nodes import Graph, StreamNode, TableNode
 from tests.graph.drawing import (
     aggregate,
     broadcast,
@@ -16,7 +16,7 @@ from tests.graph.drawing import (
     repartition,
 )
 
-USERS = Table("users")
+USERS = TableNode("users")
 
 
 def groups(graph: Graph) -> dict[str, set[str]]:
@@ -101,7 +101,7 @@ def test_broadcast_streams_are_in_no_group() -> None:
     graph = drawn(
         reads("a"), reads("b"), reads("c"), broadcast("w", "a"), join("j", "w", "b"), join("k", "b", "c")
     )
-    whole = replace(graph, streams=graph.streams | {"c": Stream("c", "main", 5, broadcast=True)})
+    whole = replace(graph, streams=graph.streams | {"c": StreamNode("c", "main", 5, broadcast=True)})
     assert groups(whole) == {"j": {"b"}, "k": {"b"}}
 
 
@@ -142,7 +142,7 @@ def test_two_tables_that_feed_each_other_share_their_streams() -> None:
         fill("w2", "j1", "t2"),
         join_table("j2", "b", "t2"),
         fill("w1", "j2", "t1"),
-        tables=(Table("t1"), Table("t2")),
+        tables=(TableNode("t1"), TableNode("t2")),
     )
     assert groups(graph) == {"j1": {"a", "b"}, "j2": {"a", "b"}}
 

@@ -1,5 +1,5 @@
 from streamapp.graph.lineage import lineages
-from streamapp.graph.nodes import Table
+from streamapp.graph.nodes import TableNode
 from tests.graph.drawing import drawn, fill, join, join_table, maps, reads, repartition
 
 
@@ -13,7 +13,7 @@ def test_a_join_s_lineage_goes_back_through_tables_and_stops_after_intermediate_
         fill("keep", "n", "users"),
         join_table("j", "m", "users"),
         join("later", "j", "b"),
-        tables=(Table("users"),),
+        tables=(TableNode("users"),),
     )
     assert lineages(graph, ["j", "later"]) == {
         "j": ("b", "j", "keep", "m", "n"),

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.graph.members import lowest, mask_of, members, numbers_in
+from streamapp.graph.bit_sets import lowest, mask_of, members, numbers_in
 
 # Few numbers far apart and many close together take different ways.
 NUMBERS = st.one_of(st.sets(st.integers(0, 3000), max_size=6), st.sets(st.integers(0, 60)))

@@ -1,4 +1,4 @@
-from streamapp.graph.nodes import Table
+from streamapp.graph.nodes import TableNode
 from streamapp.graph.stages import Stage, stages
 from tests.graph.drawing import drawn, fill, join, join_table, maps, reads, repartition, sends
 
@@ -16,7 +16,7 @@ def test_operators_that_share_a_stream_or_a_local_table_run_together() -> None:
         reads("b"),
         fill("keep", "b", "users"),
         join_table("j", "a", "users"),
-        tables=(Table("users", side_inputs=()),),
+        tables=(TableNode("users", side_inputs=()),),
     )
     assert stages(graph) == (Stage(("a", "again", "b", "j", "keep", "m"), ("a", "b"), ()),)
 
@@ -27,14 +27,14 @@ def test_a_remote_table_ties_nothing_together() -> None:
         reads("b"),
         fill("keep", "b", "users"),
         join_table("j", "a", "users"),
-        tables=(Table("users", remote=True),),
+        tables=(TableNode("users", remote=True),),
     )
     assert [stage.operators for stage in stages(graph)] == [("a", "j"), ("b", "keep")]
 
 
 def test_a_stage_reads_the_side_inputs_of_its_tables() -> None:
     graph = drawn(
-        reads("a"), join_table("j", "a", "users"), tables=(Table("users", side_inputs=("profiles",)),)
+        reads("a"), join_table("j", "a", "users"), tables=(TableNode("users", side_inputs=("profiles",)),)
     )
     assert stages(graph) == (Stage(("a", "j"), ("a", "profiles"), ()),)
 

@@ -4,8 +4,8 @@ from hashlib import sha256
 
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.task_model import TaskModel
 from streamapp.tasks.partition import Partition
 
 

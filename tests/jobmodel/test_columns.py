@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.columns import ColumnReader, ColumnWriter, MalformedColumnsError, around_number
+from streamapp.jobmodel.packed_columns import (
+    ColumnReader,
+    ColumnWriter,
+    MalformedColumnsError,
+    split_at_number,
+)
 
 WORDS = st.integers(-(2**63), 2**63 - 1)
 TEXTS = st.text(max_size=6) | st.from_regex(r"[ab]?0?[0-9]{0,25}c?", fullmatch=True)
@@ -40,12 +45,12 @@ def test_columns_come_out_in_the_order_in_which_they_went_in(
     ],
 )
 def test_a_name_is_taken_apart_around_its_last_number(name: str, parts: tuple[str, int, str]) -> None:
-    assert around_number(name) == parts
+    assert split_at_number(name) == parts
 
 
 @given(TEXTS)
 def test_a_name_can_always_be_put_together_again(name: str) -> None:
-    before, number, after = around_number(name)
+    before, number, after = split_at_number(name)
     assert name == (before if number < 0 else f"{before}{number}{after}")
 
 

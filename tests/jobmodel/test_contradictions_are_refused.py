@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from streamapp.jobmodel.invalid import InvalidJobModelError
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
+from streamapp.jobmodel.invalid_model import InvalidJobModelError
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.task_model import TaskModel
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 from tests.jobmodel.models import small

@@ -2,43 +2,43 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.columns import ColumnWriter
-from streamapp.jobmodel.compact import decode, encode
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.sealed import Seal
-from streamapp.jobmodel.unreadable import ModelUnreadableError
+from streamapp.jobmodel.compact_codec import decode_model, encode_model
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.packed_columns import ColumnWriter
+from streamapp.jobmodel.sealed_frame import SealedFrame
+from streamapp.jobmodel.unreadable_data import ModelUnreadableError
 from streamapp.spec.reasons import Reason
 from tests.jobmodel.models import large, models, small
 
-ENCODED = encode(small())
+ENCODED = encode_model(small())
 
 
 def sealed(body: bytes, written: int = 1) -> bytes:
-    return Seal(b"SAJM", written, "", ModelUnreadableError).close(body)
+    return SealedFrame(b"SAJM", written, "", ModelUnreadableError).close(body)
 
 
 def refusal(encoded: bytes) -> ModelUnreadableError:
     with pytest.raises(ModelUnreadableError) as caught:
-        decode(encoded)
+        decode_model(encoded)
     return caught.value
 
 
 @given(models())
 @example(small())
 def test_any_model_comes_back_as_it_was(model: JobModel) -> None:
-    assert decode(encode(model)) == model
+    assert decode_model(encode_model(model)) == model
 
 
 @given(models())
 def test_equal_models_have_equal_bytes(model: JobModel) -> None:
-    assert encode(decode(encode(model))) == encode(model)
+    assert encode_model(decode_model(encode_model(model))) == encode_model(model)
 
 
 def test_a_hundred_thousand_tasks_on_a_thousand_processors_stay_under_250_kilobytes() -> None:
     model = large(tasks=100_000, processors=1_000)
-    encoded = encode(model)
+    encoded = encode_model(model)
     assert len(encoded) < 250_000
-    assert decode(encoded) == model
+    assert decode_model(encoded) == model
 
 
 @pytest.mark.parametrize("length", range(len(ENCODED)))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.content import content_hash, following
-from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.model_content import content_hash, next_version
 from streamapp.tasks.partition import Partition
 from tests.jobmodel.models import models, small
 
@@ -48,15 +48,15 @@ def test_hashes_are_equal_exactly_where_the_content_is(one: JobModel, other: Job
 
 
 def test_the_first_model_is_published_as_it_is() -> None:
-    assert following(None, small(version=0)).version == 0
+    assert next_version(None, small(version=0)).version == 0
 
 
 @given(st.integers(0, 2**52))
 def test_the_same_content_keeps_the_published_model(version: int) -> None:
-    assert following(small(), small(version=version)) == small()
+    assert next_version(small(), small(version=version)) == small()
 
 
 @given(st.integers(0, 2**52))
 def test_other_content_takes_the_next_version_whatever_it_was_proposed_with(version: int) -> None:
     proposed = replace(small(version=version), owners=(1, 1, 1))
-    assert following(small(version=3), proposed) == replace(proposed, version=4)
+    assert next_version(small(version=3), proposed) == replace(proposed, version=4)

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
+from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.json_form import from_json, to_json
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.unreadable import ModelUnreadableError
+from streamapp.jobmodel.unreadable_data import ModelUnreadableError
 from streamapp.spec.reasons import Reason
 from tests.jobmodel.models import models, small
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.task_model import TaskModel
 from streamapp.tasks.partition import Partition
 from tests.jobmodel.models import models, small
 

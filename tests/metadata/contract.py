@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamapp.metadata.store import MetadataStore
+from streamapp.metadata.metadata_store import MetadataStore
 
 KEYS = st.binary(max_size=3) | st.sampled_from([b"", b"a/b", b"..", b"\0", b"\xff\xfe", b"x" * 300])
 VALUES = st.binary(max_size=20)

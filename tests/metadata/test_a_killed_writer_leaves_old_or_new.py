@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.metadata.file import FileStore
-from streamapp.metadata.system import OperatingSystem
+from streamapp.metadata.file_calls import OperatingSystemCalls
+from streamapp.metadata.file_store import FileMetadataStore
 from tests.metadata.child import started
 
 OLD = {b"a": b"old", b"b": b"old"}
@@ -17,7 +17,7 @@ NEW = {b"a": b"new", b"c": b"new"}
 CALLS = ("mkdir", "open", "lock", "read", "write", "fsync", "replace", "unlink", "close")
 
 
-class Killed(OperatingSystem):
+class Killed(OperatingSystemCalls):
     """The real system, but it kills the process instead of making a certain call.
 
     A write takes half of what it is given, so that there are calls between the halves of a file.
@@ -45,7 +45,7 @@ def killed(work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status)
 
 
-CHANGES: dict[str, tuple[Callable[[FileStore], None], dict[bytes, bytes]]] = {
+CHANGES: dict[str, tuple[Callable[[FileMetadataStore], None], dict[bytes, bytes]]] = {
     "put": (lambda store: store.put(b"a", b"new"), OLD | {b"a": b"new"}),
     "put_all": (lambda store: store.put_all(NEW), OLD | NEW),
     "remove": (lambda store: store.remove(b"a"), {b"b": b"old"}),
@@ -59,12 +59,12 @@ def test_a_change_that_is_killed_at_any_call_has_happened_or_has_not(tmp_path: P
     ended = False
     while not ended:
         place = tmp_path / f"{len(seen)}"
-        FileStore(place).put_all(OLD)
-        dying = FileStore(place, Killed(at=len(seen)))
+        FileMetadataStore(place).put_all(OLD)
+        dying = FileMetadataStore(place, Killed(at=len(seen)))
         ended = not killed(partial(change, dying))
-        left = FileStore(place).all()
-        FileStore(place).put(b"later", b"works")
-        assert FileStore(place).all() == left | {b"later": b"works"}
+        left = FileMetadataStore(place).all()
+        FileMetadataStore(place).put(b"later", b"works")
+        assert FileMetadataStore(place).all() == left | {b"later": b"works"}
         assert not (place / "metadata.new").exists()
         seen.append(left)
     happened = seen.index(after)
@@ -78,10 +78,10 @@ def test_the_first_change_of_all_that_is_killed_at_any_call_leaves_nothing_or_ev
     ended, at = False, 0
     while not ended:
         place = tmp_path / f"{at}"
-        ended = not killed(partial(FileStore(place, Killed(at)).put_all, NEW))
-        left = FileStore(place).all()
+        ended = not killed(partial(FileMetadataStore(place, Killed(at)).put_all, NEW))
+        left = FileMetadataStore(place).all()
         assert left in ({}, NEW)
-        FileStore(place).put_all(OLD)
-        assert FileStore(place).all() == left | OLD
+        FileMetadataStore(place).put_all(OLD)
+        assert FileMetadataStore(place).all() == left | OLD
         at += 1
     assert at > len(CALLS)

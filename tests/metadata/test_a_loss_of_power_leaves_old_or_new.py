@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.metadata.file import FileStore
+from streamapp.metadata.file_store import FileMetadataStore
 from tests.metadata.disk import Directory, Disk, PowerLostError, after_power_loss
 
 OLD = {b"a": b"old", b"b": b"old"}
@@ -14,11 +14,11 @@ NEW = {b"a": b"new", b"c": b"new"}
 FOR_EVER = sys.maxsize
 
 
-def store_on(disk: Directory, calls: int = FOR_EVER) -> FileStore:
-    return FileStore(Path("store"), Disk(disk, calls))
+def store_on(disk: Directory, calls: int = FOR_EVER) -> FileMetadataStore:
+    return FileMetadataStore(Path("store"), Disk(disk, calls))
 
 
-def comes_to_its_end(change: Callable[[FileStore], None], disk: Directory, calls: int) -> bool:
+def comes_to_its_end(change: Callable[[FileMetadataStore], None], disk: Directory, calls: int) -> bool:
     try:
         change(store_on(disk, calls))
     except PowerLostError:
@@ -26,7 +26,7 @@ def comes_to_its_end(change: Callable[[FileStore], None], disk: Directory, calls
     return True
 
 
-CHANGES: dict[str, tuple[Callable[[FileStore], None], dict[bytes, bytes]]] = {
+CHANGES: dict[str, tuple[Callable[[FileMetadataStore], None], dict[bytes, bytes]]] = {
     "put": (lambda store: store.put(b"a", b"new"), OLD | {b"a": b"new"}),
     "put_all": (lambda store: store.put_all(NEW), OLD | NEW),
     "remove": (lambda store: store.remove(b"a"), {b"b": b"old"}),

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.metadata.locality import LocalityManager
-from streamapp.metadata.locality_form import pack, unpack
-from streamapp.metadata.memory import MemoryStore
-from streamapp.metadata.unreadable import LocalityUnreadableError
+from streamapp.metadata.locality_codec import pack_locality, unpack_locality
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.metadata.memory_store import MemoryMetadataStore
+from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
 
 LOCALITY = {"Partition 0": "node-a", "Partition 1": "node-b", "Partition 2": None}
 RUN_IDS = st.text(max_size=4) | st.sampled_from(["", "a", "a/b", "task-locality/", "run-1"])
 LOCALITIES = st.dictionaries(st.text(max_size=8), st.none() | st.text(max_size=4))
 
 
-class CountingStore(MemoryStore):
+class CountingStore(MemoryMetadataStore):
     writes = 0
 
     def put(self, key: bytes, value: bytes) -> None:
@@ -23,14 +23,14 @@ class CountingStore(MemoryStore):
 
 
 def test_a_run_that_has_left_nothing_knows_nothing() -> None:
-    memory = LocalityManager(MemoryStore(), "run-1")
+    memory = LocalityManager(MemoryMetadataStore(), "run-1")
     assert memory.read_task_locality() == {}
     assert memory.read_processor_locality() == {}
     assert memory.read_layout() is None
 
 
 def test_each_kind_comes_back_as_it_was_written() -> None:
-    store = MemoryStore()
+    store = MemoryMetadataStore()
     writer = LocalityManager(store, "run-1")
     assert writer.write_task_locality(LOCALITY)
     assert writer.write_processor_locality({"0": "node-a", "1": None})
@@ -42,7 +42,7 @@ def test_each_kind_comes_back_as_it_was_written() -> None:
 
 
 def test_what_another_run_has_left_is_not_seen() -> None:
-    store = MemoryStore()
+    store = MemoryMetadataStore()
     first = LocalityManager(store, "run-1")
     first.write_task_locality(LOCALITY)
     first.write_layout(b"layout")
@@ -54,7 +54,7 @@ def test_what_another_run_has_left_is_not_seen() -> None:
 
 
 def test_a_write_replaces_all_that_was_known_before() -> None:
-    memory = LocalityManager(MemoryStore(), "run-1")
+    memory = LocalityManager(MemoryMetadataStore(), "run-1")
     memory.write_task_locality(LOCALITY)
     memory.write_task_locality({"Partition 0": "node-c"})
     assert memory.read_task_locality() == {"Partition 0": "node-c"}
@@ -83,7 +83,7 @@ def test_knowing_of_nobody_is_not_the_same_as_never_having_written() -> None:
 
 
 def test_damaged_locality_is_refused_by_readers_and_written_over_by_writers() -> None:
-    store = MemoryStore()
+    store = MemoryMetadataStore()
     memory = LocalityManager(store, "run-1")
     memory.write_task_locality(LOCALITY)
     ((key, sound),) = store.all().items()
@@ -95,7 +95,7 @@ def test_damaged_locality_is_refused_by_readers_and_written_over_by_writers() ->
 
 
 def test_other_runs_can_be_forgotten_and_this_one_and_foreign_keys_stay() -> None:
-    store = MemoryStore()
+    store = MemoryMetadataStore()
     store.put(b"checkpoint", b"not mine")
     for run in ("run-1", "run-2", "run-10"):
         LocalityManager(store, run).write_task_locality(LOCALITY)
@@ -112,7 +112,7 @@ def test_other_runs_can_be_forgotten_and_this_one_and_foreign_keys_stay() -> Non
 def test_runs_of_any_names_keep_apart(
     runs: Mapping[str, tuple[dict[str, str | None], dict[str, str | None], bytes]],
 ) -> None:
-    store = MemoryStore()
+    store = MemoryMetadataStore()
     for run, (tasks, processors, layout) in runs.items():
         memory = LocalityManager(store, run)
         memory.write_task_locality(tasks)
@@ -129,13 +129,13 @@ def test_the_locality_of_a_hundred_thousand_tasks_on_a_thousand_nodes_stays_unde
     locality = {
         f"Partition {number}": f"node-{number * number * 31 % 7919 % 1000}" for number in range(100_000)
     }
-    assert len(pack(locality)) < 250_000
-    assert unpack(pack(locality)) == locality
+    assert len(pack_locality(locality)) < 250_000
+    assert unpack_locality(pack_locality(locality)) == locality
 
 
 def test_any_cut_and_any_changed_byte_of_a_packed_locality_is_refused() -> None:
-    sound = pack(LOCALITY)
+    sound = pack_locality(LOCALITY)
     for place in range(len(sound)):
         for damaged in (sound[:place], sound[:place] + bytes([sound[place] ^ 1]) + sound[place + 1 :]):
             with pytest.raises(LocalityUnreadableError):
-                unpack(damaged)
+                unpack_locality(damaged)

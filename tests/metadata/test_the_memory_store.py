@@ -2,12 +2,12 @@ from collections.abc import Callable
 
 import pytest
 
-from streamapp.metadata.memory import MemoryStore
-from streamapp.metadata.store import MetadataStore
+from streamapp.metadata.memory_store import MemoryMetadataStore
+from streamapp.metadata.metadata_store import MetadataStore
 from tests.metadata.contract import StoreContract
 
 
 class TestMemoryStore(StoreContract):
     @pytest.fixture
     def fresh(self) -> Callable[[], MetadataStore]:
-        return MemoryStore
+        return MemoryMetadataStore

@@ -3,14 +3,14 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
-from streamapp.metadata.file import FileStore
+from streamapp.metadata.file_store import FileMetadataStore
 from tests.metadata.child import started
 
 WRITES = 40
 
 
 def write_many(directory: Path, writer: bytes) -> None:
-    store = FileStore(directory)
+    store = FileMetadataStore(directory)
     for number in range(WRITES):
         store.put(b"%s %d" % (writer, number), b"written")
         store.put_all({b"left": writer, b"right": writer})
@@ -32,9 +32,9 @@ def test_two_processes_that_write_at_once_lose_no_update_and_no_reader_sees_half
         if ended:
             assert status == 0
             children.remove(ended)
-        seen = FileStore(tmp_path).all()
+        seen = FileMetadataStore(tmp_path).all()
         assert seen.get(b"left") == seen.get(b"right")
-    assert FileStore(tmp_path).all().keys() == everything(b"one", b"two")
+    assert FileMetadataStore(tmp_path).all().keys() == everything(b"one", b"two")
 
 
 def test_two_threads_that_share_a_store_lose_no_update(tmp_path: Path) -> None:
@@ -43,4 +43,4 @@ def test_two_threads_that_share_a_store_lose_no_update(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert FileStore(tmp_path).all().keys() == everything(b"one", b"two")
+    assert FileMetadataStore(tmp_path).all().keys() == everything(b"one", b"two")

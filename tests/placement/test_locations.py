@@ -3,8 +3,8 @@ import pickle
 
 import pytest
 
-from streamapp.placement.location import UNKNOWN, LocationId, same_location
-from streamapp.placement.providers import PodFacts, provider
+from streamapp.placement.locations.location_id import UNKNOWN, LocationId, same_location
+from streamapp.placement.locations.location_providers import PodFacts, parse_location_provider
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
@@ -20,7 +20,7 @@ POD = PodFacts(
 
 
 def of(text: str, pod: PodFacts = POD) -> LocationId:
-    found = provider(text)
+    found = parse_location_provider(text)
     assert not isinstance(found, Refusal)
     return found(pod)
 
@@ -52,7 +52,7 @@ def test_a_composite_with_an_unknown_part_is_unknown() -> None:
 
 @pytest.mark.parametrize("text", ["", "host", "label:", "node+", "+", "label", "Node"])
 def test_anything_else_is_refused_and_told_what_there_is(text: str) -> None:
-    found = provider(text)
+    found = parse_location_provider(text)
     assert isinstance(found, Refusal)
     assert found.reason is Reason.INVALID_SPEC
     assert found.path == "spec.placement.location"

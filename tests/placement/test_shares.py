@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.placement.shares import Shares, share_out
+from streamapp.placement.solver.load_shares import LoadShares, share_out_tasks
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from tests.placement.oracle import dealt
@@ -11,8 +11,8 @@ NUMBERS = st.dictionaries(st.sampled_from([f"p{n}" for n in range(6)]), st.integ
 
 
 def loads(tasks: int, capacity: dict[str, int], limit: dict[str, int] | None = None) -> dict[str, int]:
-    found = share_out(tasks, sorted(capacity), capacity, limit)
-    assert isinstance(found, Shares)
+    found = share_out_tasks(tasks, sorted(capacity), capacity, limit)
+    assert isinstance(found, LoadShares)
     assert not found.extras
     return dict(found.base)
 
@@ -24,11 +24,11 @@ def test_shares_are_those_of_dealing_tasks_one_by_one(
     names = [f"p{n}" for n in range(6)]
     weight = {name: capacity.get(name, 1) for name in names}
     room = sum(limit.get(name, tasks) for name in names if weight[name])
-    found = share_out(tasks, names, capacity, limit)
+    found = share_out_tasks(tasks, names, capacity, limit)
     if room < tasks:
         assert isinstance(found, Refusal)
     elif capacity or limit:
-        assert found == Shares(*dealt(tasks, weight, limit))
+        assert found == LoadShares(*dealt(tasks, weight, limit))
 
 
 def test_a_processor_of_twice_the_capacity_carries_twice_as_much() -> None:
@@ -61,7 +61,7 @@ def test_a_limit_is_never_exceeded_and_others_take_what_it_leaves() -> None:
 def test_limits_that_cannot_hold_all_tasks_are_refused_with_what_is_missing(
     capacity: dict[str, int], limit: dict[str, int], missing: int
 ) -> None:
-    found = share_out(9, ["p1", "p2"], capacity, limit)
+    found = share_out_tasks(9, ["p1", "p2"], capacity, limit)
     assert isinstance(found, Refusal)
     assert found.reason is Reason.INSUFFICIENT_CAPACITY
     assert "there are 9" in found.message
@@ -69,6 +69,6 @@ def test_limits_that_cannot_hold_all_tasks_are_refused_with_what_is_missing(
 
 
 def test_without_processors_there_is_no_placement() -> None:
-    found = share_out(5, [])
+    found = share_out_tasks(5, [])
     assert isinstance(found, Refusal)
     assert found.reason is Reason.NO_PROCESSORS

@@ -7,20 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.placement.locality import Locality
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.locations.task_locality import TaskLocality
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 from tests.placement.worlds import World, worlds
 
 Value = TypeVar("Value")
 
 
-def placed(tasks: list[str], at: dict[str, str | None], before: dict[str, str] | None = None) -> Placement:
+def placed(
+    tasks: list[str], at: dict[str, str | None], before: dict[str, str] | None = None
+) -> TaskPlacement:
     """A placement of tasks whose stores are where their previous processors are now."""
     before = before or {}
     locations = {task: at.get(name) for task, name in before.items()}
-    found = place(tasks, locations, at, before)
-    assert isinstance(found, Placement)
+    found = place_tasks(tasks, locations, at, before)
+    assert isinstance(found, TaskPlacement)
     return found
 
 
@@ -88,10 +90,10 @@ def test_a_change_of_processors_moves_no_task_more_than_it_must(processors: int)
     held = [load if name in now else 0 for name, load in before.loads.items()]
     kept = sum(min(load, base) for load in held)
     kept += min(extras, sum(load > base for load in held))
-    after = place(
+    after = place_tasks(
         tasks, {t: f"l{int(p[1:])}" for t, p in before.processor_of.items()}, now, before.processor_of
     )
-    assert isinstance(after, Placement)
+    assert isinstance(after, TaskPlacement)
     assert after.location_moves == after.processor_moves == len(tasks) - kept
 
 
@@ -102,17 +104,17 @@ def test_a_processor_that_is_full_as_it_is_gets_no_extra_that_another_could_take
 
 
 def test_locality_of_another_run_is_none() -> None:
-    remembered = Locality("run-1", {"a": "l2"}, {"a": "p2"})
+    remembered = TaskLocality("run-1", {"a": "l2"}, {"a": "p2"})
     at = {"p1": "l1", "p2": "l2"}
     for run_id, owner in {"run-1": "p2", "run-2": "p1"}.items():
         counts = remembered.within(run_id)
-        found = place(["a"], counts.locations, at, counts.processors)
-        assert isinstance(found, Placement)
+        found = place_tasks(["a"], counts.locations, at, counts.processors)
+        assert isinstance(found, TaskPlacement)
         assert found.processor_of == {"a": owner}
 
 
 def test_two_unknown_locations_are_not_the_same_place() -> None:
-    found = place(["a", "b"], {"a": None, "b": None}, {"p1": None, "p2": None}, {"a": "p2"})
-    assert isinstance(found, Placement)
+    found = place_tasks(["a", "b"], {"a": None, "b": None}, {"p1": None, "p2": None}, {"a": "p2"})
+    assert isinstance(found, TaskPlacement)
     assert found.on_location == 0
     assert found.processor_of == {"a": "p2", "b": "p1"}

@@ -3,15 +3,15 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.placer import place_tasks
 from streamapp.placement.standby import place_standbys
+from streamapp.placement.task_placement import TaskPlacement
 from tests.placement.worlds import World, worlds
 
 
-def placed(tasks: int, at: dict[str, str | None]) -> Placement:
-    found = place([f"t{n:03d}" for n in range(tasks)], {}, at)
-    assert isinstance(found, Placement)
+def placed(tasks: int, at: dict[str, str | None]) -> TaskPlacement:
+    found = place_tasks([f"t{n:03d}" for n in range(tasks)], {}, at)
+    assert isinstance(found, TaskPlacement)
     return found
 
 
@@ -46,8 +46,8 @@ def test_copies_of_before_stay_where_they_are_when_a_processor_joins() -> None:
     at: dict[str, str | None] = {f"p{n}": f"l{n}" for n in range(4)}
     placement = placed(40, at)
     before = place_standbys(placement, 1)
-    grown = place(sorted(placement.processor_of), {}, {**at, "p4": "l4"}, placement.processor_of)
-    assert isinstance(grown, Placement)
+    grown = place_tasks(sorted(placement.processor_of), {}, {**at, "p4": "l4"}, placement.processor_of)
+    assert isinstance(grown, TaskPlacement)
     after = place_standbys(grown, 1, before.copies)
     kept = sum(after.copies[task] == before.copies[task] for task in before.copies)
     assert kept >= 24

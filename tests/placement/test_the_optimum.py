@@ -5,14 +5,14 @@ from collections import Counter
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 from tests.placement.oracle import best_by_matching, best_of_all, dealt
 from tests.placement.worlds import World, worlds
 
 
-def counted(world: World, found: Placement) -> tuple[int, int]:
+def counted(world: World, found: TaskPlacement) -> tuple[int, int]:
     """Both counts from the map alone; every task is on one of the processors."""
     owner = found.processor_of
     assert sorted(owner) == sorted(world.tasks)
@@ -82,7 +82,7 @@ def test_with_capacities_and_limits_both_counts_are_still_the_best(world: World,
     names = sorted(world.processor_locality)
     capacity = data.draw(st.dictionaries(st.sampled_from(names), st.integers(0, 4)))
     limit = data.draw(st.dictionaries(st.sampled_from(names), st.integers(0, 6)))
-    found = place(
+    found = place_tasks(
         world.tasks,
         world.task_locality,
         world.processor_locality,
@@ -95,7 +95,7 @@ def test_with_capacities_and_limits_both_counts_are_still_the_best(world: World,
     if room < len(world.tasks):
         assert isinstance(found, Refusal)
         return
-    assert isinstance(found, Placement)
+    assert isinstance(found, TaskPlacement)
     base, eligible, extras = dealt(len(world.tasks), weight, limit)
     assert counted(world, found) == best_by_matching(world, base, eligible, extras)
     assert found.optimal

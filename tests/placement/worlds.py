@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from streamapp.placement.location import UNKNOWN
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.locations.location_id import UNKNOWN
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class World:
     processor_locality: dict[str, str | None]
     previous: dict[str, str]
 
-    def placed(self, **bounds: dict[str, int] | None) -> Placement:
-        found = place(self.tasks, self.task_locality, self.processor_locality, self.previous, **bounds)
-        assert isinstance(found, Placement)
+    def placed(self, **bounds: dict[str, int] | None) -> TaskPlacement:
+        found = place_tasks(self.tasks, self.task_locality, self.processor_locality, self.previous, **bounds)
+        assert isinstance(found, TaskPlacement)
         return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from streamapp.graph.nodes import Graph, Kind, Operator
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
 
 Groups = dict[str, frozenset[str]]
 
@@ -12,8 +12,8 @@ def groups(graph: Graph) -> Groups:
     found: dict[str, set[str]] = {
         operator.name: set(_sides(graph, operator))
         for operator in graph.operators.values()
-        if operator.kind in {Kind.JOIN, Kind.AGGREGATE}
-        or (operator.kind in {Kind.JOIN_TABLE, Kind.PROCESS} and _local(graph, operator))
+        if operator.kind in {OperatorKind.JOIN, OperatorKind.AGGREGATE}
+        or (operator.kind in {OperatorKind.JOIN_TABLE, OperatorKind.PROCESS} and _local(graph, operator))
     }
     for stream in _sources(graph):
         reached: set[str] = set()
@@ -25,43 +25,51 @@ def groups(graph: Graph) -> Groups:
     return {name: frozenset(streams) for name, streams in found.items()}
 
 
-def _walk(graph: Graph, operator: Operator, reached: set[str]) -> None:
+def _walk(graph: Graph, operator: OperatorNode, reached: set[str]) -> None:
     if operator.name in reached:
         return
     reached.add(operator.name)
-    if operator.kind is Kind.PARTITION_BY:
+    if operator.kind is OperatorKind.PARTITION_BY:
         return
     for other in graph.operators.values():
-        written = _local(graph, operator) if operator.kind in {Kind.SEND_TO_TABLE, Kind.PROCESS} else set()
-        read = _local(graph, other) if other.kind in {Kind.JOIN_TABLE, Kind.PROCESS} else set()
+        written = (
+            _local(graph, operator)
+            if operator.kind in {OperatorKind.SEND_TO_TABLE, OperatorKind.PROCESS}
+            else set()
+        )
+        read = (
+            _local(graph, other) if other.kind in {OperatorKind.JOIN_TABLE, OperatorKind.PROCESS} else set()
+        )
         if operator.name in other.inputs or written & read:
             _walk(graph, other, reached)
 
 
-def _reads(graph: Graph, operator: Operator, stream: str) -> bool:
+def _reads(graph: Graph, operator: OperatorNode, stream: str) -> bool:
     makers = {
         name
         for name, maker in graph.operators.items()
-        if maker.kind is Kind.PARTITION_BY and maker.stream == stream
+        if maker.kind is OperatorKind.PARTITION_BY and maker.stream == stream
     }
-    return (operator.kind is Kind.INPUT and operator.stream == stream) or bool(makers & set(operator.inputs))
+    return (operator.kind is OperatorKind.INPUT and operator.stream == stream) or bool(
+        makers & set(operator.inputs)
+    )
 
 
 def _sources(graph: Graph) -> set[str]:
     read = {
         operator.stream
         for operator in graph.operators.values()
-        if operator.kind in {Kind.INPUT, Kind.PARTITION_BY}
+        if operator.kind in {OperatorKind.INPUT, OperatorKind.PARTITION_BY}
     }
     return {name for name in read if name and not (name in graph.streams and graph.streams[name].broadcast)}
 
 
-def _local(graph: Graph, operator: Operator) -> set[str]:
+def _local(graph: Graph, operator: OperatorNode) -> set[str]:
     tables = (graph.tables[name] for name in operator.tables)
     return {table.name for table in tables if not table.remote and not table.broadcast}
 
 
-def _sides(graph: Graph, operator: Operator) -> Iterator[str]:
+def _sides(graph: Graph, operator: OperatorNode) -> Iterator[str]:
     for name in _local(graph, operator):
         for side in graph.tables[name].side_inputs:
             if not graph.streams[side].broadcast:

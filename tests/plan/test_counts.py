@@ -1,10 +1,10 @@
 import pytest
 
-from streamapp.graph.nodes import Kind, Operator, Table
-from streamapp.plan.plan import Mode, Outcome, Role
+from streamapp.graph.nodes import OperatorKind, OperatorNode, TableNode
+from streamapp.plan.partition_plan import Mode, PlanOutcome, Role
 from streamapp.plan.planner import plan
-from streamapp.spec.config_keys import PARTITIONS
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.config_keys import PARTITIONS
 from tests.graph.drawing import drawn, join, join_table, maps, reads, repartition, sends
 
 
@@ -44,7 +44,7 @@ def test_all_missing_inputs_and_side_inputs_are_named_in_one_error() -> None:
         join("j", "a", "b"),
         join_table("k", "b", "users"),
         counts={"a": None, "s": None, "b": 4, "unused": None},
-        tables=(Table("users", side_inputs=("s",)),),
+        tables=(TableNode("users", side_inputs=("s",)),),
     )
     (error,) = plan(graph).errors
     assert error.reason is Reason.MISSING_STREAM
@@ -73,7 +73,7 @@ def test_an_intermediate_stream_without_any_known_count_around_it_is_unresolved(
     )
     (error,) = plan(graph).errors
     assert (error.reason, error.streams) == (Reason.UNRESOLVED_PARTITIONS, (("p'", None),))
-    assert plan(graph, config={PARTITIONS: "2"}).outcome is Outcome.ACCEPTED
+    assert plan(graph, config={PARTITIONS: "2"}).outcome is PlanOutcome.ACCEPTED
 
 
 def test_what_only_follows_from_a_missing_stream_is_not_reported() -> None:
@@ -89,7 +89,7 @@ def test_streams_are_classified_by_who_reads_and_writes_them() -> None:
         sends("s1", "p", "out"),
         sends("s2", "p", "loop"),
         counts={"unused": 5},
-        tables=(Table("users", side_inputs=("s",)),),
+        tables=(TableNode("users", side_inputs=("s",)),),
     )
     found = plan(graph, mode=Mode.BATCH)
     assert found.mode is Mode.BATCH
@@ -104,9 +104,11 @@ def test_streams_are_classified_by_who_reads_and_writes_them() -> None:
 
 def test_every_kind_of_operator_can_be_planned() -> None:
     operators = [
-        Operator(kind, kind, ("a", "a"), "a" if kind in {Kind.SEND_TO} else f"{kind}'", ("users",))
-        for kind in Kind
-        if kind is not Kind.INPUT
+        OperatorNode(
+            kind, kind, ("a", "a"), "a" if kind in {OperatorKind.SEND_TO} else f"{kind}'", ("users",)
+        )
+        for kind in OperatorKind
+        if kind is not OperatorKind.INPUT
     ]
-    graph = drawn(reads("a"), *operators, tables=(Table("users"),))
-    assert plan(graph).outcome is Outcome.ACCEPTED
+    graph = drawn(reads("a"), *operators, tables=(TableNode("users"),))
+    assert plan(graph).outcome is PlanOutcome.ACCEPTED

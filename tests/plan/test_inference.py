@@ -1,14 +1,14 @@
-from streamapp.graph.nodes import Graph, Stream, Table
-from streamapp.plan.because import Because, Ground
-from streamapp.plan.plan import Outcome, Plan, PlannedStream
+from streamapp.graph.nodes import Graph, StreamNode, TableNode
+from streamapp.plan.count_reason import CountReason, CountSource
+from streamapp.plan.partition_plan import Plan, PlannedStream, PlanOutcome
 from streamapp.plan.planner import plan
-from streamapp.spec.config_keys import PARTITIONS
+from streamapp.spec.resource.config_keys import PARTITIONS
 from tests.graph.drawing import broadcast, drawn, fill, join, join_table, reads, repartition, sends
 
 
 def stream(graph: Graph, name: str, **config: str) -> PlannedStream:
     found = plan(graph, config={PARTITIONS: config["partitions"]} if config else {})
-    assert found.outcome is Outcome.ACCEPTED, found.errors
+    assert found.outcome is PlanOutcome.ACCEPTED, found.errors
     return found.streams[name]
 
 
@@ -18,7 +18,7 @@ def test_an_intermediate_stream_takes_the_count_of_the_input_it_is_joined_with()
     )
     found = stream(graph, "p'")
     assert found.partitions == 16
-    assert found.because == Because(Ground.IMPOSED, operator="j", stream="a", origin="a")
+    assert found.because == CountReason(CountSource.IMPOSED, operator="j", stream="a", origin="a")
     assert found.because.sentence == "imposed by j, where it meets a"
 
 
@@ -47,7 +47,7 @@ def test_a_join_imposes_its_count_whatever_the_config_says() -> None:
 def test_the_configured_count_is_taken_when_no_join_imposes_one() -> None:
     graph = drawn(reads("a"), repartition("p", "a"), counts={"a": 500})
     found = stream(graph, "p'", partitions="300")
-    assert (found.partitions, found.because) == (300, Because(Ground.CONFIGURED))
+    assert (found.partitions, found.because) == (300, CountReason(CountSource.CONFIGURED))
 
 
 def test_without_a_configured_count_the_largest_of_inputs_and_outputs_is_taken() -> None:
@@ -55,7 +55,7 @@ def test_without_a_configured_count_the_largest_of_inputs_and_outputs_is_taken()
         reads("a"), repartition("p", "a"), sends("s", "p", "out"), counts={"a": 6, "out": 9, "unused": 90}
     )
     found = stream(graph, "p'")
-    assert (found.partitions, found.because) == (9, Because(Ground.INFERRED, stream="out"))
+    assert (found.partitions, found.because) == (9, CountReason(CountSource.INFERRED, stream="out"))
 
 
 def test_an_inferred_count_is_256_at_most_and_an_imposed_one_is_not_capped() -> None:
@@ -83,7 +83,7 @@ def test_side_inputs_do_not_count_for_the_largest() -> None:
         repartition("q", "a"),
         join_table("j", "p", "users"),
         counts={"a": 6, "s": 40},
-        tables=(Table("users", side_inputs=("s",)),),
+        tables=(TableNode("users", side_inputs=("s",)),),
     )
     found = plan(graph).streams
     assert (found["p'"].partitions, found["q'"].partitions) == (40, 6)
@@ -97,7 +97,7 @@ def test_a_stream_that_a_table_is_filled_with_takes_the_count_of_what_the_table_
         fill("keep", "p", "users"),
         join_table("j", "b", "users"),
         counts={"a": 3, "b": 7},
-        tables=(Table("users"),),
+        tables=(TableNode("users"),),
     )
     assert stream(graph, "p'").partitions == 7
 
@@ -114,7 +114,7 @@ def test_partitions_asked_for_impose_a_count_like_an_input_s() -> None:
 def test_an_intermediate_stream_that_exists_keeps_its_count() -> None:
     graph = drawn(reads("a"), repartition("p", "a"), counts={"a": 3, "p'": 20})
     found = stream(graph, "p'", partitions="7")
-    assert (found.partitions, found.because.kind) == (20, Ground.KNOWN)
+    assert (found.partitions, found.because.kind) == (20, CountSource.KNOWN)
 
 
 def test_streams_joined_only_with_each_other_get_one_count() -> None:
@@ -136,7 +136,7 @@ def test_a_broadcast_stream_takes_no_count_from_a_join() -> None:
 def test_an_output_of_unknown_count_is_accepted_and_constrains_nothing() -> None:
     graph = drawn(reads("a"), repartition("p", "a"), sends("s", "p", "out"), counts={"out": None})
     found = plan(graph)
-    assert found.outcome is Outcome.ACCEPTED
+    assert found.outcome is PlanOutcome.ACCEPTED
     assert found.streams["out"].because.sentence == "no system knows it"
 
 
@@ -150,9 +150,9 @@ def test_broadcast_inputs_are_written_as_ranges_and_joined_by_commas() -> None:
         Graph(
             {operator.name: operator for operator in (reads("z"), reads("a"), reads("b"))},
             {
-                "z": Stream("z", "main", 64, broadcast=True),
-                "a": Stream("a", "main", 1, broadcast=True),
-                "b": Stream("b", "main", 2),
+                "z": StreamNode("z", "main", 64, broadcast=True),
+                "a": StreamNode("a", "main", 1, broadcast=True),
+                "b": StreamNode("b", "main", 2),
             },
             {},
         )

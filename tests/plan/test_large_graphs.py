@@ -1,5 +1,5 @@
-from streamapp.graph.nodes import Table
-from streamapp.plan.plan import Outcome
+from streamapp.graph.nodes import TableNode
+from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
 from tests.graph.drawing import drawn, fill, join, join_table, maps, reads, repartition
 
@@ -7,7 +7,7 @@ from tests.graph.drawing import drawn, fill, join, join_table, maps, reads, repa
 def test_a_chain_of_ten_thousand_operators_is_planned() -> None:
     chain = [reads("a"), maps("m0", "a"), *(maps(f"m{n}", f"m{n - 1}") for n in range(1, 10_000))]
     found = plan(drawn(*chain, reads("b"), join("j", "m9999", "b")))
-    assert found.outcome is Outcome.ACCEPTED
+    assert found.outcome is PlanOutcome.ACCEPTED
     assert found.joins[0].streams == ("a", "b")
 
 
@@ -32,5 +32,5 @@ def test_a_ring_through_a_thousand_tables_ends_and_every_join_has_every_stream()
             fill(f"w{n}", f"j{n}", f"t{(n + 1) % count}"),
         )
     ]
-    found = plan(drawn(*operators, tables=tuple(Table(f"t{n}") for n in range(count))))
+    found = plan(drawn(*operators, tables=tuple(TableNode(f"t{n}") for n in range(count))))
     assert {len(joined.streams) for joined in found.joins} == {count}

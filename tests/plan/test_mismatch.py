@@ -1,10 +1,10 @@
 from dataclasses import replace
 
-from streamapp.graph.nodes import Graph, Table
-from streamapp.plan.plan import Outcome, PlanError
+from streamapp.graph.nodes import Graph, TableNode
+from streamapp.plan.partition_plan import PlanError, PlanOutcome
 from streamapp.plan.planner import plan
-from streamapp.spec.config_keys import PARTITIONS
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.config_keys import PARTITIONS
 from tests.graph.drawing import (
     aggregate,
     drawn,
@@ -17,7 +17,7 @@ from tests.graph.drawing import (
     repartition,
 )
 
-USERS = Table("users")
+USERS = TableNode("users")
 
 
 def only_error(graph: Graph) -> PlanError:
@@ -77,7 +77,7 @@ def test_every_failing_join_is_named() -> None:
             counts={"a": 1, "b": 2, "c": 3},
         )
     )
-    assert found.outcome is Outcome.REJECTED
+    assert found.outcome is PlanOutcome.REJECTED
     assert [error.operator for error in found.errors] == ["j1", "j2"]
 
 
@@ -146,11 +146,11 @@ def test_an_aggregate_over_merged_streams_of_different_counts_is_refused() -> No
 
 def test_a_merge_alone_needs_no_agreement() -> None:
     graph = drawn(reads("a"), reads("b"), merge("m", "a", "b"), counts={"a": 8, "b": 6})
-    assert plan(graph).outcome is Outcome.ACCEPTED
+    assert plan(graph).outcome is PlanOutcome.ACCEPTED
 
 
 def test_a_stream_joined_with_itself_is_fine() -> None:
-    assert plan(drawn(reads("a"), maps("m", "a"), join("j", "a", "m"))).outcome is Outcome.ACCEPTED
+    assert plan(drawn(reads("a"), maps("m", "a"), join("j", "a", "m"))).outcome is PlanOutcome.ACCEPTED
 
 
 def test_a_stream_that_would_take_any_count_is_named_but_not_to_be_mended() -> None:

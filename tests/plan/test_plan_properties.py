@@ -5,11 +5,11 @@ from dataclasses import replace
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from streamapp.graph.nodes import Graph, Kind
-from streamapp.plan.because import Ground
-from streamapp.plan.plan import Outcome
+from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.plan.count_reason import CountSource
+from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
-from streamapp.spec.config_keys import PARTITIONS
+from streamapp.spec.resource.config_keys import PARTITIONS
 from tests.plan import slow_planner
 from tests.plan.random_apps import apps
 
@@ -23,7 +23,9 @@ def known_and_unknown(graph: Graph) -> tuple[dict[str, int], list[str]]:
         if operator.stream and operator.partitions
     }
     known = {name: stream.partitions for name, stream in graph.streams.items() if stream.partitions} | asked
-    made = {operator.stream for operator in graph.operators.values() if operator.kind is Kind.PARTITION_BY}
+    made = {
+        operator.stream for operator in graph.operators.values() if operator.kind is OperatorKind.PARTITION_BY
+    }
     return known, sorted(name for name in made if name and name not in known)
 
 
@@ -38,7 +40,7 @@ def test_a_plan_is_accepted_exactly_when_some_counts_meet_every_group(graph: Gra
     met = slow_planner.solutions(slow_planner.groups(graph), *known_and_unknown(graph))
     outcome = plan(graph).outcome
     event(outcome)
-    assert outcome is (Outcome.ACCEPTED if met else Outcome.REJECTED)
+    assert outcome is (PlanOutcome.ACCEPTED if met else PlanOutcome.REJECTED)
 
 
 @given(apps())
@@ -55,7 +57,7 @@ def test_a_count_is_imposed_when_no_other_would_do_and_else_the_configured_one_i
 @given(apps())
 def test_all_streams_of_a_group_agree_in_an_accepted_plan(graph: Graph) -> None:
     found = plan(graph)
-    assume(found.outcome is Outcome.ACCEPTED)
+    assume(found.outcome is PlanOutcome.ACCEPTED)
     for joined in found.joins:
         counts = {found.streams[name].partitions for name in joined.streams}
         assert counts == ({joined.partitions} if joined.streams else set())
@@ -99,9 +101,9 @@ def test_without_a_failing_join_exactly_its_error_is_gone(graph: Graph) -> None:
     for error in errors:
         after = {name for name, other in graph.operators.items() if error.operator in other.inputs}
         assert error.operator is not None
-        if graph.operators[error.operator].kind is Kind.PROCESS:
+        if graph.operators[error.operator].kind is OperatorKind.PROCESS:
             continue  # it writes to its table, so more hangs on it than what reads it
-        if any(graph.operators[name].kind is not Kind.SEND_TO for name in after):
+        if any(graph.operators[name].kind is not OperatorKind.SEND_TO for name in after):
             continue
         rest = {
             name: other for name, other in graph.operators.items() if name not in {error.operator, *after}
@@ -117,7 +119,7 @@ def test_an_imposed_count_can_be_followed_from_join_to_join_to_a_stream_that_had
     members = {joined.operator: joined.streams for joined in found.joins}
     for start in found.streams.values():
         stream, seen = start, {start.name}
-        while stream.because.kind is Ground.IMPOSED:
+        while stream.because.kind is CountSource.IMPOSED:
             assert stream.because.operator is not None
             assert stream.because.stream is not None
             assert {stream.name, stream.because.stream} <= set(members[stream.because.operator])
@@ -125,5 +127,5 @@ def test_an_imposed_count_can_be_followed_from_join_to_join_to_a_stream_that_had
             seen.add(stream.because.stream)
             stream = found.streams[stream.because.stream]
         assert stream.partitions == start.partitions
-        if start.because.kind is Ground.IMPOSED:
+        if start.because.kind is CountSource.IMPOSED:
             assert stream.name == start.because.origin

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from streamapp.graph.nodes import Graph, Kind, Operator, Table
-from streamapp.plan.plan import Outcome
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, TableNode
+from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
 from tests.graph.drawing import (
@@ -20,7 +20,7 @@ from tests.graph.drawing import (
     sends,
 )
 
-USERS = Table("users")
+USERS = TableNode("users")
 
 
 def refusals(graph: Graph) -> list[tuple[str | None, str]]:
@@ -50,9 +50,11 @@ def test_a_join_needs_two_inputs() -> None:
     assert refusals(drawn(reads("a"), join("j", "a"))) == [("j", "join j has only one input")]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in Kind if kind not in {Kind.INPUT, Kind.PARTITION_BY}])
-def test_an_operator_needs_something_to_read(kind: Kind) -> None:
-    graph = drawn(reads("a"), Operator("o", kind, (), "made", ("users",)), tables=(USERS,))
+@pytest.mark.parametrize(
+    "kind", [kind for kind in OperatorKind if kind not in {OperatorKind.INPUT, OperatorKind.PARTITION_BY}]
+)
+def test_an_operator_needs_something_to_read(kind: OperatorKind) -> None:
+    graph = drawn(reads("a"), OperatorNode("o", kind, (), "made", ("users",)), tables=(USERS,))
     assert refusals(graph) == [("o", f"{kind} o has no input")]
 
 
@@ -63,14 +65,18 @@ def test_a_partition_by_of_nothing_is_refused_and_its_stream_has_no_count() -> N
     ]
 
 
-@pytest.mark.parametrize("kind", [Kind.INPUT, Kind.PARTITION_BY, Kind.BROADCAST, Kind.SEND_TO])
-def test_an_operator_that_is_about_a_stream_names_it(kind: Kind) -> None:
-    assert refusals(drawn(reads("a"), Operator("o", kind, ("a",)))) == [("o", f"{kind} o names no stream")]
+@pytest.mark.parametrize(
+    "kind", [OperatorKind.INPUT, OperatorKind.PARTITION_BY, OperatorKind.BROADCAST, OperatorKind.SEND_TO]
+)
+def test_an_operator_that_is_about_a_stream_names_it(kind: OperatorKind) -> None:
+    assert refusals(drawn(reads("a"), OperatorNode("o", kind, ("a",)))) == [
+        ("o", f"{kind} o names no stream")
+    ]
 
 
-@pytest.mark.parametrize("kind", [Kind.JOIN_TABLE, Kind.SEND_TO_TABLE])
-def test_an_operator_that_is_about_a_table_names_it(kind: Kind) -> None:
-    assert refusals(drawn(reads("a"), Operator("o", kind, ("a",)))) == [("o", f"{kind} o names no table")]
+@pytest.mark.parametrize("kind", [OperatorKind.JOIN_TABLE, OperatorKind.SEND_TO_TABLE])
+def test_an_operator_that_is_about_a_table_names_it(kind: OperatorKind) -> None:
+    assert refusals(drawn(reads("a"), OperatorNode("o", kind, ("a",)))) == [("o", f"{kind} o names no table")]
 
 
 def test_a_table_with_side_inputs_is_not_written_to() -> None:
@@ -85,7 +91,7 @@ def test_a_broadcast_table_is_not_written_to() -> None:
 
 def test_a_process_may_look_at_a_table_with_side_inputs() -> None:
     graph = drawn(reads("a"), process("p", "a", "users"), tables=(replace(USERS, side_inputs=("s",)),))
-    assert plan(graph).outcome is Outcome.ACCEPTED
+    assert plan(graph).outcome is PlanOutcome.ACCEPTED
 
 
 def test_a_stream_is_not_both_split_and_whole() -> None:
@@ -100,7 +106,7 @@ def test_a_ring_of_operators_is_refused_and_all_of_them_are_named() -> None:
 
 def test_a_ring_through_a_table_is_planned() -> None:
     graph = drawn(reads("a"), join_table("j", "a", "users"), fill("back", "j", "users"), tables=(USERS,))
-    assert plan(graph).outcome is Outcome.ACCEPTED
+    assert plan(graph).outcome is PlanOutcome.ACCEPTED
 
 
 def test_what_is_wrong_with_counts_is_said_along_with_what_is_wrong_with_the_graph() -> None:

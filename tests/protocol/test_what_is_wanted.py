@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.protocol.message import MOST_BYTES, MessageTooLargeError
-from streamapp.protocol.wanted import Wanted, decode_wanted, encode_wanted
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol.message_frame import MOST_BYTES, MessageTooLargeError
+from streamapp.protocol.wanted_state import WantedState, decode_wanted, encode_wanted
 from streamapp.spec.reasons import Reason
 from tests.jobmodel.models import large, models, small
 from tests.tasks.test_layout_written import LAYOUTS
 
 LOCATIONS = st.dictionaries(st.text(max_size=6), st.none() | st.text(min_size=1, max_size=6), max_size=5)
 WANTED = st.builds(
-    Wanted,
+    WantedState,
     spec_hash=st.text(max_size=8),
     processors=st.integers(1, 10_000),
     model=st.none() | models(),
@@ -23,35 +23,35 @@ WANTED = st.builds(
 
 
 @given(WANTED)
-def test_whatever_is_wanted_comes_over_as_it_was_sent(wanted: Wanted) -> None:
+def test_whatever_is_wanted_comes_over_as_it_was_sent(wanted: WantedState) -> None:
     assert decode_wanted(encode_wanted(wanted)) == wanted
 
 
 def test_a_model_says_how_many_processors_are_wanted_where_nothing_else_does() -> None:
-    assert decode_wanted(encode_wanted(Wanted(model=small()))).processors == len(small().processors)
+    assert decode_wanted(encode_wanted(WantedState(model=small()))).processors == len(small().processors)
 
 
 def test_a_hundred_thousand_tasks_on_a_thousand_processors_fit_a_config_map() -> None:
     model = large(tasks=100_000, processors=1_000)
     nodes = {name: f"ip-10-0-{int(name) // 250}-{int(name) % 250}.internal" for name in model.processors}
-    text = encode_wanted(Wanted("a" * 64, model=model, locations=nodes))
+    text = encode_wanted(WantedState("a" * 64, model=model, locations=nodes))
     assert len(text.encode()) < MOST_BYTES / 2
     assert decode_wanted(text).model == model
 
 
 def test_what_no_config_map_takes_is_refused_with_what_would_help() -> None:
     with pytest.raises(MessageTooLargeError, match="shorten the names") as caught:
-        encode_wanted(Wanted(spec_hash="x" * MOST_BYTES))
+        encode_wanted(WantedState(spec_hash="x" * MOST_BYTES))
     assert caught.value.reason is Reason.TOO_LARGE
 
 
 def test_a_field_of_a_later_version_is_left_alone() -> None:
-    later = json.loads(encode_wanted(Wanted(processors=3))) | {"colour": "blue"}
-    assert decode_wanted(json.dumps(later)) == Wanted(processors=3)
+    later = json.loads(encode_wanted(WantedState(processors=3))) | {"colour": "blue"}
+    assert decode_wanted(json.dumps(later)) == WantedState(processors=3)
 
 
 def test_a_message_that_needs_a_later_reader_is_refused_as_such() -> None:
-    later = json.loads(encode_wanted(Wanted(processors=3))) | {"format": 2}
+    later = json.loads(encode_wanted(WantedState(processors=3))) | {"format": 2}
     with pytest.raises(UnreadableError) as caught:
         decode_wanted(json.dumps(later))
     assert caught.value.reason is Reason.NEWER_FORMAT
@@ -74,7 +74,7 @@ def test_a_message_that_needs_a_later_reader_is_refused_as_such() -> None:
 )
 def test_a_message_with_a_wrong_part_is_refused_as_damaged(changed: dict[str, object]) -> None:
     with pytest.raises(UnreadableError) as caught:
-        decode_wanted(json.dumps(json.loads(encode_wanted(Wanted(model=small()))) | changed))
+        decode_wanted(json.dumps(json.loads(encode_wanted(WantedState(model=small()))) | changed))
     assert caught.value.reason is Reason.DAMAGED_DATA
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from streamapp.spec import crd, reference
+from streamapp.spec.schema import crd_manifest, reference_page
 from streamapp_operator.controller.rbac import rights_page
 from streamapp_operator.controller.telemetry import operator_metrics
 from streamapp_operator.reconciler import installation_file
@@ -23,14 +23,14 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "charts/streamapp/dashboards/operator.json": dashboards.of_operator,
     "charts/streamapp/templates/_rules.tpl": chart_rules.template,
     "charts/streamapp/templates/crd.yaml": chart_crd.template,
-    "crds/streamapps.streamapp.dev.yaml": crd.text,
+    "crds/streamapps.streamapp.dev.yaml": crd_manifest.crd_yaml,
     "docs/pictures/app-life.svg": phase_diagram.phase_diagram,
     "docs/reference/app-life.md": life_page.page,
     "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": run_metrics.page,
     "docs/reference/operator-metrics.md": operator_metrics.page,
     "docs/reference/operator-rights.md": rights_page.page,
-    "docs/reference/resource.md": reference.page,
+    "docs/reference/resource.md": reference_page.reference_page,
 }
 
 

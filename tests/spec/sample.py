@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from streamapp.spec.document import Path
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
+from streamapp.spec.text.document import Path
 
 Data = dict[str, Any]
 
@@ -106,4 +106,4 @@ def without(path: str) -> Data:
 
 def told(data: Any) -> list[str]:
     """What is wrong with a document, as people read it."""
-    return [str(problem) for problem in from_data(data).problems]
+    return [str(problem) for problem in parse_data(data).problems]

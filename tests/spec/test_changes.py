@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import Change, at_least, changes, strongest
-from streamapp.spec.marks import Effect
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_changes import Change, changes, paths_with_effect, strongest_effect
+from streamapp.spec.resource.field_marks import Effect
 from tests.spec.sample import Data, at, changed, everything, without
 
 
@@ -70,16 +70,16 @@ def test_an_entry_that_comes_or_goes_has_the_effect_of_its_list() -> None:
 
 def test_entries_in_another_order_change_nothing_that_runs() -> None:
     turned = changed("spec.streams", at(everything(), "spec.streams")[::-1])
-    assert strongest(changes(app(everything()), app(turned))) is Effect.NONE
+    assert strongest_effect(changes(app(everything()), app(turned))) is Effect.NONE
 
 
 def test_another_kind_of_volume_is_refused() -> None:
     other = changed("spec.state", {"emptyDir": {}})
-    assert strongest(changes(app(everything()), app(other))) is Effect.REFUSED
+    assert strongest_effect(changes(app(everything()), app(other))) is Effect.REFUSED
 
 
 def test_several_changes_together_have_the_strongest_effect_and_name_who_has_it() -> None:
     other = changed("spec.processors", 9, changed("spec.restartNonce", 2, without("spec.operators[12]")))
     found = changes(app(everything()), app(other))
-    assert strongest(found) is Effect.REPLAN
-    assert at_least(found, Effect.RESTART) == ("spec.operators[out]", "spec.restartNonce")
+    assert strongest_effect(found) is Effect.REPLAN
+    assert paths_with_effect(found, Effect.RESTART) == ("spec.operators[out]", "spec.restartNonce")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.spec.columns import Column, ColumnListError, parse_columns, quote
+from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns, quote
 from tests.spec.sample import changed, told
 
 

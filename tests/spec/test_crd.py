@@ -4,15 +4,15 @@ from typing import Any
 import pytest
 import yaml
 
-from streamapp.spec.crd import definition, text
-from streamapp.spec.fields import parts as fields_of
-from streamapp.spec.operators import Operator
-from streamapp.spec.parse import from_data, parse
-from streamapp.spec.render import as_data
+from streamapp.spec.parser import parse, parse_data
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.schema.crd_manifest import crd_definition, crd_yaml
+from streamapp.spec.schema.fields import parts as fields_of
+from streamapp.spec.serialization import as_data
 from tests.spec.sample import changed, everything
 from tests.spec.schema import parts, violations
 
-VERSION = definition()["spec"]["versions"][0]
+VERSION = crd_definition()["spec"]["versions"][0]
 ROOT = VERSION["schema"]["openAPIV3Schema"]
 SPEC = ROOT["properties"]["spec"]
 PARTS = list(parts(ROOT))
@@ -26,8 +26,8 @@ def _rules(path: str) -> str:
 
 
 def test_the_resource_has_its_names_category_and_one_stored_version() -> None:
-    spec = definition()["spec"]
-    assert definition()["metadata"]["name"] == "streamapps.streamapp.dev"
+    spec = crd_definition()["spec"]
+    assert crd_definition()["metadata"]["name"] == "streamapps.streamapp.dev"
     assert spec["names"]["shortNames"] == ["sapp"]
     assert spec["names"]["categories"] == ["streaming"]
     assert (spec["scope"], VERSION["name"]) == ("Namespaced", "v1alpha1")
@@ -98,7 +98,7 @@ def test_the_limits_of_the_cluster_are_not_those_of_the_offline_parser() -> None
     many = [{"name": f"o{i}", "broadcast": {"from": "clicks"}} for i in range(600)]
     data = everything()
     data["spec"]["operators"] += many
-    assert from_data(data).problems == ()
+    assert parse_data(data).problems == ()
     assert ".spec.operators: 613 entries" in list(violations(data, _open_metadata()))
 
 
@@ -110,7 +110,7 @@ def test_an_operator_has_a_name_and_exactly_one_kind_without_a_rule() -> None:
 
 
 def test_the_whole_definition_is_small_enough() -> None:
-    assert len(text().encode()) < 250_000
+    assert len(crd_yaml().encode()) < 250_000
 
 
 def test_defaults_are_those_of_the_model_and_conform_to_their_own_schema() -> None:
@@ -174,7 +174,7 @@ def test_the_examples_that_are_apps_conform_to_the_schema(file: Path) -> None:
 
 def test_an_app_with_something_of_everything_conforms_and_so_does_its_rendering() -> None:
     assert list(violations(everything(), _open_metadata())) == []
-    (app,) = from_data(everything()).apps
+    (app,) = parse_data(everything()).apps
     assert list(violations(as_data(app), _open_metadata())) == []
 
 
@@ -194,9 +194,9 @@ SPOILT = [
 def test_what_the_schema_refuses_the_parser_refuses_too(path: str, value: object) -> None:
     data = changed(path, value)
     assert list(violations(data, _open_metadata()))
-    assert from_data(data).problems
+    assert parse_data(data).problems
 
 
 def test_the_definition_reads_back_as_it_was_made() -> None:
-    assert yaml.safe_load(text()) == definition()
-    assert parse(text()).apps == ()
+    assert yaml.safe_load(crd_yaml()) == crd_definition()
+    assert parse(crd_yaml()).apps == ()

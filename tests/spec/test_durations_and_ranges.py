@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.spec.durations import UNITS, milliseconds
+from streamapp.spec.value_types.durations import UNITS, milliseconds
 from tests.spec.sample import changed, told
 
 FORM = "a duration such as 500ms, 5s, 10m, 1h30m or 7d"

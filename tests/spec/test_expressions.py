@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.spec.expressions import unbalanced
+from streamapp.spec.value_types.expressions import unbalanced
 from tests.spec.sample import changed, told
 
 FINE = [

@@ -1,6 +1,6 @@
 import pytest
 
-from streamapp.spec.kafka_settings import ALLOWED, SECRET, refused_settings
+from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET, refused_settings
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from streamapp.spec.parse import parse
+from streamapp.spec.parser import parse
 
 HEAD = """\
 apiVersion: streamapp.dev/v1alpha1

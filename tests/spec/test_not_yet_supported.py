@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import KEYS
-from streamapp.spec.marks import Capability, Needs
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
 from streamapp.spec.reasons import Reason
-from streamapp.spec.translation import model_in
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import KEYS
+from streamapp.spec.resource.field_marks import Capability, Needs
+from streamapp.spec.validation.error_messages import model_in
 from tests.spec.sample import changed, told
 
 EVERY = frozenset(Capability)
@@ -78,7 +78,7 @@ def test_every_field_that_waits_for_a_capability_has_a_case_here() -> None:
 def test_a_field_whose_capability_is_not_built_is_refused_at_its_path_and_never_ignored(field: str) -> None:
     path, value = SET[field]
     capability, _ = WAITING[field]
-    (problem,) = from_data(changed(path, value), EVERY - {capability}).problems
+    (problem,) = parse_data(changed(path, value), EVERY - {capability}).problems
     assert problem.reason is Reason.NOT_YET_SUPPORTED
     assert str(problem) == (
         f"{path}: not yet supported: this version does not have {capability.value}; leave it out"
@@ -99,20 +99,20 @@ def test_a_field_that_says_its_default_is_accepted(field: str) -> None:
 @pytest.mark.parametrize("field", sorted(SET))
 def test_a_field_whose_capability_is_built_is_accepted(field: str) -> None:
     path, value = SET[field]
-    assert from_data(changed(path, value), EVERY).problems == ()
+    assert parse_data(changed(path, value), EVERY).problems == ()
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
 def test_a_setting_whose_capability_is_not_built_is_refused(key: str) -> None:
     value = next(text for text in ("true", "5000", "package.module:name") if KEYS[key].fits(text))
     built = EVERY - {KEYS[key].needs}
-    (problem,) = from_data(changed("spec.config", {key: value}), built).problems
+    (problem,) = parse_data(changed("spec.config", {key: value}), built).problems
     assert (problem.path, problem.reason) == (f"spec.config.{key}", Reason.NOT_YET_SUPPORTED)
 
 
 def test_what_is_wrong_otherwise_is_told_beside_it() -> None:
     data = changed("spec.suspend", True, changed("spec.processors", 0))
-    assert [str(problem) for problem in from_data(data, EVERY - {Capability.CLUSTER}).problems] == [
+    assert [str(problem) for problem in parse_data(data, EVERY - {Capability.CLUSTER}).problems] == [
         "spec.processors: found 0; at least 1 is allowed",
         "spec.suspend: not yet supported: this version does not have the operator; leave it out",
     ]

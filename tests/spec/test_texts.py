@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.spec.parse import Parsed, parse
-from streamapp.spec.reading import read
+from streamapp.spec.parser import ParseResult, parse
+from streamapp.spec.text.loader import load_documents
 from tests.spec.sample import EVERYTHING, everything
 
 SMALL = """\
@@ -19,7 +19,7 @@ spec:
 """
 
 
-def _built(text: str) -> Parsed:
+def _built(text: str) -> ParseResult:
     """The apps of a text, with nothing refused for want of a capability."""
     return parse(text)
 
@@ -40,7 +40,7 @@ def test_yaml_and_json_of_one_app_are_equal() -> None:
         SMALL.replace("\n", "\r\n"),
         "---\n" + SMALL + "...\n",
         "# a comment\n\n" + SMALL,
-        "\ufeff " + json.dumps(read(SMALL).documents[0].data, indent="\t"),
+        "\ufeff " + json.dumps(load_documents(SMALL).documents[0].data, indent="\t"),
         "{apiVersion: streamapp.dev/v1alpha1, kind: StreamApp, metadata: {name: small}, spec: "
         "{systems: [{name: main, embedded: {path: ./data}}], streams: [{name: words, system: main}], "
         'operators: [{name: long, filter: {from: words, where: "true"}}]}}',
@@ -57,7 +57,7 @@ def test_several_documents_are_several_apps_and_empty_ones_are_passed_over() -> 
 
 
 def test_json_objects_one_after_another_are_several_apps() -> None:
-    one = json.dumps(read(SMALL).documents[0].data)
+    one = json.dumps(load_documents(SMALL).documents[0].data)
     other = one.replace('"small"', '"other"')
     for between in ("", "\n", "\n---\n"):
         assert [app.metadata.name for app in _built(one + between + other).apps] == ["small", "other"]
@@ -137,7 +137,9 @@ def test_an_alias_stands_for_what_it_names() -> None:
 
 
 def test_an_object_in_which_a_field_stands_twice_gives_no_app() -> None:
-    text = json.dumps(read(SMALL).documents[0].data).replace('"kind"', '"kind": "StreamApp", "kind"')
+    text = json.dumps(load_documents(SMALL).documents[0].data).replace(
+        '"kind"', '"kind": "StreamApp", "kind"'
+    )
     assert _said(text) == ['kind: the field "kind" stands twice in one object']
     assert parse(text).apps == ()
 
@@ -153,7 +155,7 @@ WORDS = [
 
 @pytest.mark.parametrize(("word", "value"), WORDS)
 def test_a_plain_word_means_what_a_cluster_takes_it_for(word: str, value: object) -> None:
-    (document,) = read(f"a: {word}").documents
+    (document,) = load_documents(f"a: {word}").documents
     assert document.data["a"] == value
     assert type(document.data["a"]) is type(value)
 

@@ -1,8 +1,8 @@
 """The resource holds every field that the design names, each with what it means and what a change does."""
 
-from streamapp.spec.fields import parts
-from streamapp.spec.parse import parse
-from streamapp.spec.status import Status
+from streamapp.spec.parser import parse
+from streamapp.spec.resource.status import Status
+from streamapp.spec.schema.fields import parts
 
 EXAMPLE = """
 apiVersion: streamapp.dev/v1alpha1

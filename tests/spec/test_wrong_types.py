@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.spec.document import Path, dotted, walk
-from streamapp.spec.parse import from_data, parse
+from streamapp.spec.parser import parse, parse_data
+from streamapp.spec.text.document import Path, dotted, walk
 from tests.spec.sample import Data, at, changed, everything, told
 
 VALUES: list[Any] = [None, 7, 1.5, True, "x", [], {}, [[]], {"a": 1}]
@@ -33,7 +33,7 @@ def _rests_on_names(path: str) -> bool:
 def test_a_wrong_value_anywhere_is_refused_at_its_place(path: Path) -> None:
     here = dotted(path)
     for value in VALUES:
-        problems = from_data(changed(path, value)).problems
+        problems = parse_data(changed(path, value)).problems
         assert _rests_on_names(here) or all(_is_related(p.path, here) for p in problems), (value, problems)
         assert all(problem.message for problem in problems)
 
@@ -117,12 +117,12 @@ json_values = st.recursive(
 
 @given(mutations())
 def test_an_app_spoilt_anyhow_gives_an_app_or_messages_on_one_line_each(data: Data) -> None:
-    parsed = from_data(data)
+    parsed = parse_data(data)
     assert bool(parsed.apps) != bool(parsed.problems)
     assert all("\n" not in str(problem) for problem in parsed.problems)
 
 
 @given(json_values)
 def test_any_document_at_all_is_refused_without_an_exception(data: Any) -> None:
-    assert from_data(data).problems
+    assert parse_data(data).problems
     assert parse(str(data)).problems

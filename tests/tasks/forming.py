@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from streamapp.tasks.grouping import group
+from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
+from streamapp.tasks.groupers.task_grouping import group_tasks
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment, Request
 
 
 def asked(
@@ -14,7 +14,7 @@ def asked(
 ) -> Assignment | Refusal:
     ranges = {name: range(count) if isinstance(count, int) else count for name, count in streams.items()}
     layout = settings.pop("layout", after.layout if after else None)
-    return group(Request(ranges, layout=layout, **{"stateful": True, **settings}))
+    return group_tasks(GroupingRequest(ranges, layout=layout, **{"stateful": True, **settings}))
 
 
 def formed(

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.tasks.changelog import numbered, partition_count
+from streamapp.tasks.groupers.changelog_partitions import changelog_numbers, changelog_partition_count
 from tests.tasks.forming import formed
 
 NAMES = st.lists(st.sampled_from([f"Partition {index}" for index in range(12)]), unique=True)
@@ -9,7 +9,7 @@ NAMES = st.lists(st.sampled_from([f"Partition {index}" for index in range(12)]),
 
 def test_known_numbers_stay_though_out_of_order_and_new_tasks_get_the_next_ones_by_name() -> None:
     known = {"Partition 0": 1, "Partition 1": 0}
-    assert numbered(known, ["Partition 3", "Partition 0", "Partition 2"]) == {
+    assert changelog_numbers(known, ["Partition 3", "Partition 0", "Partition 2"]) == {
         **known,
         "Partition 2": 2,
         "Partition 3": 3,
@@ -17,16 +17,16 @@ def test_known_numbers_stay_though_out_of_order_and_new_tasks_get_the_next_ones_
 
 
 def test_a_gap_is_not_filled_for_it_may_hold_what_was_written_once() -> None:
-    assert numbered({"a": 5}, ["a", "b"]) == {"a": 5, "b": 6}
-    assert partition_count({"a": 5, "b": 6}) == 7
-    assert partition_count({}) == 0
+    assert changelog_numbers({"a": 5}, ["a", "b"]) == {"a": 5, "b": 6}
+    assert changelog_partition_count({"a": 5, "b": 6}) == 7
+    assert changelog_partition_count({}) == 0
 
 
 @given(st.lists(NAMES, max_size=6))
 def test_no_number_ever_moves_or_is_given_twice(models: list[list[str]]) -> None:
     numbers: dict[str, int] = {}
     for tasks in models:
-        after = numbered(numbers, tasks)
+        after = changelog_numbers(numbers, tasks)
         assert numbers.items() <= after.items()
         assert after.keys() == numbers.keys() | set(tasks)
         assert sorted(after.values()) == list(range(len(after)))

@@ -1,9 +1,9 @@
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.layouts.split import KeyMovement
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.split import Parting
 from tests.tasks.forming import formed, owner, refused, shown
 
 JOINED = [["clicks", "views"]]
@@ -116,8 +116,8 @@ def test_a_multiple_of_the_first_count_only_is_taken_and_marked() -> None:
     twice = formed({"views": 12}, formed({"views": 8}, formed({"views": 4}), now=1.0), now=2.0)
     assert owner(twice, "views", 9) == "Partition 1"
     assert [(split.before, split.after, split.seen_at, split.parting) for split in twice.layout.splits] == [
-        (4, 8, 1.0, Parting.EXACT),
-        (8, 12, 2.0, Parting.MIXED),
+        (4, 8, 1.0, KeyMovement.EXACT),
+        (8, 12, 2.0, KeyMovement.MIXED),
     ]
     assert not twice.grown[0].keeps_order
 

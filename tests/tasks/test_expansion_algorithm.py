@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.algorithm import initial_index, initial_indexes
+from streamapp.tasks.expansion.expansion_algorithm import initial_index, initial_indexes
+from streamapp.tasks.layouts.split import KeyMovement
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.split import Parting
 from tests.tasks.forming import formed, owner, refused
 
 
@@ -21,7 +21,7 @@ def test_a_users_own_algorithm_decides_where_new_partitions_go() -> None:
     assert [owner(grown, "views", index) for index in range(4, 8)] == [
         f"Partition {index}" for index in (3, 2, 1, 0)
     ]
-    assert grown.grown[0].parting is Parting.MAPPED
+    assert grown.grown[0].parting is KeyMovement.MAPPED
 
 
 def test_with_an_algorithm_of_its_own_a_count_need_not_be_a_multiple() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
 from streamapp.tasks.partition import Partition
 from tests.tasks.forming import formed, refused, shown
 

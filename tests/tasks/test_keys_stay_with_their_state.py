@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from streamapp.tasks.adoption import adopted
-from streamapp.tasks.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK
-from streamapp.tasks.layout_codec import decode, encode
-from streamapp.tasks.request import Assignment
+from streamapp.tasks.groupers.adopted_layout import adopted_layout
+from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from tests.tasks.forming import asked, formed, owner
 
 HASHES = range(720)  # all remainders of all counts below
@@ -55,7 +55,7 @@ class History(RuleBasedStateMachine):
     @rule()
     def the_app_restarts_from_what_was_written(self) -> None:
         assert self.app is not None
-        assert decode(encode(self.app.layout)) == self.app.layout
+        assert decode_layout(encode_layout(self.app.layout)) == self.app.layout
 
     def try_counts(self, counts: dict[str, int]) -> None:
         found = asked(counts, self.app, copartition_groups=self.joined)
@@ -99,7 +99,7 @@ def test_a_key_stays_through_any_growths_and_through_being_adopted(
     for factor in factors:
         count *= factor
         app = formed({"views": count}, app, grouper=grouper)
-        layout = adopted(app.tasks, grouper, changelog=app.changelog)
+        layout = adopted_layout(app.tasks, grouper, changelog=app.changelog)
         anew = formed({"views": count * 2}, layout=layout, grouper=grouper)
         for key, home in homes.items():
             assert owner(app, "views", key % count) == home

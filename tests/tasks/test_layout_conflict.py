@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.conflict import layout_conflict
-from streamapp.tasks.grouper import BY_STREAM_PARTITION, SINGLE_TASK
-from streamapp.tasks.layout import Layout
+from streamapp.tasks.groupers.grouper import BY_STREAM_PARTITION, SINGLE_TASK
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_conflict import layout_conflict
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.request import Assignment
 from tests.tasks.forming import formed
 
 FIRST = formed({"clicks": 2, "views": 2}, run="r1")

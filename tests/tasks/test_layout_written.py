@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.grouper import BY_STREAM_PARTITION
-from streamapp.tasks.layout import Layout, StreamLayout
-from streamapp.tasks.layout_codec import decode, encode
+from streamapp.tasks.groupers.grouper import BY_STREAM_PARTITION
+from streamapp.tasks.layouts.layout import Layout, StreamLayout
+from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
+from streamapp.tasks.layouts.split import KeyMovement, Split
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.split import Parting, Split
 from tests.tasks.forming import formed
 
 TASKS = [f"Partition {index}" for index in range(12)] + ["north", "", "a\u2028b"]
@@ -32,7 +32,7 @@ def split_values(draw: st.DrawFn) -> Split:
     before = draw(st.integers(1, 4))
     offsets = draw(st.none() | st.lists(st.integers(0, 2**62), min_size=before, max_size=before).map(tuple))
     times = st.floats(allow_nan=False, allow_infinity=False)
-    parting = draw(st.sampled_from(Parting))
+    parting = draw(st.sampled_from(KeyMovement))
     return Split(draw(st.text()), before, before + draw(COUNTS), draw(times), parting, offsets)
 
 
@@ -53,22 +53,22 @@ EXAMPLE = formed({"views": 8}, formed({"views": 4}, run="r1"), now=12.5).layout
 @settings(deadline=None)
 @given(LAYOUTS)
 def test_a_layout_comes_back_as_it_was(layout: Layout) -> None:
-    assert decode(encode(layout)) == layout
+    assert decode_layout(encode_layout(layout)) == layout
 
 
 @given(st.integers(0), st.integers(0, 127))
 def test_any_changed_character_is_seen(place: int, other: int) -> None:
-    text = encode(EXAMPLE)
+    text = encode_layout(EXAMPLE)
     place %= len(text)
     changed = text[:place] + chr(other) + text[place + 1 :]
-    found = decode(changed)
+    found = decode_layout(changed)
     assert found == EXAMPLE if json_or_none(changed) == json.loads(text) else isinstance(found, Refusal)
 
 
 @given(st.integers(0))
 def test_a_text_that_ends_too_early_is_seen(length: int) -> None:
-    text = encode(EXAMPLE)
-    found = decode(text[: length % len(text)])
+    text = encode_layout(EXAMPLE)
+    found = decode_layout(text[: length % len(text)])
     assert isinstance(found, Refusal)
     assert found.reason is Reason.DAMAGED_DATA
 
@@ -77,21 +77,21 @@ def test_a_text_that_ends_too_early_is_seen(length: int) -> None:
     st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5).map(json.dumps)
 )
 def test_what_is_no_layout_is_refused(text: str) -> None:
-    assert isinstance(decode(text), Refusal)
+    assert isinstance(decode_layout(text), Refusal)
 
 
 def test_nesting_without_end_is_refused() -> None:
-    assert isinstance(decode("[" * 200_000), Refusal)
+    assert isinstance(decode_layout("[" * 200_000), Refusal)
 
 
 def test_a_later_format_is_told_from_damage() -> None:
-    found = decode(sealed({"something": "else"}, version=2))
+    found = decode_layout(sealed({"something": "else"}, version=2))
     assert isinstance(found, Refusal)
     assert found.reason is Reason.NEWER_FORMAT
     assert "format 2" in found.message
 
 
-BODY = json.loads(encode(EXAMPLE))["layout"]
+BODY = json.loads(encode_layout(EXAMPLE))["layout"]
 VIEWS = BODY["streams"]["views"]
 
 
@@ -116,7 +116,7 @@ VIEWS = BODY["streams"]["views"]
     ],
 )
 def test_a_text_edited_by_hand_that_contradicts_itself_is_refused(wrong: dict[str, Any]) -> None:
-    found = decode(sealed({**BODY, **wrong}))
+    found = decode_layout(sealed({**BODY, **wrong}))
     assert isinstance(found, Refusal)
     assert found.reason is Reason.DAMAGED_DATA
 
@@ -124,8 +124,8 @@ def test_a_text_edited_by_hand_that_contradicts_itself_is_refused(wrong: dict[st
 def test_a_hundred_thousand_partitions_fit_in_a_few_lines() -> None:
     first = formed({"clicks": 50_000, "views": 50_000}, grouper=BY_STREAM_PARTITION)
     grown = formed({"clicks": 50_000, "views": 100_000}, first, grouper=BY_STREAM_PARTITION)
-    text = encode(grown.layout)
-    assert decode(text) == grown.layout
+    text = encode_layout(grown.layout)
+    assert decode_layout(text) == grown.layout
     assert len(text) < 2_000
 
 

@@ -7,10 +7,10 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp.tasks.opening import unfinished, waits
+from streamapp.tasks.expansion.split_waits import split_waits, unfinished_splits
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.split import is_split_due, settle_split
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.request import Assignment
-from streamapp.tasks.split import is_due, settled
 from tests.tasks.forming import formed
 
 SETTLE = 4
@@ -50,14 +50,16 @@ class Reader:
         if count != self.app.layout.streams["views"].last:
             self.app = formed({"views": count}, self.app, now=float(tick))
         ends, splits = topic.ends(), self.app.layout.splits
-        splits = tuple(settled(one, ends) if is_due(one, float(tick), SETTLE) else one for one in splits)
-        layout = replace(self.app.layout, splits=unfinished(splits, self.positions))
+        splits = tuple(
+            settle_split(one, ends) if is_split_due(one, float(tick), SETTLE) else one for one in splits
+        )
+        layout = replace(self.app.layout, splits=unfinished_splits(splits, self.positions))
         self.app = replace(self.app, layout=layout)
 
     def batch(self, topic: Topic, random: Random, most: int | None) -> None:
         for task in self.app.tasks.values():
             for partition in random.sample(task, len(task)):
-                if waits(partition, task, self.app.layout.splits, self.positions):
+                if split_waits(partition, task, self.app.layout.splits, self.positions):
                     continue
                 position = self.positions.get(partition, 0)
                 taken = topic.log[partition][position:][: None if most is None else random.randint(0, most)]

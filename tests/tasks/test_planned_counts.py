@@ -1,4 +1,4 @@
-from streamapp.tasks.planned_counts import planned_counts
+from streamapp.tasks.expansion.planned_counts import planned_counts
 from tests.tasks.forming import formed
 
 JOINED = [["clicks", "views"]]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.tasks.runs import name_runs, names, number_runs, numbers
+from streamapp.tasks.layouts.run_encoding import name_runs, names_of, number_runs, numbers_of
 
 ODD = st.sampled_from(["", "7", "007", "a1b2", "1 1", "x-0", "x-9", "x-10", "٣", "line\n3\n", "9" * 30])
 NAMES = st.lists(
@@ -11,12 +11,12 @@ NAMES = st.lists(
 
 @given(st.lists(st.integers(-3, 5)))
 def test_numbers_come_back(values: list[int]) -> None:
-    assert numbers(number_runs(values)) == values
+    assert numbers_of(number_runs(values)) == values
 
 
 @given(NAMES)
 def test_names_come_back_whatever_they_look_like(values: list[str]) -> None:
-    assert sorted(names(name_runs(values))) == sorted(values)
+    assert sorted(names_of(name_runs(values))) == sorted(values)
 
 
 def test_what_is_regular_is_short() -> None:

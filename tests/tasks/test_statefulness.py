@@ -1,17 +1,20 @@
 import pytest
 
-from streamapp.tasks.statefulness import Store, is_stateful
+from streamapp.tasks.groupers.statefulness import StoreTraits, is_stateful
 
 
 @pytest.mark.parametrize(
     ("stores", "stateful"),
     [
         ([], False),
-        ([Store(persistent=False, changelog=False)], False),
-        ([Store(persistent=False, changelog=True)], True),
-        ([Store(persistent=True, changelog=False)], True),
-        ([Store(persistent=False, changelog=False), Store(persistent=True, changelog=True)], True),
+        ([StoreTraits(persistent=False, changelog=False)], False),
+        ([StoreTraits(persistent=False, changelog=True)], True),
+        ([StoreTraits(persistent=True, changelog=False)], True),
+        (
+            [StoreTraits(persistent=False, changelog=False), StoreTraits(persistent=True, changelog=True)],
+            True,
+        ),
     ],
 )
-def test_whatever_outlives_a_restart_is_state(stores: list[Store], stateful: bool) -> None:
+def test_whatever_outlives_a_restart_is_state(stores: list[StoreTraits], stateful: bool) -> None:
     assert is_stateful(stores) is stateful

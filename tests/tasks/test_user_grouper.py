@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.grouper import Grouper
+from streamapp.tasks.groupers.grouper import Grouper
 from streamapp.tasks.partition import Partition
 from tests.tasks.forming import formed, refused, shown
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.program.operations import LookUp, SideInput
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity, Mark
+from streamapp_runtime.stores.store import StoreIdentity, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 from tests.engine.operations.lane import Lane, lane
 from tests.engine.operations.rows import Row, slice_of
 
 SCHEMA = pa.schema([("v", pa.string())])
 NONE = pa.schema([])
-IDENTITY = Identity("run", "task", "t", "meaning")
+IDENTITY = StoreIdentity("run", "task", "t", "meaning")
 
 
 @dataclass
@@ -59,10 +59,10 @@ class Stored:
         store = open_store(self.kind, self.folder, IDENTITY, owner="tests")
         keys, values = ([text.encode() for text in texts] for texts in zip(*entries.items(), strict=True))
         store.put(pa.array(keys, pa.binary()), pa.array(values, pa.binary()))
-        store.apply(Mark("run", "task", "t", "meaning", "", 0, written_ms, positions))
+        store.apply(StoreMark("run", "task", "t", "meaning", "", 0, written_ms, positions))
         store.close()
 
-    def read(self) -> tuple[Mark | None, dict[str, str]]:
+    def read(self) -> tuple[StoreMark | None, dict[str, str]]:
         store = open_store(self.kind, self.folder, IDENTITY, owner="tests")
         found = store.mark, {key.decode(): value.decode() for key, value in store.scan()}
         store.close()

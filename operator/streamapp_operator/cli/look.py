@@ -5,10 +5,10 @@ from time import time
 
 import click
 
-from streamapp.cli.away import AwayError
-from streamapp.cli.looked import Asked, Looked, NoLookError
-from streamapp.spec.app import StreamApp
-from streamapp.spec.render import as_data
+from streamapp.cli.live_lookup import ClusterAccess, LiveFacts, LookupRefusedError
+from streamapp.cli.unreachable import UnreachableError
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data
 from streamapp_operator.cli.cluster_command import DEFAULT_NAMESPACE, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.app_key import AppKey
@@ -32,19 +32,19 @@ _ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allow
 _TRIES = 40
 
 
-def look(app: StreamApp, where: Asked) -> Looked:
+def look(app: StreamApp, where: ClusterAccess) -> LiveFacts:
     """What the cluster knows of this app, and what it would refuse."""
     namespace = where.namespace or app.metadata.namespace or DEFAULT_NAMESPACE
     placed = app.model_copy(update={"metadata": app.metadata.model_copy(update={"namespace": namespace})})
     try:
         return run_with_cluster(where.kubeconfig, where.context, lambda cluster: _looked(cluster, placed))
-    except AwayError:
+    except UnreachableError:
         raise
     except click.ClickException as error:
-        raise NoLookError(error.message) from None
+        raise LookupRefusedError(error.message) from None
 
 
-async def _looked(cluster: ApiClusterClient, app: StreamApp) -> Looked:
+async def _looked(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, time)
     world = ReconcileContext(cluster, ObjectCache(), time, lookups, _ANY)
     facts = await gather_facts(world, AppKey(app.metadata.namespace, app.metadata.name), live=True)
@@ -52,7 +52,7 @@ async def _looked(cluster: ApiClusterClient, app: StreamApp) -> Looked:
     counts = await _counted(world, app, facts)
     layout, run = layout_basis(facts, app)
     lookups.close()
-    return Looked(counts, layout, run, tuple(refused_changes(facts, app)))
+    return LiveFacts(counts, layout, run, tuple(refused_changes(facts, app)))
 
 
 async def _counted(world: ReconcileContext, app: StreamApp, facts: Facts) -> dict[str, int | None]:
@@ -63,11 +63,11 @@ async def _counted(world: ReconcileContext, app: StreamApp, facts: Facts) -> dic
             names = {stream.name for stream in app.spec.streams}
             return {name: count for name, count in found.counts.items() if name in names or count}
         if isinstance(found, SystemMisconfigured):
-            raise NoLookError(f"{found.path}: {found.message}")
+            raise LookupRefusedError(f"{found.path}: {found.message}")
         if isinstance(found, SystemUnavailable):
-            raise AwayError(f'the system "{found.system}" cannot be asked: {found.message}')
+            raise UnreachableError(f'the system "{found.system}" cannot be asked: {found.message}')
         await asyncio.sleep(found.seconds)
-    raise AwayError("the systems do not answer")
+    raise UnreachableError("the systems do not answer")
 
 
 def _fresh(app: StreamApp) -> dict[str, object]:

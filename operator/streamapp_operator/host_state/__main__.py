@@ -9,7 +9,7 @@ from time import time
 
 import click
 
-from streamapp.spec.durations import milliseconds
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.client_configuration import ClientConfigurationError
 from streamapp_operator.controller.telemetry.json_logs import configure_logging

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.author.monitoring import growth_interval
-from streamapp.author.streams import is_embedded
-from streamapp.jobmodel.model import JobModel
+from streamapp.jobmodel.job_model import JobModel
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,

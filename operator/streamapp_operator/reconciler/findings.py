@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from streamapp.author.streams import is_embedded
-from streamapp.protocol.report import Report, State
+from streamapp.author.app_streams import is_embedded
+from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction
@@ -50,12 +50,12 @@ class Findings:
         if pod is None or report is None or pod.life is not PodLifecycle.LIVING:
             return False
         applied = report.model_version == self.wanted_version or self.embedded
-        return report.state is State.RUNNING and applied
+        return report.state is DriverState.RUNNING and applied
 
     @property
     def ended(self) -> bool:
         """Whether the driver has done all that there was to do, and is about to go."""
-        return self.report is not None and self.report.state is State.ENDED
+        return self.report is not None and self.report.state is DriverState.ENDED
 
     @property
     def behind(self) -> bool:

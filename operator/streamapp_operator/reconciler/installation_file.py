@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import yaml
 from pydantic import Field, ValidationError
 
-from streamapp.spec.base import Part
 from streamapp.spec.problem import Problem, nearest, short
+from streamapp.spec.resource.base import Part
 from streamapp_operator.reconciler.installation import Allowance, Installation
 
 _NONE = Installation()

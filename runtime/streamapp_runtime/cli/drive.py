@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.protocol.accepted import Accepted, decode_accepted
-from streamapp.protocol.ending import Code
-from streamapp.protocol.places import TERMINATION
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
+from streamapp.protocol.message_names import TERMINATION
+from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
-from streamapp_runtime.cli.attempt import attempt
-from streamapp_runtime.cli.outcome import Ended
+from streamapp_runtime.cli.run_process.run_attempt import run_to_end
+from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 
 @click.command(short_help="Run an accepted app under the operator, in the driver's pod.")
@@ -44,31 +44,31 @@ def drive(metrics_port: int, termination: Path) -> None:
     raise SystemExit(int(ended.code))
 
 
-def _driven(metrics_port: int) -> Ended:
-    from streamapp_runtime.carriers.api_server import ApiServer
-    from streamapp_runtime.carriers.config_maps import ConfigMaps
-    from streamapp_runtime.cli.voice import voice
+def _driven(metrics_port: int) -> RunEnd:
+    from streamapp_runtime.cli.run_process.output_choice import message_output
     from streamapp_runtime.driver.executors.executor_locations import executor_locations
     from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
+    from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
     try:
-        post, server = pod_environment(), ApiServer.of_pod()
+        post, server = pod_environment(), KubernetesApi.of_pod()
     except (KeyError, OSError) as error:
-        return Ended(Code.MISUSE, f"this is no driver's pod: {error}")
+        return RunEnd(ExitCode.MISUSE, f"this is no driver's pod: {error}")
     accepted = _accepted(post.app)
     if isinstance(accepted, Problem):
-        return Ended(Code.CONFIG, problems=(accepted,))
-    say, periods = voice(quiet=False, log_format="json")
+        return RunEnd(ExitCode.CONFIG, problems=(accepted,))
+    say, periods = message_output(quiet=False, log_format="json")
     progress, measured = ProgressLog(say, time.monotonic, *periods), RunMetrics(time.monotonic)
-    carrier = ConfigMaps(server, post.wanted, post.report, progress.trouble)
+    carrier = ConfigMapTransport(server, post.wanted, post.report, progress.trouble)
     carrier.begin()
     places = executor_locations(lambda: server.pods(post.executors), post.location)
     with serve_metrics(metrics_server(measured.text, metrics_port, EVERYWHERE)):
-        ended = attempt(
+        ended = run_to_end(
             lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
             progress,
             measured,
@@ -77,7 +77,7 @@ def _driven(metrics_port: int) -> Ended:
     return ended
 
 
-def _accepted(file: Path) -> Accepted | Problem:
+def _accepted(file: Path) -> AcceptedApp | Problem:
     try:
         return decode_accepted(file.read_text("utf-8"))
     except UnreadableError as error:

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamapp.spec.durations import milliseconds
-from streamapp_runtime.cli.columns import aligned
-from streamapp_runtime.cli.log_read import read
-from streamapp_runtime.cli.log_write import write
-from streamapp_runtime.cli.opened_log import partition_count, told
-from streamapp_runtime.cli.place_of_streams import Place, place_options
+from streamapp.spec.value_types.durations import milliseconds
+from streamapp_runtime.cli.log_access import cli_errors, partition_count
+from streamapp_runtime.cli.log_commands.log_read import read
+from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
+from streamapp_runtime.cli.log_commands.log_write import write
+from streamapp_runtime.cli.text_columns import aligned_columns
 
 if TYPE_CHECKING:
-    from streamapp_runtime.systems.system import Holding
+    from streamapp_runtime.systems.stream_system import StreamHolding
 
 
 @click.group(short_help="Read, write and list streams, embedded or of Kafka.")
@@ -43,15 +43,15 @@ log.add_command(write)
 
 
 @log.command("list", short_help="List the streams.")
-@place_options
+@target_options
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def list_streams(place: Place, output: str) -> None:
+def list_streams(place: LogTarget, output: str) -> None:
     """List the streams of LOG with their partitions, records and bytes.
 
     Of an app those are listed that it names and that it makes. Of a topic RECORDS are the offsets that it
     spans, which may have holes, and brokers do not tell BYTES.
     """
-    with told(), place.streams() as there:
+    with cli_errors(), place.streams() as there:
         holdings = there.system.holdings(there.of_interest())
     if output == "json":
         click.echo(json.dumps({name: _facts(holding) for name, holding in holdings.items()}, indent=2))
@@ -61,12 +61,12 @@ def list_streams(place: Place, output: str) -> None:
         (name, str(held.partitions), str(held.records), _size(held), _keeps(held))
         for name, held in holdings.items()
     ]
-    for line in aligned(rows, numbers=(1, 2, 3)):
+    for line in aligned_columns(rows, numbers=(1, 2, 3)):
         click.echo(line)
 
 
 @log.command(short_help="Make a stream.")
-@place_options
+@target_options
 @click.argument("stream")
 @click.option("--partitions", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--compacted", is_flag=True, help="Keep the newest record of each key.")
@@ -75,28 +75,28 @@ def list_streams(place: Place, output: str) -> None:
     metavar="DURATION",
     help="How long records are kept, such as 7d; if unset as long as the cluster says, or for ever.",
 )
-def create(place: Place, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
+def create(place: LogTarget, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
     """Make STREAM in LOG. The same stream may be there already.
 
     \b
     Example:
       streamapp log create ./data users --partitions 4 --compacted
     """
-    from streamapp_runtime.systems.system import StreamOptions
+    from streamapp_runtime.systems.stream_system import StreamOptions
 
     try:
         kept = None if retention is None else milliseconds(retention)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--retention") from None
-    with told(), place.streams(make=True) as there:
+    with cli_errors(), place.streams(make=True) as there:
         there.system.create(there.named(stream), partitions, StreamOptions(compacted, kept))
 
 
 @log.command(short_help="Add partitions to a stream.")
-@place_options
+@target_options
 @click.argument("stream")
 @click.argument("partitions", type=click.IntRange(1))
-def grow(place: Place, stream: str, partitions: int) -> None:
+def grow(place: LogTarget, stream: str, partitions: int) -> None:
     """Give STREAM in LOG so many PARTITIONS; it cannot get fewer.
 
     An app with state that reads it takes any multiple of the count at which its state began, while it runs.
@@ -105,13 +105,13 @@ def grow(place: Place, stream: str, partitions: int) -> None:
     Example:
       streamapp log grow ./data views 8
     """
-    with told(), place.streams() as there:
+    with cli_errors(), place.streams() as there:
         name = there.named(stream)
         partition_count(there.system, name)
         there.system.grow(name, partitions)
 
 
-def _facts(held: "Holding") -> dict[str, object]:
+def _facts(held: "StreamHolding") -> dict[str, object]:
     return {
         "partitions": held.partitions,
         "records": held.records,
@@ -121,10 +121,10 @@ def _facts(held: "Holding") -> dict[str, object]:
     }
 
 
-def _size(held: "Holding") -> str:
+def _size(held: "StreamHolding") -> str:
     return "-" if held.size is None else str(held.size)
 
 
-def _keeps(held: "Holding") -> str:
+def _keeps(held: "StreamHolding") -> str:
     kept = "newest of each key" if held.options.compacted else "all"
     return kept if held.options.retention_ms is None else f"{kept}, {held.options.retention_ms} ms"

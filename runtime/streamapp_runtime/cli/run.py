@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from streamapp.cli.sources import one_of, parsed, tell
-from streamapp.protocol.ending import Code
-from streamapp.spec.app import StreamApp
-from streamapp_runtime.cli.attempt import attempt
-from streamapp_runtime.cli.duration import seconds_of
-from streamapp_runtime.cli.outcome import Ended
+from streamapp.cli.app_sources import parse_source, report_problems, select_app
+from streamapp.protocol.termination import ExitCode
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.cli.duration_option import seconds_of
+from streamapp_runtime.cli.run_process.run_attempt import run_to_end
+from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.modes.standalone_run import RunOptions
@@ -83,12 +83,12 @@ def run(
     if until_end and duration is not None:
         raise click.UsageError("--until-end and --for say two different ends; leave one out")
     seconds = None if duration is None else seconds_of(duration, "--for")
-    found = parsed(app)
+    found = parse_source(app)
     if found.problems:
-        _leave(app, Ended(Code.CONFIG, problems=found.problems), log_format)
-    chosen = one_of(found.apps, app, name)
+        _leave(app, RunEnd(ExitCode.CONFIG, problems=found.problems), log_format)
+    chosen = select_app(found.apps, app, name)
 
-    from streamapp_runtime.cli.voice import voice
+    from streamapp_runtime.cli.run_process.output_choice import message_output
     from streamapp_runtime.driver.modes.standalone_run import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -96,29 +96,29 @@ def run(
     rows = batch_rows or chosen.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
     wish = RunOptions(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
-    say, soon = voice(quiet, log_format)
+    say, soon = message_output(quiet, log_format)
     progress, measured = ProgressLog(say, time.monotonic, *soon), RunMetrics(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
         ended = _ran(chosen, wish, progress, measured)
-    if ended.code is Code.DONE:
+    if ended.code is ExitCode.DONE:
         progress.ended()
     _leave(app, ended, log_format)
 
 
-def _ran(app: StreamApp, wish: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> Ended:
+def _ran(app: StreamApp, wish: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> RunEnd:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.standalone_run import run_standalone as run_app
 
-    return attempt(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
+    return run_to_end(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
 
 
-def _leave(source: str, ended: Ended, log_format: str) -> None:
+def _leave(source: str, ended: RunEnd, log_format: str) -> None:
     """Say how it ended, and end."""
     if log_format == "json":
         for line in ended.as_json():
             click.echo(line, err=True)
     elif ended.problems:
-        tell(source, ended.problems)
+        report_problems(source, ended.problems)
     elif ended.message:
         click.echo(f"{source}: {ended.message}", err=True)
     sys.exit(ended.code)

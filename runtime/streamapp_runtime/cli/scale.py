@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.sources import one_app
+from streamapp.cli.app_sources import one_app
 
 RETRY = 3
 
@@ -29,19 +29,19 @@ def scale(app: str, processors: int, data: Path | None, name: str | None) -> Non
     Example:
       streamapp scale app.yaml 4 --data ./data
     """
-    from streamapp.protocol.report import State
-    from streamapp.protocol.wanted import Wanted
-    from streamapp_runtime.carriers.files import ask, folder_of, last_report
+    from streamapp.protocol.driver_report import DriverState
+    from streamapp.protocol.wanted_state import WantedState
+    from streamapp_runtime.transport.file_transport import message_folder, read_report, write_wanted
 
     chosen = one_app(app, name)
     embedded = chosen.spec.systems[0].embedded
     where = data or (Path(embedded.path) if embedded else None)
     if where is None:
         raise click.UsageError("name the folder of the app's stores with --data, as for the run")
-    folder = folder_of(where.resolve() / "state", chosen.application_id)
-    report = last_report(folder)
-    if report is None or report.state is State.ENDED:
+    folder = message_folder(where.resolve() / "state", chosen.application_id)
+    report = read_report(folder)
+    if report is None or report.state is DriverState.ENDED:
         click.echo(f"no run of {chosen.application_id} goes on here: {folder}", err=True)
         sys.exit(RETRY)
-    ask(folder, Wanted(processors=processors))
+    write_wanted(folder, WantedState(processors=processors))
     click.echo(f"{chosen.application_id}: {processors} processors wanted, {len(report.binding)} now")

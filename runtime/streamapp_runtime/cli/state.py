@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamapp.spec.problem import nearest
-from streamapp_runtime.cli.columns import aligned
-from streamapp_runtime.cli.duration import seconds_of
-from streamapp_runtime.cli.opened_log import opened, told
+from streamapp_runtime.cli.duration_option import seconds_of
+from streamapp_runtime.cli.log_access import cli_errors, open_log
+from streamapp_runtime.cli.text_columns import aligned_columns
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
@@ -49,7 +49,7 @@ def list_stores(data: Path, output: str) -> None:
         return
     shown = [[str(value) for value in store.values()] for store in found]
     head = ["APP", "TASK", "TABLE", "STORE", "ENTRIES", "BYTES", "CHANGELOG"]
-    for line in aligned([head, *shown], numbers=(4, 5, 6)):
+    for line in aligned_columns([head, *shown], numbers=(4, 5, 6)):
         click.echo(line)
 
 
@@ -83,9 +83,9 @@ def read(
     """
     from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
     from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
-    from streamapp_runtime.stores.opening import StoreKind
+    from streamapp_runtime.stores.store_opening import StoreKind
 
-    with told(), opened(data) as system:
+    with cli_errors(), open_log(data) as system:
         owner, known = _known(data / STATE, table, app)
         if known.changelog is None and known.store == StoreKind.MEMORY:
             raise click.ClickException(
@@ -104,7 +104,7 @@ def read(
             return
         names = [column.name for column in known.columns]
         cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
-        for line in aligned([["TASK", "KEY", *names], *cells]):
+        for line in aligned_columns([["TASK", "KEY", *names], *cells]):
             click.echo(line)
 
 
@@ -134,15 +134,17 @@ def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> Non
       streamapp state gc ./data --dry-run
       streamapp state gc ./data --older-than 1h
     """
-    from streamapp_runtime.cli.garbage import collected
+    from streamapp_runtime.cli.state_gc import collect_garbage
 
-    found = list(collected(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
+    found = list(collect_garbage(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
     if output == "json":
         click.echo(json.dumps([one.facts() for one in found], indent=2))
         return
     rows = [[one.store.application_id, one.store.task, one.store.table, str(one.store.size)] for one in found]
     told = [[*row, one.store.why, one.done] for row, one in zip(rows, found, strict=True)]
-    for line in aligned([["APP", "TASK", "TABLE", "BYTES", "WHY", ""], *told], numbers=(3,)) if found else ():
+    for line in (
+        aligned_columns([["APP", "TASK", "TABLE", "BYTES", "WHY", ""], *told], numbers=(3,)) if found else ()
+    ):
         click.echo(line)
     freed = [one.store.size for one in found if one.counts]
     verb = "would be taken away" if dry_run else "taken away"
@@ -150,11 +152,11 @@ def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> Non
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:
-    from streamapp_runtime.stores.directory import apps_found
-    from streamapp_runtime.stores.glance import glances
+    from streamapp_runtime.stores.directories.state_directory import apps_found
+    from streamapp_runtime.stores.directories.store_stats import app_store_stats
 
     for application_id in sorted(apps_found(root)):
-        for task, table, seen in glances(root, application_id):
+        for task, table, seen in app_store_stats(root, application_id):
             yield {
                 "app": application_id,
                 "task": task.removeprefix("\0"),
@@ -189,7 +191,7 @@ def _known(root: Path, table: str, app: str | None) -> "tuple[str, KnownTable]":
 
 
 def _rows(parts: "Iterator[TaskRows]", known: "KnownTable") -> Iterator[dict[str, Any]]:
-    from streamapp_runtime.formats.json.format import JsonFormat
+    from streamapp_runtime.formats.json.json_format import JsonFormat
 
     form = JsonFormat(known.columns)
     for part in parts:

@@ -2,8 +2,8 @@
 
 from streamapp.author.problems import field_path
 from streamapp.author.proposal import Proposal
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.program.side_inputs import FILL
 
 

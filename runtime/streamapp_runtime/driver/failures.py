@@ -8,7 +8,7 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.spark_session import ExecutorsMissingError
 from streamapp_runtime.lanes.orders import Report
-from streamapp_runtime.systems.system import UnavailableError
+from streamapp_runtime.systems.stream_system import UnavailableError
 
 MOST_FAILURES: Final = 5
 """So many batches in a row may fail before the app gives up."""

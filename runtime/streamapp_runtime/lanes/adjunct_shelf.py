@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.tables import Table
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.durations import milliseconds
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.program.operations import Read, side_name
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.rows.form import schema_hash
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 
 
 @dataclass(frozen=True, slots=True)

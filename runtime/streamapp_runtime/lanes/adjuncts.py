@@ -13,9 +13,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp.adjunct.recovery import Action, Source, recover
-from streamapp.adjunct.sealing import Seal
-from streamapp.adjunct.validity import Extent, Found, refresh_due
+from streamapp.side_inputs.side_input_version import EndOfVersion
+from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store
+from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_refresh_due
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
@@ -23,11 +23,11 @@ from streamapp_runtime.lanes.orders import SharedOrder, SidePartition, TaskOrder
 from streamapp_runtime.lanes.sealed import FOLDER, Sealed
 from streamapp_runtime.lanes.snapshots import Snapshots
 from streamapp_runtime.lanes.taking import Place
-from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
-from streamapp_runtime.stores.memory_store import MemoryStore
-from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind
-from streamapp_runtime.stores.store import Identity, Limits, Mark, Store
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
+from streamapp_runtime.stores.engines.memory_store import MemoryStore
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 Writes = tuple[pa.Array, pa.Array]
 
@@ -55,11 +55,11 @@ class Adjuncts:
     application_id: str
     run_id: str
     shelves: Mapping[str, AdjunctShelf]
-    wait_seconds: float = WAIT_SECONDS  # for a store that another process has
+    wait_seconds: float = LOCK_WAIT_SECONDS  # for a store that another process has
     clock: Callable[[], int] = _now
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
     _versions: dict[str, Snapshots] = field(default_factory=dict)  # of broadcast tables on disk
-    _nothing: Store = field(default_factory=lambda: MemoryStore(Limits()))  # before there is a version
+    _nothing: Store = field(default_factory=lambda: MemoryStore(StoreLimits()))  # before there is a version
 
     def share(self, orders: Iterable[SharedOrder]) -> None:
         """Read the versions of broadcast tables that a batch is to see; those it does not are removed."""
@@ -88,7 +88,9 @@ class Adjuncts:
         self._versions[order.table].publish(store, order.makes)
         return True
 
-    def settle(self, order: TaskOrder, system: System, check: Callable[[], None]) -> dict[Partition, int]:
+    def settle(
+        self, order: TaskOrder, system: StreamSystem, check: Callable[[], None]
+    ) -> dict[Partition, int]:
         """Open a task's stores and judge them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
         for shelf in self.shelves.values():
@@ -132,7 +134,7 @@ class Adjuncts:
             kept.coming.append((keys, values))
 
     def apply(
-        self, order: TaskOrder, arrived: Mapping[Partition, int], seals: Mapping[Partition, Seal]
+        self, order: TaskOrder, arrived: Mapping[Partition, int], seals: Mapping[Partition, EndOfVersion]
     ) -> dict[Partition, int]:
         """Commit what came of a task's streams with the positions that were reached; what is contained now.
 
@@ -188,18 +190,22 @@ class Adjuncts:
                     kept.sealed.close()
 
     def _judge(
-        self, kept: _Kept, shelf: AdjunctShelf, wanted: Mapping[Partition, SidePartition], system: System
+        self,
+        kept: _Kept,
+        shelf: AdjunctShelf,
+        wanted: Mapping[Partition, SidePartition],
+        system: StreamSystem,
     ) -> None:
         """Decide whether a store is gone on with, and note from where its streams are read."""
         sources = dict(_sources(shelf, wanted.values(), system))
         mark = kept.store.mark
-        found = None if mark is None else Found(mark.written_ms, _parsed(mark.positions))
+        found = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
         if kept.sealed and mark is not None and not kept.sealed.found(mark.version):
-            found = Found(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
-        decided = recover(found, sources, now_ms=self.clock(), retention_ms=shelf.retention_ms)
-        if decided.action is Action.RECREATE:
+            found = FoundStore(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
+        decided = recover_store(found, sources, now_ms=self.clock(), retention_ms=shelf.retention_ms)
+        if decided.action is StoreAction.RECREATE:
             kept.store = kept.place.emptied(kept.store)
-        if kept.sealed and decided.action is not Action.KEEP:
+        if kept.sealed and decided.action is not StoreAction.KEEP:
             kept.sealed.begin()
         kept.positions, kept.judged = dict(decided.positions), True
         kept.store.set_mark(self._mark(kept))
@@ -208,12 +214,12 @@ class Adjuncts:
     def _swap(self, kept: _Kept, shelf: AdjunctShelf) -> None:
         """See the next version where it is whole."""
         if kept.sealed and kept.sealed.filling.whole(kept.positions):
-            empty = MemoryStore(Limits()) if shelf.kind is StoreKind.MEMORY else None
+            empty = MemoryStore(StoreLimits()) if shelf.kind is StoreKind.MEMORY else None
             kept.store = kept.sealed.swap(kept.store, empty, lambda store: store.apply(self._mark(kept)))
 
     def _refresh(self, kept: _Kept, shelf: AdjunctShelf) -> None:
         mark = kept.store.mark
-        if mark is not None and refresh_due(self.clock() - mark.written_ms, shelf.retention_ms):
+        if mark is not None and is_refresh_due(self.clock() - mark.written_ms, shelf.retention_ms):
             kept.store.set_mark(self._mark(kept))
 
     def _forget(self, kept: _Kept) -> None:
@@ -232,12 +238,12 @@ class Adjuncts:
 
     def _place(self, shelf: AdjunctShelf, task: str) -> Place:
         directory = state_directory(self.root, self.application_id, task, shelf.name)
-        identity = Identity(self.run_id, task, shelf.name, shelf.meaning)
+        identity = StoreIdentity(self.run_id, task, shelf.name, shelf.meaning)
         return Place(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
 
-    def _mark(self, kept: _Kept) -> Mark:
+    def _mark(self, kept: _Kept) -> StoreMark:
         identity = kept.place.identity
-        return Mark(
+        return StoreMark(
             identity.run_id,
             identity.task,
             identity.table,
@@ -257,15 +263,15 @@ def _sealed(shelf: AdjunctShelf, place: Place) -> Sealed | None:
 
 
 def _sources(
-    shelf: AdjunctShelf, wanted: Collection[SidePartition], system: System
-) -> Iterator[tuple[Partition, Source]]:
+    shelf: AdjunctShelf, wanted: Collection[SidePartition], system: StreamSystem
+) -> Iterator[tuple[Partition, FillingPartition]]:
     asked = {s: Partition(shelf.sides[s.name].topic, s.partition) for s in wanted}
     spans = system.spans(asked.values())
     for side, partition in asked.items():
-        held = Extent(spans[partition].oldest, spans[partition].end)
+        held = HeldOffsets(spans[partition].oldest, spans[partition].end)
         yield (
             Partition(side.name, side.partition),
-            Source(shelf.sides[side.name].bootstrap, held, side.last),
+            FillingPartition(shelf.sides[side.name].bootstrap, held, side.last),
         )
 
 

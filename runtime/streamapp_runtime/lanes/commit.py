@@ -19,7 +19,7 @@ from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.speaking import Speaking
 from streamapp_runtime.lanes.traffic import Traffic
 from streamapp_runtime.operations.changes import Change, Changes
-from streamapp_runtime.systems.system import RECORDS, System, Transaction
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Ledger:
     time: LaneTime | None = None
     delivery: Delivery = Delivery.AS_ONE
 
-    def commit(self, system: System) -> Committed:
+    def commit(self, system: StreamSystem) -> Committed:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
         loose = self.delivery is Delivery.LOOSE
         going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]

@@ -17,10 +17,10 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.orders import TaskOrder
 from streamapp_runtime.lanes.taking import Place
 from streamapp_runtime.lanes.traffic import size_of
-from streamapp_runtime.stores.directory import state_directory
-from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind
-from streamapp_runtime.stores.store import Identity, Mark, Store
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.stores.directories.state_directory import state_directory
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 SLICE_SECONDS = 2.0
 """How long one batch restores at most, so that the other tasks of the lane go on."""
@@ -63,11 +63,13 @@ class Custody:
     application_id: str
     run_id: str
     shelves: Mapping[str, Shelf]
-    wait_seconds: float = WAIT_SECONDS  # for a store that another process has
+    wait_seconds: float = LOCK_WAIT_SECONDS  # for a store that another process has
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs that a former run wrote to
     _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
 
-    def settle(self, order: TaskOrder, system: System, deadline: float, check: Callable[[], None]) -> Settled:
+    def settle(
+        self, order: TaskOrder, system: StreamSystem, deadline: float, check: Callable[[], None]
+    ) -> Settled:
         """Bring a task's stores to its checkpoint, until the deadline.
 
         Another process of the app that keeps a store is ended, once `check` has not said that it is this one
@@ -106,7 +108,7 @@ class Custody:
         shelf: Shelf,
         order: TaskOrder,
         checkpoint: Checkpoint,
-        system: System,
+        system: StreamSystem,
         deadline: float,
     ) -> Settled:
         wanted = checkpoint.changelogs.get(shelf.name, 0)
@@ -141,12 +143,12 @@ class Custody:
         kept = self._kept[task, shelf.name] = _Kept(place.take(check), place)
         return kept
 
-    def _identity(self, shelf: Shelf, task: str) -> Identity:
-        return Identity(self.run_id, task, shelf.name, shelf.schema)
+    def _identity(self, shelf: Shelf, task: str) -> StoreIdentity:
+        return StoreIdentity(self.run_id, task, shelf.name, shelf.schema)
 
 
 def _restore(
-    store: Store, found: Mark, wanted: int, source: Partition, system: System, deadline: float
+    store: Store, found: StoreMark, wanted: int, source: Partition, system: StreamSystem, deadline: float
 ) -> Settled:
     """Replay entries until all are there or time is up."""
     restored = size = 0
@@ -165,8 +167,8 @@ def _restore(
     return Settled(restored, wanted - at, size)
 
 
-def _mark(identity: Identity, attempt: str, changelog: int) -> Mark:
-    return Mark(
+def _mark(identity: StoreIdentity, attempt: str, changelog: int) -> StoreMark:
+    return StoreMark(
         identity.run_id, identity.task, identity.table, identity.schema, attempt, changelog, written_ms=_now()
     )
 

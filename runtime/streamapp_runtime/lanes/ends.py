@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from streamapp.adjunct.sealing import Seal
-from streamapp.control.codec import decode_control
-from streamapp.control.message import EndOfStream, Kind
-from streamapp_runtime.formats.envelope import open_all
+from streamapp.control.control_message import EndOfStream, MessageKind
+from streamapp.control.message_codec import decode_control_message
+from streamapp.side_inputs.side_input_version import EndOfVersion
+from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.program.operations import Read
 
 NULL_KEY, END_OF_STREAM = "nullKey", "endOfStream"
@@ -20,26 +20,28 @@ class End:
 
     place: int
     position: int
-    seal: Seal
+    seal: EndOfVersion
 
 
 def first_end(read: Read, records: pa.RecordBatch) -> End | None:
     """The end of the version that these records are of; None where it goes on."""
     if read.versions == NULL_KEY:
         places = np.flatnonzero(records.column("key").is_null())
-        return _end(records, int(places[0]), Seal()) if len(places) else None
+        return _end(records, int(places[0]), EndOfVersion()) if len(places) else None
     if read.versions == END_OF_STREAM:
-        opened = open_all(records.column("value"))
-        for place in np.flatnonzero(opened.types == Kind.END_OF_STREAM).tolist():
-            message = decode_control(Kind.END_OF_STREAM, opened.values[place].as_py())
+        opened = open_envelopes(records.column("value"))
+        for place in np.flatnonzero(opened.types == MessageKind.END_OF_STREAM).tolist():
+            message = decode_control_message(MessageKind.END_OF_STREAM, opened.values[place].as_py())
             if isinstance(message, EndOfStream):
                 said = message.speaker
                 seal = (
-                    Seal() if said.task is None else Seal(f"{said.run}/{said.model}/{said.task}", said.tasks)
+                    EndOfVersion()
+                    if said.task is None
+                    else EndOfVersion(f"{said.run}/{said.model}/{said.task}", said.tasks)
                 )
                 return _end(records, place, seal)
     return None
 
 
-def _end(records: pa.RecordBatch, place: int, seal: Seal) -> End:
+def _end(records: pa.RecordBatch, place: int, seal: EndOfVersion) -> End:
     return End(place, records.column("offset")[place].as_py() + 1, seal)

@@ -1,6 +1,6 @@
 """Which executor runs which operation."""
 
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operations.executor import Executor
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.program.program import Task

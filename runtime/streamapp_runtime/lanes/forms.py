@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from streamapp_runtime.formats.format import Format
-from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import PythonLayer, Task
 
 
-def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, Format]:
+def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, RecordFormat]:
     """Formats by the stream that is read, and by the task that writes: two may write other columns to one.
 
     `schemas` are the Avro schemas that streams bring.
@@ -20,7 +20,7 @@ def forms(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, Format]:
     }
 
 
-def form(task: Task, schemas: Mapping[str, str]) -> Format:
+def form(task: Task, schemas: Mapping[str, str]) -> RecordFormat:
     """The format of the stream that a task reads or writes; UnfitFormatError where rows do not fit it."""
     operation = task.operation
     if not isinstance(operation, Read | Write):

@@ -8,19 +8,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.control.codec import decode_control
-from streamapp.control.message import Control, Kind
+from streamapp.control.control_message import Control, MessageKind
+from streamapp.control.message_codec import decode_control_message
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.formats.envelope import open_all
-from streamapp_runtime.formats.format import Format
+from streamapp_runtime.formats.message_envelope import open_envelopes
+from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.dead_letters import BadRecord
 from streamapp_runtime.lanes.ends import End, first_end
 from streamapp_runtime.lanes.orders import ReadRange
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.lanes.traffic import size_of
 from streamapp_runtime.program.operations import Read
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Asked:
     known: Mapping[int, str]  # offset of each record that is known as bad -> why
 
 
-def take(read: Read, form: Format, asked: Asked, system: System) -> Iterator[Taken]:
+def take(read: Read, form: RecordFormat, asked: Asked, system: StreamSystem) -> Iterator[Taken]:
     """The rows of a range, batch by batch."""
     partition = Partition(read.topic, asked.range.partition)
     for found in system.read(partition, asked.range.start, asked.range.end):
@@ -68,12 +68,12 @@ def _set_aside(read: Read, records: pa.RecordBatch, asked: Asked) -> Taken:
     return Taken(None, size_of(records.column("value")), _bad(records, read.stream, asked.range, reasons))
 
 
-def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) -> Taken:
+def _decoded(read: Read, form: RecordFormat, records: pa.RecordBatch, asked: Asked) -> Taken:
     if not read.enveloped:
         return _rows(read, form, records, asked, size_of(records.column("value")))
     size = size_of(records.column("value"))
-    opened = open_all(records.column("value"))
-    user = opened.types == Kind.USER
+    opened = open_envelopes(records.column("value"))
+    user = opened.types == MessageKind.USER
     control: list[Control] = []
     bad: list[BadRecord] = []
     places = np.flatnonzero(~user)
@@ -92,10 +92,10 @@ def _decoded(read: Read, form: Format, records: pa.RecordBatch, asked: Asked) ->
 @lru_cache(maxsize=10_000)
 def _message(kind: int, body: bytes) -> Control | Refusal:
     """A control message; tasks say the same to every partition, and a lane reads many of these."""
-    return decode_control(kind, body)
+    return decode_control_message(kind, body)
 
 
-def _rows(read: Read, form: Format, records: pa.RecordBatch, asked: Asked, size: int) -> Taken:
+def _rows(read: Read, form: RecordFormat, records: pa.RecordBatch, asked: Asked, size: int) -> Taken:
     offsets, values = records.column("offset"), records.column("value")
     decoded = form.decode(values)
     count = len(values)

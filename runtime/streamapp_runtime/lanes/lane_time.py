@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from streamapp.control.message import ENDED
+from streamapp.control.control_message import ENDED
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.lanes.intake import Taken

@@ -9,14 +9,14 @@ import json
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.json.writing import records
+from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.operations.state import Late
 
 
 def letters(late: Late) -> tuple[pa.Array, pa.Array]:
     """Their keys and values."""
     rows = late.rows
-    objects = records(pa.RecordBatch.from_arrays(list(rows.columns), schema=late.columns))
+    objects = json_records(pa.RecordBatch.from_arrays(list(rows.columns), schema=late.columns))
     before = f'{{"operator":{json.dumps(late.operator, ensure_ascii=False)},"time":'
     between = f',"watermark":{late.watermark},"row":'
     texts = pc.binary_join_element_wise(before, rows.time.cast(pa.string()), between, objects, "}", "")

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 
-from streamapp.control.bookkeeping import Bookkeeping, resumed, taken
-from streamapp.control.bookkeeping_codec import decode, encode
-from streamapp.control.message import ENDED, Control
-from streamapp.control.reader import Reader
-from streamapp.control.source import source_watermark
-from streamapp.control.upstream import Upstream
+from streamapp.control.bookkeeping import Bookkeeping, resume_bookkeeping, take_bookkeeping
+from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
+from streamapp.control.control_message import ENDED, Control
+from streamapp.control.control_reader import ControlReader
+from streamapp.control.source_watermark import source_watermark
+from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError, Reached
@@ -39,7 +39,7 @@ class Listening:
     now: int
     memory: Memory
     _before: Reached = field(init=False)
-    _reader: Reader = field(init=False)
+    _reader: ControlReader = field(init=False)
     _heard: bool = False
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class Listening:
         for partition in mine:
             if partition not in known:
                 known[partition] = keeping.first(partition.stream)
-        self._reader = Reader.of(mine, keeping.since, keeping.readings(), known, emitted)
+        self._reader = ControlReader.of(mine, keeping.since, keeping.readings(), known, emitted)
 
     def hear(self, partition: Partition, message: Control) -> None:
         """Take a control message."""
@@ -91,7 +91,7 @@ class Listening:
         found = {stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()}
         return {stream: at for stream, at in found.items() if at != ENDED}
 
-    def _known(self, same_turn: bool) -> dict[Partition, Upstream]:
+    def _known(self, same_turn: bool) -> dict[Partition, UpstreamProgress]:
         """What is known of partitions: by this task, or by who read them before."""
         books = self._decoded(self.order.name, self._before.heard)
         found = dict(books.partitions)
@@ -108,22 +108,22 @@ class Listening:
             return Bookkeeping(self.keeping.since)
         kept = self.memory.get(task)
         if kept is None or kept[0] != text:
-            books = decode(text)
+            books = decode_bookkeeping(text)
             if isinstance(books, Refusal):
                 raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
             kept = self.memory[task] = text, books
         books = kept[1]
-        return resumed(books, self.keeping.since) if books.at < self.keeping.since else books
+        return resume_bookkeeping(books, self.keeping.since) if books.at < self.keeping.since else books
 
     def _written(self) -> str:
-        books = taken(self._reader, {}, self.now)
+        books = take_bookkeeping(self._reader, {}, self.now)
         heard = {p: upstream for p, upstream in books.partitions.items() if self.keeping.hears(p.stream)}
         books = Bookkeeping(self.now, heard)
-        text = encode(books)
+        text = encode_bookkeeping(books)
         self.memory[self.order.name] = text, books
         return text
 
-    def _upstreams(self, places: tuple[tuple[str, int], ...]) -> Iterator[Upstream]:
+    def _upstreams(self, places: tuple[tuple[str, int], ...]) -> Iterator[UpstreamProgress]:
         for stream, index in places:
             upstream = self._reader.upstream(Partition(stream, index))
             if upstream is not None:

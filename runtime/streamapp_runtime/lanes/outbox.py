@@ -9,21 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.envelope import enclose
-from streamapp_runtime.formats.format import Format
+from streamapp_runtime.formats.message_envelope import close_envelopes
+from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import together
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.program.operations import Write
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.stream_system import RECORDS
 
 
 @dataclass(slots=True)
 class Outbox:
     """What a lane is going to write in this batch."""
 
-    formats: Mapping[str, Format]  # by the task that writes
+    formats: Mapping[str, RecordFormat]  # by the task that writes
     partitions: Mapping[str, int]  # by stream
     time_ms: int
     _letters: list[tuple[DeadLetters, int, pa.Array, pa.Array]] = field(default_factory=list)
@@ -53,10 +53,10 @@ class Outbox:
                 records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
                 yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
 
-    def _encoded(self, form: Format, write: Write, rows: Slice) -> pa.RecordBatch:
+    def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
         values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
         if write.enveloped:
-            values = enclose(values)
+            values = close_envelopes(values)
         if pc.any(rows.tombstone).as_py():
             values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
         time = pc.fill_null(rows.time, self.time_ms)

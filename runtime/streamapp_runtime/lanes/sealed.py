@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp.adjunct.sealing import Seal, Version
+from streamapp.side_inputs.side_input_version import EndOfVersion, SideInputVersion
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.snapshots import Snapshots
-from streamapp_runtime.stores.snapshot import Linked
 from streamapp_runtime.stores.store import Store
+from streamapp_runtime.stores.store_snapshot import LinkedCopy
 
 FOLDER = "sealed"
 """Where a store has its whole versions, beside its data."""
@@ -26,7 +26,7 @@ class Sealed:
     """What is seen, and how far the next version is."""
 
     snapshots: Snapshots
-    filling: Version = field(default_factory=Version)
+    filling: SideInputVersion = field(default_factory=SideInputVersion)
     _kept: Store | None = None  # the version that is seen, of a store in memory
     _shared: int = 0  # the version of which other lanes were given a copy
 
@@ -37,7 +37,7 @@ class Sealed:
 
     def found(self, text: str) -> bool:
         """Take up what a mark says; whether the version that it says is seen is there."""
-        self.filling = Version.parse(text)
+        self.filling = SideInputVersion.parse(text)
         if self.filling.sealed and not (self.snapshots.folder / self._name(self.filling.sealed)).is_dir():
             return False
         self.snapshots.use(self._name(self.filling.sealed))
@@ -47,9 +47,9 @@ class Sealed:
         """Begin with nothing."""
         self.close()
         self.snapshots.sweep()
-        self.filling, self._shared = Version(), 0
+        self.filling, self._shared = SideInputVersion(), 0
 
-    def hear(self, seals: Mapping[Partition, Seal]) -> None:
+    def hear(self, seals: Mapping[Partition, EndOfVersion]) -> None:
         """Take the ends that came."""
         for partition, seal in seals.items():
             self.filling = self.filling.hear(partition, seal)
@@ -89,7 +89,7 @@ class Sealed:
         number = self.filling.sealed
         if not number or (number == self._shared and not again):
             return False
-        shared.publish(Linked(self.snapshots.folder / self._name(number)), name)
+        shared.publish(LinkedCopy(self.snapshots.folder / self._name(number)), name)
         self._shared = number
         return True
 

@@ -10,7 +10,7 @@ from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.lanes.delivery import Delivery
 from streamapp_runtime.lanes.timekeeping import Timekeeping
 from streamapp_runtime.remote.settings import RemoteSettings
-from streamapp_runtime.stores.owned import Owned
+from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.systems.connection import Connection
 
 
@@ -29,7 +29,9 @@ class Setup:
     on_bad_record: str = "fail"
     dead_letters: DeadLetters | None = None  # what takes bad records
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
-    owned: Owned | None = None  # what the app owns of the stores on disk; None to look after none of them
+    owned: OwnedStores | None = (
+        None  # what the app owns of the stores on disk; None to look after none of them
+    )
     time: Timekeeping | None = None  # None where the app has nothing to do with event time
     late_rows: DeadLetters | None = None  # what takes late rows
     delivery: Delivery = Delivery.AS_ONE

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from streamapp.author.names import changelog_stream
-from streamapp.spec.app import StreamApp
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.operations.own_state import schema_of
@@ -20,7 +20,7 @@ from streamapp_runtime.program.operations import (
 )
 from streamapp_runtime.program.program import Program, PythonLayer, Task
 from streamapp_runtime.rows.form import schema_hash
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 
 OWN_KIND = StoreKind.LMDB
 """What an operator's own state is kept in: of these stores it has the cheapest look-ups."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from streamapp.adjunct.sealing import Seal
+from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.ends import End
@@ -18,7 +18,7 @@ class SideRows:
     adjuncts: Adjuncts
     arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
     contained: dict[int, dict[Partition, int]] = field(default_factory=dict)  # these are in stores
-    seals: dict[Partition, Seal] = field(default_factory=dict)  # ends of versions that came
+    seals: dict[Partition, EndOfVersion] = field(default_factory=dict)  # ends of versions that came
     held: dict[int, list[str]] = field(default_factory=dict)  # what is not read on, or not seen yet
     published: dict[str, str] = field(default_factory=dict)  # versions made, by broadcast table
 

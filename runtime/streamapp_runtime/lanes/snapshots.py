@@ -10,9 +10,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.snapshot import Copied, open_snapshot
 from streamapp_runtime.stores.store import Store
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store_snapshot import CopyableStore, open_snapshot
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Snapshots:
             self.store = open_snapshot(self.kind, self.folder / version) if reads else None
             self._version = version
 
-    def publish(self, source: Copied, version: str) -> None:
+    def publish(self, source: CopyableStore, version: str) -> None:
         """Make a version of what a store holds. It is there as a whole, or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         fresh = self.folder / f"new-{uuid4().hex}"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from streamapp.control.codec import encode
-from streamapp.control.message import ENDED, NO_BOUND
-from streamapp.control.sender import Sent
+from streamapp.control.control_message import ENDED, NO_BOUND
+from streamapp.control.control_sender import LastSent
+from streamapp.control.message_codec import encode_message
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Reached
 from streamapp_runtime.lanes.listening import News
 from streamapp_runtime.lanes.timekeeping import Timekeeping
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.stream_system import RECORDS
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Speaking:
         keeping = self.keeping
         same_turn = before.turn == keeping.turn
         told = self._told(task, before, news) if news or same_turn else {}
-        sent: dict[str, Sent] = dict(before.sent) if same_turn else {}
+        sent: dict[str, LastSent] = dict(before.sent) if same_turn else {}
         times = []
         for stream, outlet in keeping.outlets.items():
             if not keeping.speaks(task, outlet):
@@ -39,7 +39,7 @@ class Speaking:
             reached = outlet.reach.watermark(told)
             message = sender.due(reached, sent.get(stream), self.now)
             if message is not None:
-                self._values[stream].append(encode(message) or b"")
+                self._values[stream].append(encode_message(message) or b"")
                 sent[stream] = sender.sent(message, self.now)
             at = sender.due_at(reached, sent.get(stream), self.now)
             times += [] if at is None else [at]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from streamapp_runtime.checkpoint import attempt_name
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.commit import Committed, told
@@ -38,17 +38,17 @@ from streamapp_runtime.program.operations import Read, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.remote.away import AwayError, WaitingError
 from streamapp_runtime.remote.reader import RemoteReader
-from streamapp_runtime.stores import owned as owned_by_app
-from streamapp_runtime.stores.clearing import Unowned, clear
-from streamapp_runtime.stores.directory import EVERY_TASK
+from streamapp_runtime.stores.directories import owned_stores as owned_by_app
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
+from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_unowned_stores
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.system import (
+from streamapp_runtime.systems.stream_system import (
     DeniedError,
     FencedError,
     FullError,
     OutOfRangeError,
-    RefusedError,
+    RecordRefusedError,
     UnavailableError,
     UnknownStreamError,
 )
@@ -58,7 +58,7 @@ EXPECTED: Mapping[type[Exception], str] = {
     DeniedError: "denied",
     FullError: "full",
     UnavailableError: "unavailable",
-    RefusedError: "refused",
+    RecordRefusedError: "refused",
     OutOfRangeError: "gone",
     UnknownStreamError: "missing",
     StoreBusyError: "busy",
@@ -130,15 +130,15 @@ class Stage:
             self.adjuncts.release()
         self.system.close()
 
-    def _freed(self) -> tuple[Unowned, ...]:
+    def _freed(self) -> tuple[UnownedStore, ...]:
         """Take away stores of the app on this host that it does not own any more."""
         owned = self.setup.owned
         if owned is None:
             return ()
         root = Path(self.setup.state)
         with suppress(OSError):  # another lane does the same just then
-            owned_by_app.write(root, self.setup.application_id, owned)
-            return tuple(clear(root, self.setup.application_id, owned, time.time()))
+            owned_by_app.write_owned_stores(root, self.setup.application_id, owned)
+            return tuple(remove_unowned_stores(root, self.setup.application_id, owned, time.time()))
         return ()
 
     def _misplaced(self, batches: Iterator[pa.RecordBatch], lane: LaneOrder) -> Iterator[pa.RecordBatch]:

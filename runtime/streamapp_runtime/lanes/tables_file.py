@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamapp.spec.columns import Column, parse_columns
+from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.program.program import TableRows
 from streamapp_runtime.program.sql_types import listed
-from streamapp_runtime.stores.directory import app_directory, unquoted
+from streamapp_runtime.stores.directories.state_directory import app_directory, unquoted
 
 NAME = "tables.json"
 

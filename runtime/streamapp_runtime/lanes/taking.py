@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamapp_runtime.stores.holder import end_holder
-from streamapp_runtime.stores.opening import WAIT_SECONDS, StoreKind, open_store, rebuild
-from streamapp_runtime.stores.store import Identity, Store, StoreBusyError, StoreDamagedError
+from streamapp_runtime.stores.directories.store_lock import end_holder
+from streamapp_runtime.stores.store import Store, StoreBusyError, StoreDamagedError, StoreIdentity
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind, discard_store, open_store
 
 GRACE_SECONDS = 2.0
 """How long an earlier worker is given to go when it is asked."""
@@ -18,9 +18,9 @@ class Place:
 
     directory: Path
     kind: StoreKind
-    identity: Identity
+    identity: StoreIdentity
     owner: str  # the application
-    wait_seconds: float = WAIT_SECONDS  # for a store that another process has
+    wait_seconds: float = LOCK_WAIT_SECONDS  # for a store that another process has
 
     def take(self, check: Callable[[], None]) -> Store:
         """The store. Who keeps it is ended, once `check` has not said that this worker's own time is over."""
@@ -36,14 +36,14 @@ class Place:
         """The same store with nothing in it."""
         store.close()
         if self.kind is not StoreKind.MEMORY:
-            rebuild(self.directory, owner=self.owner)
+            discard_store(self.directory, owner=self.owner)
         return self._open()
 
     def _trusted(self) -> Store:
         try:
             return self._open()
         except StoreDamagedError:
-            rebuild(self.directory, owner=self.owner)
+            discard_store(self.directory, owner=self.owner)
             return self._open()
 
     def _open(self) -> Store:

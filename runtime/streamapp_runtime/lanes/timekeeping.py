@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamapp.control.idle import IdleRule
-from streamapp.control.message import NO_BOUND, Speaker
-from streamapp.control.sender import Sender
-from streamapp.control.upstream import Upstream
-from streamapp.control.watermark import Reading
+from streamapp.control.control_message import NO_BOUND, UpstreamTask
+from streamapp.control.control_sender import ControlSender
+from streamapp.control.idle_rule import IdleRule
+from streamapp.control.stream_watermark import WatermarkPolicy
+from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.program.reach import Reach
@@ -41,10 +41,10 @@ class Timekeeping:
     idle_tasks: Mapping[str, IdleRule] = field(default_factory=dict)  # by stream of the app's own
     turn: int = 0  # of a batch app, counted from 1
 
-    def readings(self) -> dict[str, Reading]:
+    def readings(self) -> dict[str, WatermarkPolicy]:
         """How each stream is listened to."""
-        own = {stream: Reading(self.run, self.idle_tasks.get(stream)) for stream in self.made}
-        return own | {stream: Reading(idle_partitions=rule) for stream, rule in self.idle.items()}
+        own = {stream: WatermarkPolicy(self.run, self.idle_tasks.get(stream)) for stream in self.made}
+        return own | {stream: WatermarkPolicy(idle_partitions=rule) for stream, rule in self.idle.items()}
 
     @property
     def idle_rules(self) -> dict[str, IdleRule]:
@@ -56,9 +56,9 @@ class Timekeeping:
         found = checkpoint.reached if checkpoint else None
         return found or Reached(self.turn)
 
-    def first(self, stream: str) -> Upstream:
+    def first(self, stream: str) -> UpstreamProgress:
         """A partition of which nothing is known: one without event times holds nobody back."""
-        return Upstream(since=self.since, watermark=None if stream in self.timed else NO_BOUND)
+        return UpstreamProgress(since=self.since, watermark=None if stream in self.timed else NO_BOUND)
 
     def hears(self, stream: str) -> bool:
         """Whether there is anything to be heard in the stream that a checkpoint has to remember."""
@@ -72,8 +72,8 @@ class Timekeeping:
         """Whether a task is one of a stream's upstream tasks."""
         return not outlet.reach.holds.keys().isdisjoint(self.streams(task))
 
-    def sender(self, task: str, stream: str) -> Sender:
+    def sender(self, task: str, stream: str) -> ControlSender:
         """A task's word to a stream."""
         outlet = self.outlets[stream]
-        speaker = Speaker(task, outlet.tasks, self.run, self.model)
-        return Sender(stream, outlet.partitions, speaker, self.interval)
+        speaker = UpstreamTask(task, outlet.tasks, self.run, self.model)
+        return ControlSender(stream, outlet.partitions, speaker, self.interval)

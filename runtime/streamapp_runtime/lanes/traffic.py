@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from streamapp_runtime.formats.buffers import spans
+from streamapp_runtime.formats.byte_spans import byte_spans
 
 BYTES_IN, ROWS_OUT, BYTES_OUT = "bytesIn", "rowsOut", "bytesOut"
 RESTORED_BYTES = "restoredBytes"
@@ -14,7 +14,7 @@ RESTORED_BYTES = "restoredBytes"
 
 def size_of(values: pa.Array) -> int:
     """The bytes of some values."""
-    return len(spans(values).data)
+    return len(byte_spans(values).data)
 
 
 @dataclass(slots=True)

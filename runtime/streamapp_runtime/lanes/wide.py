@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.program.program import CHANGELOG, REPORT, Edge, Program
 from streamapp_runtime.program.registers import BATCH_TIME

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from streamapp.adjunct.sealing import Seal
+from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.listening import News
 
@@ -20,7 +20,7 @@ class Word:
     times: Mapping[str, float] = field(default_factory=dict)  # of the lane: seconds by step
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     counted: Sequence[tuple[str, str, int]] = ()  # of the lane: by counter, and by table or operator
-    seals: Mapping[Partition, Seal] = field(default_factory=dict)  # ends of versions that arrived
+    seals: Mapping[Partition, EndOfVersion] = field(default_factory=dict)  # ends of versions that arrived
     held: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     news: News | None = None  # what the task has reached in event time
 
@@ -45,5 +45,5 @@ class Word:
         news = News(**said["news"]) if said["news"] else None
         told = tuple(said["told"]) if said["told"] else None
         lane = said["times"], said["published"], said["counted"]
-        seals = {Partition.parse(name): Seal(*seal) for name, seal in said["seals"].items()}
+        seals = {Partition.parse(name): EndOfVersion(*seal) for name, seal in said["seals"].items()}
         return cls(said["counts"], told, arrived, contained, *lane, seals, said["held"], news)

@@ -7,7 +7,7 @@ order of records decides nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streamapp.control.message import ENDED
+from streamapp.control.control_message import ENDED
 from streamapp_runtime.program.reach import Reach
 
 Watermarks = Mapping[str, int | None]

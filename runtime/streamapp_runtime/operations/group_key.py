@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.json.writing import records
+from streamapp_runtime.formats.json.json_writer import json_records
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.required import with_key
 from streamapp_runtime.operations.state import State
@@ -68,7 +68,7 @@ def composed(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def _objects(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
-    return records(pa.RecordBatch.from_arrays(list(columns), names=list(names))).cast(pa.binary())
+    return json_records(pa.RecordBatch.from_arrays(list(columns), names=list(names))).cast(pa.binary())
 
 
 def _empty(count: int) -> pa.Array:

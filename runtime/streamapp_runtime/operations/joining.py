@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.control.message import EARLIEST, ENDED
+from streamapp.control.control_message import EARLIEST, ENDED
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.by_task import by_task, together
 from streamapp_runtime.operations.held import Held, Side, Timed

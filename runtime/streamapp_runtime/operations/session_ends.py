@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp.control.message import ENDED
+from streamapp.control.control_message import ENDED
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.found import Found
 from streamapp_runtime.operations.put_out import PutOut

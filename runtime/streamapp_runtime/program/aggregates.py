@@ -1,9 +1,9 @@
 """Aggregate operators: what to group by, how time is cut, and the totals of each group."""
 
-from streamapp.spec.columns import Column
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.operators import Aggregate, Window
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operators import Aggregate, Window
+from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.program.finish import finish
 from streamapp_runtime.program.keys import MEND, Key
 from streamapp_runtime.program.operations import Span, Totals

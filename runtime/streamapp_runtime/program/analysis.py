@@ -7,9 +7,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_type
 
-from streamapp.spec.columns import Column
 from streamapp.spec.problem import short
 from streamapp.spec.reasons import Reason
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.messages import told
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope

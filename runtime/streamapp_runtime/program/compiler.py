@@ -5,12 +5,12 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
-from streamapp.graph.nodes import Graph, Kind
-from streamapp.plan.plan import Plan
-from streamapp.spec.app import StreamApp
-from streamapp.spec.columns import Column, parse_columns
+from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.plan.partition_plan import Plan
 from streamapp.spec.problem import Problem
-from streamapp.spec.tables import Table
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.assembly import assemble
 from streamapp_runtime.program.hops import without_circles
@@ -72,7 +72,7 @@ class _Compilation:
 
     def inputs(self) -> None:
         """Every stream that is read, once for the operators and once for each table that it fills."""
-        inputs = {o.stream for o in self.graph.operators.values() if o.kind is Kind.INPUT}
+        inputs = {o.stream for o in self.graph.operators.values() if o.kind is OperatorKind.INPUT}
         for index, stream in enumerate(self.spec.streams):
             path = f"spec.streams[{index}]"
             if stream.name in inputs:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.keys import Key
 from streamapp_runtime.program.operations import Operation
 from streamapp_runtime.program.piece import Chain, SqlPart

@@ -2,8 +2,8 @@
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import Column
 from streamapp.spec.problem import nearest, short
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.analysis import analyse
 from streamapp_runtime.program.refusal import RefusedError
 from streamapp_runtime.program.scope import Scope, Side

@@ -1,9 +1,9 @@
 """Stream-stream joins: rows of equal keys that come within a time of each other."""
 
-from streamapp.spec.columns import Column
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.operators import Join
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operators import Join
+from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.program.finish import finish
 from streamapp_runtime.program.keys import Key
 from streamapp_runtime.program.operations import JoinStreams

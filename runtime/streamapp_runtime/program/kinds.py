@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from streamapp.spec import operators as spec
-from streamapp.spec.columns import Column, parse_columns
+from streamapp.spec.resource import operators as spec
+from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.program.aggregates import compile_aggregate
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.joins import compile_join

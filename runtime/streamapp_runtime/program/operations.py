@@ -7,7 +7,7 @@ through what it adds itself. `chosen` lists the positions that make the columns 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.predicate import Predicate
 
 

@@ -2,8 +2,8 @@
 
 from graphlib import CycleError, TopologicalSorter
 
-from streamapp.spec.app import Spec
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import Spec
 
 
 def in_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], list[Problem]]:

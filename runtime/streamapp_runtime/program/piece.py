@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.keys import Key
 from streamapp_runtime.program.operations import Choose, Keep, Operation
 from streamapp_runtime.program.predicate import Predicate

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.operations import Operation
 from streamapp_runtime.program.sql_types import listed
 

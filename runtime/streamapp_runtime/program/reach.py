@@ -7,8 +7,8 @@ Rows do not pass through a table: who fills it says nothing about the rows that 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp.control.message import EARLIEST, ENDED, NO_BOUND
-from streamapp.control.watermark import lowest
+from streamapp.control.control_message import EARLIEST, ENDED, NO_BOUND
+from streamapp.control.stream_watermark import lowest_watermark
 from streamapp_runtime.program.operations import MADE, JoinStreams, Operation, Read, Role, Totals, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 
@@ -26,7 +26,7 @@ class Reach:
         Without event times in any of the streams only their end is a watermark.
         """
         found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
-        reached = lowest(found)
+        reached = lowest_watermark(found)
         return reached if self.timed or reached == ENDED else None
 
 

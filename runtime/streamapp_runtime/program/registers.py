@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 
 FIXED = (
     Column("tag", "INT"),  # which edge the row is on

@@ -2,8 +2,8 @@
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import Column, parse_columns
-from streamapp.spec.operators import Filter, FlatMap, Map, Merge
+from streamapp.spec.resource.operators import Filter, FlatMap, Map, Merge
+from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.expression import expression
 from streamapp_runtime.program.judgeable import judgeable

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from streamapp.spec.columns import Column
 from streamapp.spec.problem import nearest, short
+from streamapp.spec.value_types.column_list import Column
 
 
 @dataclass(frozen=True, slots=True)

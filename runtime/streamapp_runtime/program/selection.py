@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import Column
 from streamapp.spec.problem import short
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.analysis import ROWS, Allowed, analyse
 from streamapp_runtime.program.catalyst import Item, read_items
 from streamapp_runtime.program.expression import bind, expression

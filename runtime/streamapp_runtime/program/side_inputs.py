@@ -1,8 +1,8 @@
 """What side inputs fill tables with: records as they are, or keys and values that are made of them."""
 
-from streamapp.spec.columns import Column
 from streamapp.spec.reasons import Reason
-from streamapp.spec.tables import SideInput, Table
+from streamapp.spec.resource.tables import SideInput, Table
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program import operations as ops
 from streamapp_runtime.program.expression import expression
 from streamapp_runtime.program.fitting import fit

@@ -2,7 +2,7 @@
 
 from pyspark.sql import types as t
 
-from streamapp.spec.columns import Column
+from streamapp.spec.value_types.column_list import Column
 
 
 def quoted(name: str) -> str:

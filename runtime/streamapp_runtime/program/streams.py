@@ -1,8 +1,8 @@
 """Where rows come from and go to: inputs, intermediate streams, outputs."""
 
-from streamapp.spec.columns import Column, parse_columns
-from streamapp.spec.operators import Broadcast, PartitionBy, SendTo
-from streamapp.spec.streams import Stream
+from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.program.analysis import canonical
 from streamapp_runtime.program.fitting import fit
 from streamapp_runtime.program.keys import Key

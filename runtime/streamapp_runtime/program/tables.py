@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from streamapp.spec.columns import Column
-from streamapp.spec.operators import JoinTable, SendToTable
 from streamapp.spec.reasons import Reason
-from streamapp.spec.tables import Table
+from streamapp.spec.resource.operators import JoinTable, SendToTable
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program import operations as ops
 from streamapp_runtime.program.expression import expression
 from streamapp_runtime.program.finish import finish

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import Column
 from streamapp.spec.problem import short
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.analysis import Allowed, analyse
 from streamapp_runtime.program.catalyst import Call, Item, brackets, read_items
 from streamapp_runtime.program.expression import Pieces, bind, expression

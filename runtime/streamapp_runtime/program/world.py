@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from streamapp.plan.plan import Plan
-from streamapp.spec.app import StreamApp
-from streamapp.spec.columns import Column
-from streamapp.spec.streams import Stream
-from streamapp.spec.tables import Table
+from streamapp.plan.partition_plan import Plan
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.column_list import Column
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from streamapp_runtime.stores.key_index import KeyIndex
+from streamapp_runtime.stores.engines.key_index import KeyIndex
 
 Seconds = npt.NDArray[np.float64]
 

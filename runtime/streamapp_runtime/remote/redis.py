@@ -18,9 +18,9 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from streamapp.spec.columns import parse_columns
 from streamapp.spec.problem import nearest
-from streamapp_runtime.formats.json.format import JsonFormat
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.operations.named import KEY
 from streamapp_runtime.remote.contract import RemoteConfig
 

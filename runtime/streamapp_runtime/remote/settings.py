@@ -6,11 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.columns import parse_columns
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.tables import Remote
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.tables import Remote
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.spec.value_types.durations import milliseconds
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.sql_types import listed
 

@@ -15,7 +15,7 @@ from streamapp.spec.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class StoreIdentity:
     """Whose store it is. Bytes of another identity mean something else."""
 
     run_id: str
@@ -25,7 +25,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class StoreMark:
     """What a store contains: everything up to a position of its changelog, as of one checkpoint."""
 
     run_id: str
@@ -41,13 +41,13 @@ class Mark:
     version: str = ""  # of a bounded data set: how far the version is that is filled
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> StoreIdentity:
         """Whose store this mark is of."""
-        return Identity(self.run_id, self.task, self.table, self.schema)
+        return StoreIdentity(self.run_id, self.task, self.table, self.schema)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StoreLimits:
     """How much memory and address space a store may take, and whether a write waits for the disk."""
 
     cached_bytes: int = 32 << 20  # read cache of one store, in this process
@@ -102,7 +102,7 @@ class Store(Protocol):
     """One open store. Keys and values are columns of an Arrow binary type; a null value deletes."""
 
     @property
-    def mark(self) -> Mark | None:
+    def mark(self) -> StoreMark | None:
         """What the store contains; None for a new one."""
 
     def get(self, keys: pa.Array) -> pa.Array:
@@ -120,7 +120,7 @@ class Store(Protocol):
     def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:
         """The same as `scan`, as columns of keys and of values, some thousand entries each."""
 
-    def apply(self, mark: Mark) -> None:
+    def apply(self, mark: StoreMark) -> None:
         """Make the pending writes last, together with the mark, or neither of them."""
 
     def drop(self) -> None:
@@ -129,7 +129,7 @@ class Store(Protocol):
     def load(self, keys: pa.Array, values: pa.Array) -> None:
         """Write many entries at once, for restoring; refused while writes are pending."""
 
-    def set_mark(self, mark: Mark) -> None:
+    def set_mark(self, mark: StoreMark) -> None:
         """Write the mark alone, after entries were loaded; refused while writes are pending."""
 
     def count(self) -> int:

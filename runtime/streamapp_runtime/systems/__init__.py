@@ -1,0 +1,1 @@
+"""Systems of streams behind one Protocol, and how a process connects to them."""

@@ -6,12 +6,12 @@ What is secret does not travel: a connection names the folder where it lies, and
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedConnection:
     """A log in a folder of this machine."""
 
     folder: str
@@ -19,7 +19,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Kafka:
+class KafkaConnection:
     """A cluster, and how its clients are set up."""
 
     bootstrap_servers: str
@@ -27,17 +27,17 @@ class Kafka:
     secrets: str | None = None  # the folder of those that it does not say
 
 
-Connection = Embedded | Kafka
+Connection = EmbeddedConnection | KafkaConnection
 
 
-class SettingsUnfitError(Exception):
+class InvalidSettingsError(Exception):
     """Settings cannot be read or are not allowed; the message names them, and never says a value."""
 
 
-def open_system(connection: Connection) -> System:
+def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
-    if isinstance(connection, Embedded):
+    if isinstance(connection, EmbeddedConnection):
         return EmbeddedSystem(connection.folder, sync=connection.sync)
-    from streamapp_runtime.systems.kafka.opening import open_kafka
+    from streamapp_runtime.systems.kafka.kafka_opening import open_kafka
 
     return open_kafka(connection.bootstrap_servers, connection.settings, connection.secrets)

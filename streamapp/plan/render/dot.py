@@ -1,11 +1,11 @@
 """A plan in DOT, for those who lay graphs out with Graphviz."""
 
 from streamapp.graph.nodes import Graph
-from streamapp.plan.plan import Plan
-from streamapp.plan.render.draw import picture
-from streamapp.plan.render.names import legible
-from streamapp.plan.render.picture import Edge, Flow, Node, Shape, Trouble
-from streamapp.plan.render.summary import verdict
+from streamapp.plan.partition_plan import Plan
+from streamapp.plan.render.diagram.diagram_builder import build_diagram
+from streamapp.plan.render.diagram.elements import Edge, EdgeKind, ErrorRole, Node, Shape
+from streamapp.plan.render.display_names import legible
+from streamapp.plan.render.summary import outcome_text
 
 _SHAPES = {
     Shape.STREAM: {"shape": "box", "style": "rounded,filled", "fillcolor": "#e1f0ff", "color": "#2f7fd6"},
@@ -26,22 +26,22 @@ _SHAPES = {
     Shape.TABLE: {"shape": "cylinder", "style": "filled", "fillcolor": "#f1e8fd", "color": "#8250df"},
     Shape.MISSING: {"shape": "box", "style": "dashed", "color": "#cf222e"},
 }
-_FLOWS: dict[Flow, dict[str, str]] = {
-    Flow.ROWS: {},
-    Flow.TABLE: {"style": "dotted", "color": "#8250df"},
-    Flow.SIDE: {"style": "dashed", "color": "#2f7fd6"},
+_FLOWS: dict[EdgeKind, dict[str, str]] = {
+    EdgeKind.ROWS: {},
+    EdgeKind.TABLE: {"style": "dotted", "color": "#8250df"},
+    EdgeKind.SIDE: {"style": "dashed", "color": "#2f7fd6"},
 }
 _TROUBLE = {
-    Trouble.NONE: {},
-    Trouble.INVOLVED: {"color": "#cf222e"},
-    Trouble.FAILING: {"color": "#cf222e", "fillcolor": "#ffebe9", "penwidth": "3"},
+    ErrorRole.NONE: {},
+    ErrorRole.INVOLVED: {"color": "#cf222e"},
+    ErrorRole.FAILING: {"color": "#cf222e", "fillcolor": "#ffebe9", "penwidth": "3"},
 }
 
 
 def render(name: str, graph: Graph, plan: Plan) -> str:
     """The graph from left to right, with counts on nodes and edges, and what fails in red."""
-    drawn = picture(graph, plan)
-    title = f"{legible(name)}: {verdict(plan)}"
+    drawn = build_diagram(graph, plan)
+    title = f"{legible(name)}: {outcome_text(plan)}"
     lines = [
         f"digraph {quoted(legible(name))} {{",
         f"  graph [label={quoted(title)}, labelloc=t, rankdir=LR, fontname=Helvetica];",
@@ -61,7 +61,7 @@ def quoted(text: str) -> str:
 
 
 def _node(node: Node) -> str:
-    mark = "✗ " if node.trouble is Trouble.FAILING else ""
+    mark = "✗ " if node.trouble is ErrorRole.FAILING else ""
     badge = f"  [{node.badge}]" if node.badge else ""
     # DOT's own line break stands outside the quoting of the texts.
     label = f"{quoted(f'{mark}{node.kind}')[:-1]}\\n{quoted(f'{node.name}{badge}')[1:]}"

@@ -1,20 +1,20 @@
 """A plan in one line: whether it was accepted, and how much there is of what."""
 
-from streamapp.graph.nodes import Graph, Kind
-from streamapp.plan.plan import Outcome, Plan
-from streamapp.plan.render.words import counted
+from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.plan.partition_plan import Plan, PlanOutcome
+from streamapp.plan.render.wording import counted
 
 
-def verdict(plan: Plan) -> str:
+def outcome_text(plan: Plan) -> str:
     """The outcome with its mark, so that colour is not needed to tell it."""
-    if plan.outcome is Outcome.ACCEPTED:
+    if plan.outcome is PlanOutcome.ACCEPTED:
         return "✓ accepted"
     return f"✗ rejected, {counted(len(plan.errors), 'error')}"
 
 
 def summary(graph: Graph, plan: Plan) -> str:
     """The mode and the sizes: `stream mode · 4 operators · 4 streams · 1 table · 1 join`."""
-    operators = sum(operator.kind is not Kind.INPUT for operator in graph.operators.values())
+    operators = sum(operator.kind is not OperatorKind.INPUT for operator in graph.operators.values())
     parts = [f"{plan.mode} mode", counted(operators, "operator"), counted(len(plan.streams), "stream")]
     if graph.tables:
         parts.append(counted(len(graph.tables), "table"))

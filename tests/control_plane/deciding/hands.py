@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from streamapp.protocol import places
-from streamapp.protocol.report import Report, Seat, State
+from streamapp.protocol import message_names
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
 from streamapp.protocol.report_codec import decode_report, encode_report
-from streamapp.protocol.wanted import decode_wanted
+from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.memory_api import MemoryApi
@@ -110,13 +110,13 @@ class Hands:
         self.begin(name, node)
         return name
 
-    def report(self, state: State = State.RUNNING, name: str = "app", **told: Any) -> None:
+    def report(self, state: DriverState = DriverState.RUNNING, name: str = "app", **told: Any) -> None:
         """The driver that lives says something; by default that it runs what it was told to."""
         driver = self.driver()["metadata"]["name"]
-        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
+        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
         model = desired.model
         if model is not None:
-            seats = {one: Seat(None, str(i + 1)) for i, one in enumerate(model.processors)}
+            seats = {one: ExecutorBinding(None, str(i + 1)) for i, one in enumerate(model.processors)}
             told = {
                 "model_version": model.version,
                 "binding": seats,
@@ -127,10 +127,10 @@ class Hands:
             }
         text = encode_report(Report(state, driver=driver, spec_hash=desired.spec_hash, **told))
         path = self._path("configmaps", f"{name}-report")
-        self.server.ask("PATCH", path, {"data": {places.REPORT: text}}, "application/merge-patch+json")
+        self.server.ask("PATCH", path, {"data": {message_names.REPORT: text}}, "application/merge-patch+json")
 
     def reported(self, name: str = "app") -> Report:
-        return decode_report(self.config_map(f"{name}-report")["data"][places.REPORT])
+        return decode_report(self.config_map(f"{name}-report")["data"][message_names.REPORT])
 
     def _pod(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self.server.ask("GET", self._path("pods", name))

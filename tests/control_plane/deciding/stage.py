@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
-from streamapp.jobmodel.model import JobModel
-from streamapp.protocol import places
-from streamapp.protocol.wanted import Wanted, decode_wanted
-from streamapp.spec.app import StreamApp
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.protocol import message_names
+from streamapp.protocol.wanted_state import WantedState, decode_wanted
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
@@ -167,8 +167,8 @@ class Stage(Hands):
             and pod["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
 
-    def wanted(self, name: str = "app") -> Wanted:
-        return decode_wanted(self.config_map(f"{name}-job-model")["data"][places.WANTED])
+    def wanted(self, name: str = "app") -> WantedState:
+        return decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
 
     def model(self, name: str = "app") -> JobModel:
         found = self.wanted(name).model

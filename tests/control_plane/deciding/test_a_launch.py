@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp.protocol.report import Seat, State
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
 
@@ -40,8 +40,8 @@ def test_until_the_first_batch_it_is_not_ready_and_says_what_it_waits_for(
     stage.apply(join(processors=2))
     stage.settle()
     stage.begin()
-    binding = {f"processor-{n}": Seat(None, executor) for n, executor in enumerate(executors)}
-    stage.report(State.WAITING, binding=binding)
+    binding = {f"processor-{n}": ExecutorBinding(None, executor) for n, executor in enumerate(executors)}
+    stage.report(DriverState.WAITING, binding=binding)
     stage.settle()
     ready = stage.condition("Ready")
     assert (ready["status"], ready["reason"], ready["message"]) == ("False", *why)
@@ -49,7 +49,7 @@ def test_until_the_first_batch_it_is_not_ready_and_says_what_it_waits_for(
 
 def test_a_driver_that_has_done_all_is_not_being_launched(stage: Stage) -> None:
     stage.bring_up(join())
-    stage.report(State.ENDED)
+    stage.report(DriverState.ENDED)
     stage.settle()
     assert stage.status()["phase"] == "Running"
     assert stage.says("Ready") == ("False", "DriverEnding")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from streamapp.protocol.report import Report, State
+from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.tasks.partition import Partition
 from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.control_plane.deciding.kubelet import contained
 from tests.control_plane.deciding.stage import Stage
 from tests.control_plane.processes import until
@@ -104,7 +104,7 @@ class Acted:
     def report(self) -> Report:
         return self.stage.reported()
 
-    def comes_to(self, state: State, generation: int) -> None:
+    def comes_to(self, state: DriverState, generation: int) -> None:
         def there() -> bool:
             if "data" not in self.stage.config_map("app-report"):
                 return False
@@ -141,14 +141,14 @@ def ready(stage: Stage) -> tuple[str, int]:
 
 def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
     stage = acted.stage
-    acted.comes_to(State.RUNNING, 1)
+    acted.comes_to(DriverState.RUNNING, 1)
     assert ready(stage) == ("True", 1)
     acted.log.grow("lines", 3)
     for generation, (path, edit) in enumerate(LIVE.items(), start=2):
         assert acted.report().counts["lines"] == 1  # whoever looks once an hour has not seen it yet
         stage.edit(**edit)
         stage.settle()
-        acted.comes_to(State.RUNNING, generation)
+        acted.comes_to(DriverState.RUNNING, generation)
         assert ready(stage) == ("True", generation)
         edits = [one["message"] for one in acted.said() if one.get("kind") == "spec"]
         assert edits[-1] == f"generation {generation}: {path} changed"
@@ -162,7 +162,7 @@ def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that
     stage: Stage, tmp_path: Path
 ) -> None:
     with acting(stage, tmp_path, counting()) as acted:
-        acted.comes_to(State.RUNNING, 1)
+        acted.comes_to(DriverState.RUNNING, 1)
         acted.count("a", 1)
         acted.count("a", 2)
         first = acted.report().run_id
@@ -170,14 +170,14 @@ def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that
         stage.edit(restartNonce=1)
         stage.settle()
         acted.replace()
-        acted.comes_to(State.RUNNING, 2)
+        acted.comes_to(DriverState.RUNNING, 2)
         acted.count("a", 3)
         assert acted.report().run_id == first
 
         stage.edit(resetNonce=1)
         stage.settle()
         acted.replace()
-        acted.comes_to(State.RUNNING, 3)
+        acted.comes_to(DriverState.RUNNING, 3)
         acted.count("a", 1)
         assert acted.report().run_id != first
         assert acted.report().incarnation == 3

@@ -8,10 +8,10 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from streamapp.metadata.locality import LocalityManager
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
-from streamapp.protocol.report import Seat, State
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
@@ -92,8 +92,11 @@ class Lives(RuleBasedStateMachine):
         self.stage.begin()
         wanted = self.stage.wanted()
         assert wanted.model is not None
-        seats = {name: Seat(f"node-{index % 2}", "") for index, name in enumerate(wanted.model.processors)}
-        self.stage.report(State.RUNNING, counts={"views": self.views, "users": 8}, binding=seats)
+        seats = {
+            name: ExecutorBinding(f"node-{index % 2}", "")
+            for index, name in enumerate(wanted.model.processors)
+        }
+        self.stage.report(DriverState.RUNNING, counts={"views": self.views, "users": 8}, binding=seats)
 
     @precondition(lambda self: self.stage.drivers())
     @rule(outcome=st.sampled_from(["retry", "done", "config"]))
@@ -204,8 +207,8 @@ class Lives(RuleBasedStateMachine):
         manager = LocalityManager(ConfigMapStore(LocalityDraft(found)), model.run_id)
         tasks_at, known = manager.read_task_locality(), manager.read_processor_locality()
         at = {name: known.get(name) for name in model.processors}
-        best = place([task.name for task in model.tasks], tasks_at, at)
-        assert isinstance(best, Placement)
+        best = place_tasks([task.name for task in model.tasks], tasks_at, at)
+        assert isinstance(best, TaskPlacement)
         here = sum(
             bool(tasks_at.get(task.name)) and tasks_at.get(task.name) == at[model.owner(task.name)]
             for task in model.tasks

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.cli.away import AwayError
-from streamapp.cli.looked import Asked
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
+from streamapp.cli.live_lookup import ClusterAccess
+from streamapp.cli.unreachable import UnreachableError
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.cli.logs import logs
 from streamapp_operator.cli.look import look
 from streamapp_operator.cli.status import status
@@ -31,7 +31,7 @@ def told(stage: Stage, *args: str) -> Result:
 def app(stage: Stage, **spec: Any) -> StreamApp:
     data = join(**spec)
     data["metadata"]["namespace"] = stage.namespace
-    (found,) = from_data(data).apps
+    (found,) = parse_data(data).apps
     return found
 
 
@@ -80,7 +80,7 @@ def test_an_app_without_a_driver_has_written_nothing(stage: Stage) -> None:
 
 def test_counts_and_layout_come_from_the_driver_that_runs(stage: Stage) -> None:
     stage.bring_up(join())
-    found = look(app(stage), Asked(stage.namespace, kubeconfig(stage)))
+    found = look(app(stage), ClusterAccess(stage.namespace, kubeconfig(stage)))
     assert {name: found.counts[name] for name in ("views", "users")} == {"views": 8, "users": 8}
     assert found.layout == stage.wanted().layout
     assert found.problems == ()
@@ -89,11 +89,11 @@ def test_counts_and_layout_come_from_the_driver_that_runs(stage: Stage) -> None:
 def test_a_change_that_state_forbids_is_told_before_it_is_applied(stage: Stage) -> None:
     stage.bring_up(join())
     other = app(stage, state={"persistentVolumeClaim": {"size": "1Gi"}})
-    (problem,) = look(other, Asked(stage.namespace, kubeconfig(stage))).problems
+    (problem,) = look(other, ClusterAccess(stage.namespace, kubeconfig(stage))).problems
     assert problem.path == "spec.state.persistentVolumeClaim"
 
 
 def test_brokers_that_do_not_answer_are_told(stage: Stage) -> None:
     other = app(stage, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
-    with pytest.raises(AwayError, match='the system "main" cannot be asked: looking at topic'):
-        look(other, Asked(stage.namespace, kubeconfig(stage)))
+    with pytest.raises(UnreachableError, match='the system "main" cannot be asked: looking at topic'):
+        look(other, ClusterAccess(stage.namespace, kubeconfig(stage)))

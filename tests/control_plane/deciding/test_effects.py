@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import changes, strongest
-from streamapp.spec.fields import parts
-from streamapp.spec.marks import Effect
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_changes import changes, strongest_effect
+from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.schema.fields import parts
 from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.stage import Stage
@@ -62,7 +62,7 @@ EDITS: dict[str, Any] = {
 def app(**spec: Any) -> StreamApp:
     data = join(**spec)
     data["metadata"]["namespace"] = "shop"
-    (found,) = from_data(data).apps
+    (found,) = parse_data(data).apps
     return found
 
 
@@ -74,7 +74,7 @@ def test_every_field_of_the_spec_has_an_edit_here() -> None:
 def _built(field: str) -> bool:
     data = join(**EDITS[field])
     data["metadata"]["namespace"] = "shop"
-    return not from_data(data).problems
+    return not parse_data(data).problems
 
 
 LIVE = {Effect.NONE, Effect.LIVE}
@@ -85,7 +85,7 @@ CASES = [field for field, edit in EDITS.items() if edit is not None and _built(f
 def test_a_change_has_the_effect_that_is_marked(stage: Stage, field: str) -> None:
     stage.bring_up(join())
     before = stage.model()
-    effect = strongest(changes(app(), app(**EDITS[field])))
+    effect = strongest_effect(changes(app(), app(**EDITS[field])))
     stage.edit(**EDITS[field])
     stage.settle()
     if effect is Effect.REFUSED:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from streamapp.metadata.locality import LocalityManager
-from streamapp.metadata.store import MetadataStore
-from streamapp.protocol.report import Seat
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.metadata.metadata_store import MetadataStore
+from streamapp.protocol.driver_report import ExecutorBinding
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
@@ -88,7 +88,7 @@ def _known(stage: Stage) -> LocalityManager:
 
 
 def _report(stage: Stage, *nodes: str) -> None:
-    seats = {f"processor-{i}": Seat(None, str(i + 1)) for i in range(len(nodes))}
+    seats = {f"processor-{i}": ExecutorBinding(None, str(i + 1)) for i in range(len(nodes))}
     for number, node in enumerate(nodes, 1):
         stage.executor(number, node=node)
     stage.report(binding=seats)

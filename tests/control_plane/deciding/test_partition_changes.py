@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp.protocol.report import State
+from streamapp.protocol.driver_report import DriverState
 from streamapp.tasks.partition import Partition
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
@@ -210,7 +210,7 @@ def test_a_driver_whose_state_contradicts_the_model_is_given_another_one_without
     assert stage.model().version == 1
     stage.begin()
     grow(stage)
-    stage.report(State.STARTING, layout=kept, model_version=0, counts={}, binding={})
+    stage.report(DriverState.STARTING, layout=kept, model_version=0, counts={}, binding={})
     stage.settle()
     assert incarnation_in(stage.driver()) == 1
     assert kept is not None

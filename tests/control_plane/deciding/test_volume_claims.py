@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_runtime.carriers.api_server import ApiServer as Client
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import executor_locations
 from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
 from streamapp_runtime.driver.modes.pod_environment import SPARK
+from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.kubelet import account, mounted

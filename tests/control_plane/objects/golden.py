@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from streamapp.protocol.accepted import Accepted
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     AcceptedGeneration,
     generation_config_map,
@@ -77,7 +77,7 @@ def manifest(**spec: Any) -> dict[str, Any]:
 
 
 def parsed(app: dict[str, Any]) -> StreamApp:
-    (found,) = from_data(app).apps
+    (found,) = parse_data(app).apps
     return found
 
 
@@ -95,7 +95,7 @@ def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield job_model_config_map(app, "{}", 0, 7, was_reset=False)
     if found := embedded_log.log_claim(app, read):
         yield found
-    yield _opened(generation_config_map(app, AcceptedGeneration(Accepted(read, 3, "5b1c"), made)))
+    yield _opened(generation_config_map(app, AcceptedGeneration(AcceptedApp(read, 3, "5b1c"), made)))
     yield driver_pod(app, made.driver, 3, 7)
 
 

@@ -10,9 +10,9 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
 from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.orders import ReadRange, SidePartition, TaskOrder
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS, Span
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS, OffsetSpan
 
 DAY = 86_400_000
 NAME = "users>tiers"
@@ -71,7 +71,7 @@ class Filled:
         """The stream does not keep what lies before an offset any more."""
         self.system.delete_before({Partition("users", 0): before})
 
-    def span(self, partition: int = 0) -> Span:
+    def span(self, partition: int = 0) -> OffsetSpan:
         place = Partition("users", partition)
         return self.system.spans([place])[place]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from streamapp.adjunct.gate import gate
+from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.adjunct.conftest import Make
 from tests.engine.adjunct.filled import DAY, NAME, Filled
 
@@ -65,7 +65,7 @@ def outcome(table: Filled) -> Outcome:
     place = Partition(NAME, 0)
     waited = {place: table.span().end} if table.bootstrap else {}
     known = {place: table.last[0]} if table.bootstrap else {}
-    return Outcome(contained, gate(waited, known).waits({place: contained}), table.content())
+    return Outcome(contained, bootstrap_gate(waited, known).waits({place: contained}), table.content())
 
 
 def before(make: Make, kind: StoreKind, bootstrap: bool) -> Filled:

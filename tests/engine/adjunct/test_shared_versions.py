@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.lanes.snapshots import Snapshots
-from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.adjunct.versioned import Versioned
 
 

@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp.spec.columns import parse_columns
+from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
 from streamapp_runtime.lanes.adjuncts import Adjuncts
 from streamapp_runtime.lanes.intake import Asked, take
 from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SharedOrder, SidePartition, TaskOrder
 from streamapp_runtime.lanes.side_rows import SideRows
 from streamapp_runtime.program.operations import Read, Role
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS
 
 NAME = "prices>prices"
 COLUMNS = tuple(parse_columns("value BINARY"))

@@ -7,18 +7,18 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp.spec.columns import parse_columns
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.layout_codec import encode as encode_layout
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_codec import encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.encode import encode
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS, StreamOptions
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
 
 TABLE = KnownTable("users", "memory", tuple(parse_columns("n INT")), "shop.users.changelog")
 TASKS = ("Partition 0", "Partition 1")

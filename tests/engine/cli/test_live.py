@@ -10,11 +10,11 @@ import yaml
 from click.testing import CliRunner, Result
 
 from streamapp.cli.main import root
-from streamapp.spec.parse import parse
-from streamapp.tasks.layout_codec import decode
+from streamapp.spec.parser import parse
+from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.live_world import counts_of
-from streamapp_runtime.systems.connection import Connection, Embedded, Kafka, open_system
+from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection, open_system
 from tests.engine.kafka.guarded import PASSWORD, guarded, secrets
 from tests.engine.kafka.page_views import app as page_views
 from tests.kafka.broker import free_port
@@ -29,10 +29,10 @@ def there(request: pytest.FixtureRequest, tmp_path: Path) -> There:
     name = f"live-{tmp_path.name}"
     if request.param == "kafka":
         address = request.getfixturevalue("kafka")
-        return page_views(address, name), Kafka(address), name
+        return page_views(address, name), KafkaConnection(address), name
     app = page_views("", name)
     app["spec"]["systems"] = [{"name": "main", "embedded": {"path": str(tmp_path / "data")}}]
-    return app, Embedded(str(tmp_path / "data")), name
+    return app, EmbeddedConnection(str(tmp_path / "data")), name
 
 
 def ask(folder: Path, app: dict[str, Any], verb: str, *options: str, code: int = 0) -> Result:
@@ -85,7 +85,7 @@ def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state
     with closing(open_system(connection)) as system:
         ledger = CheckpointStream(system, f"{parsed.application_id}.checkpoint")
         ledger.open("run-1")
-        ledger.remember(decode(json.dumps(before["layout"])))
+        ledger.remember(decode_layout(json.dumps(before["layout"])))
         system.grow(f"{name}.users", 8)
         system.grow(f"{name}.views", 8)
         assert counts_of(parsed, system)["users"] == 8
@@ -105,7 +105,7 @@ def test_asking_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_a_broker_that_is_away_is_told_and_ends_with_a_code_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.topics.ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
     app = page_views(f"127.0.0.1:{free_port()}", "away")
     answer = ask(tmp_path, app, "place", "--live", code=3)
     assert answer.stderr.startswith('Error: the system "main" cannot be asked: ')
@@ -116,7 +116,7 @@ def test_a_guarded_cluster_is_asked_with_what_the_secret_says(kafka_jars: Path, 
     broker, address, cert = guarded(tmp_path / "fortress")
     broker.start()
     try:
-        make(Kafka(broker.bootstrap), "kept", views=3, users=4)
+        make(KafkaConnection(broker.bootstrap), "kept", views=3, users=4)
         app = page_views(address, "kept", configSecret={"name": "kafka-client"})
         entries = secrets(tmp_path / "secrets", cert)
         found = ask(tmp_path, app, "plan", "--live", "--secrets", str(entries), "-o", "json")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.exposition.metric import Kind
+from streamapp.exposition.metric import MetricKind
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
@@ -78,7 +78,7 @@ def test_names_with_quotes_and_line_ends_are_escaped() -> None:
 def test_names_are_as_prometheus_wants_them() -> None:
     for metric in METRICS:
         assert re.fullmatch(r"streamapp_[a-z_]+", metric.name)
-        assert metric.name.endswith("_total") == (metric.kind is Kind.COUNTER)
+        assert metric.name.endswith("_total") == (metric.kind is MetricKind.COUNTER)
 
 
 def test_what_is_served_is_the_text_and_nothing_else_is_there() -> None:

@@ -6,7 +6,7 @@ from io import StringIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.cli.terminal import CLEARED, Terminal
+from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, TerminalOutput
 from streamapp_runtime.driver.reporting.progress_log import FIRST_LINES, LATER, SOON, ProgressLog
 from streamapp_runtime.driver.reporting.run_messages import RunMessage, RunTotals, batch_message
 from tests.engine.cli.batches import batch
@@ -100,15 +100,15 @@ def test_a_failed_batch_is_told_with_its_reason() -> None:
 
 def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_other() -> None:
     screen = Screen()
-    terminal = Terminal(screen)
+    terminal = TerminalOutput(screen)
     for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
         terminal.say(RunMessage(text, {}, passing))
-    assert screen.getvalue() == f"begun\na{CLEARED}b{CLEARED}ended\n"
+    assert screen.getvalue() == f"begun\na{CLEAR_LINE}b{CLEAR_LINE}ended\n"
 
 
 def test_elsewhere_every_word_has_its_line() -> None:
     file = StringIO()
-    terminal = Terminal(file)
+    terminal = TerminalOutput(file)
     for text, passing in (("begun", False), ("a", True), ("b", True)):
         terminal.say(RunMessage(text, {}, passing))
     assert file.getvalue() == "begun\na\nb\n"

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS
 
 PARTITIONS = 4
 INPUTS = ("views", "users")

@@ -3,11 +3,13 @@
 import sys
 from pathlib import Path
 
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity
+from streamapp_runtime.stores.store import StoreIdentity
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 
 if __name__ == "__main__":
     directory, owner, run_id, task, table, schema = sys.argv[1:]
-    store = open_store(StoreKind.LMDB, Path(directory), Identity(run_id, task, table, schema), owner=owner)
+    store = open_store(
+        StoreKind.LMDB, Path(directory), StoreIdentity(run_id, task, table, schema), owner=owner
+    )
     print("kept", flush=True)  # noqa: T201
     sys.stdin.read()

@@ -4,7 +4,7 @@ import sys
 
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 if __name__ == "__main__":
     folder, stream, nonce = sys.argv[1:]

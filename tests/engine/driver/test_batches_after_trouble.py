@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp.cli.sources import one_app
+from streamapp.cli.app_sources import one_app
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.launch import launch
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.crash.streams import LogStreams
 
 APP = Path(__file__).parents[1] / "crash" / "app.yaml"

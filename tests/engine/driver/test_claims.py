@@ -9,7 +9,7 @@ from streamapp.spec.reasons import Reason
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.driver.test_incarnations import Overtaken
 
 STREAM = "app.checkpoint"

@@ -8,8 +8,8 @@ import pytest
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.incarnation import check_newest
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import FencedError
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import FencedError
 
 STREAM = "app.checkpoint"
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from streamapp.control.bookkeeping import Bookkeeping
-from streamapp.control.bookkeeping_codec import decode, encode
-from streamapp.control.upstream import Upstream
-from streamapp.tasks.layout import Layout, StreamLayout
+from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
+from streamapp.control.upstream import UpstreamProgress
+from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
@@ -16,13 +16,15 @@ P, Q = Partition("views", 0), Partition("views", 1)
 def checkpoint(
     positions: dict[Partition, int], watermarks: dict[Partition, int], turn: int = 0
 ) -> Checkpoint:
-    books = Bookkeeping(100, {p: Upstream(since=0, watermark=at, spoken=50) for p, at in watermarks.items()})
-    return Checkpoint("run", "", positions, {}, Reached(turn, {}, {}, encode(books)))
+    books = Bookkeeping(
+        100, {p: UpstreamProgress(since=0, watermark=at, spoken=50) for p, at in watermarks.items()}
+    )
+    return Checkpoint("run", "", positions, {}, Reached(turn, {}, {}, encode_bookkeeping(books)))
 
 
 def taken_over(tasks, checkpoints, *, shared=(), layout=None, turn=0):
     found = inherited_bookkeeping(tasks, checkpoints, shared, layout, turn)
-    books = {task: decode(text) for task, text in found.items()}
+    books = {task: decode_bookkeeping(text) for task, text in found.items()}
     return {task: {p: u.watermark for p, u in b.partitions.items()} for task, b in books.items()}
 
 

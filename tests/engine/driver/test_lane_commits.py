@@ -13,9 +13,9 @@ from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.operations.changes import Changes
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import FencedError, StreamOptions
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 
 OWNER = "app.checkpoint"
 SHELF = Shelf("users", StoreKind.LMDB, "schema", "app.users.changelog")

@@ -3,7 +3,7 @@
 import pytest
 
 from streamapp_runtime.driver.batches.outage import MOST_SECONDS, Outage, is_away
-from streamapp_runtime.systems.system import DeniedError, FencedError, FullError, UnavailableError
+from streamapp_runtime.systems.stream_system import DeniedError, FencedError, FullError, UnavailableError
 
 
 def test_an_outage_is_endured_for_so_long_and_no_longer() -> None:

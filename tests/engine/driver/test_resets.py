@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
-from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.wanted import Wanted
-from streamapp.tasks.layout import Layout
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.task_model import TaskModel
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.wanted_state import WantedState
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.request import Assignment
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
     LAYOUT,
@@ -27,7 +27,7 @@ from streamapp_runtime.driver.modes.wanted_model import wanted_assignment
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.graphs.harness import app
 from tests.engine.systems.values import values, write
 
@@ -119,7 +119,7 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
         streams=[{"name": "views", "key": "user", "columns": "user STRING"}, {"name": "seen", "key": "user"}],
         resetNonce=1,
     )
-    ledger = opened(system, StateReset.of_cluster(Accepted(made, 2, "uid-1")), "second")
+    ledger = opened(system, StateReset.of_cluster(AcceptedApp(made, 2, "uid-1")), "second")
     site = AppContext(made, embedded_storage(tmp_path), system, ledger, UserFunctions())
     task = TaskModel("Partition 0", (VIEWS,), 0)
     for run, taken_up in (("first", False), ("second", True)):
@@ -131,7 +131,7 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
             processors={"processor-0": ["Partition 0"]},
         )
         layout = Layout(run, "partition", changelog={"Partition 0": 0})
-        found = wanted_assignment(site, Wanted(Accepted(made).hash, 1, model, layout), model)
+        found = wanted_assignment(site, WantedState(AcceptedApp(made).hash, 1, model, layout), model)
         assert isinstance(found, Assignment) == taken_up
 
 

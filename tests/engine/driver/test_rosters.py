@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 
@@ -23,9 +23,9 @@ class World:
         self.places = places
         self.roster = LaneAssignment(WHOLE, self.placed, DELAY, lambda: self.now)
 
-    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
+    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         state = {task: self.places[owner] for task, owner in previous.items()}
-        return place(TASKS, state, {name: self.places[name] for name in processors}, previous)
+        return place_tasks(TASKS, state, {name: self.places[name] for name in processors}, previous)
 
     def after(self, seconds: float, present: Collection[str]) -> Lanes:
         self.now += seconds

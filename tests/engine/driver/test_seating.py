@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.placement.location import same_location
+from streamapp.placement.locations.location_id import same_location
 from streamapp_runtime.driver.executors.binding import bind_executors
 
 executors = st.integers(0, 30).map(str)

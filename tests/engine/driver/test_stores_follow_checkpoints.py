@@ -15,11 +15,11 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.custody import TOMBSTONES_KEPT_MS, Custody, Settled, Shelf
 from streamapp_runtime.lanes.orders import TaskOrder
-from streamapp_runtime.stores.directory import state_directory
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.store import Mark, StoreBusyError
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS, FencedError, StreamOptions
+from streamapp_runtime.stores.directories.state_directory import state_directory
+from streamapp_runtime.stores.store import StoreBusyError, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions
 
 ROOT = Path(__file__).parents[3]
 STREAM = "app.users.changelog"
@@ -76,7 +76,7 @@ class Task:
         store = self.custody.store("task-0", "users")
         return {key.decode(): value.decode() for key, value in store.scan()}
 
-    def mark(self) -> Mark:
+    def mark(self) -> StoreMark:
         found = self.custody.store("task-0", "users").mark
         assert found is not None
         return found
@@ -181,7 +181,7 @@ def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -
     task.batch(ann="1", bob="1")
     task.settle()
     mark = task.mark()
-    old = Mark(**{name: getattr(mark, name) for name in Mark.__slots__} | {"written_ms": 1})
+    old = StoreMark(**{name: getattr(mark, name) for name in StoreMark.__slots__} | {"written_ms": 1})
     task.custody.store("task-0", "users").set_mark(old)
     task.batch(bob=None)
     task.custody.release()

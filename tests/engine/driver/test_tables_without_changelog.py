@@ -8,8 +8,8 @@ import pytest
 
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.custody import Custody, Settled, Shelf
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.driver.test_stores_follow_checkpoints import Task, newest
 
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB, StoreKind.MEMORY]

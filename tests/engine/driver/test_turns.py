@@ -18,7 +18,7 @@ from streamapp_runtime.driver.inputs.bounded_turns import (
     within_turn,
 )
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 P, Q = Partition("views", 0), Partition("views", 1)
 

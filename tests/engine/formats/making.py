@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from streamapp.spec.columns import Column, parse_columns
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp_runtime.formats.arrow_types import arrow_schema
 
 
 class Kind(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import given, settings
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.json.format import JsonFormat
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.json.json_format import JsonFormat
 from tests.engine.formats.making import Rows, rows
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.format import Decoded
-from streamapp_runtime.formats.json.format import JsonFormat
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.json.json_format import JsonFormat
+from streamapp_runtime.formats.record_format import DecodedBatch
 
 NOON = dt.datetime(2026, 1, 31, 12)  # noqa: DTZ001
 
 
-def read(kind: str, *values: bytes | None) -> Decoded:
+def read(kind: str, *values: bytes | None) -> DecodedBatch:
     return JsonFormat(parse_columns(f"a {kind}")).decode(pa.array(values, pa.binary()))
 
 

@@ -5,16 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.format import Decoded
-from streamapp_runtime.formats.json.format import JsonFormat
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.json.json_format import JsonFormat
+from streamapp_runtime.formats.record_format import DecodedBatch
 from tests.engine.formats.making import shown
 
 COLUMNS = "a BIGINT, s STRING, t TIMESTAMP, d DECIMAL(5, 2), l ARRAY<STRUCT<x: DATE>>"
 WITH_MAP = COLUMNS + ", m MAP<STRING, BINARY>"
 
 
-def read(columns: str, *values: bytes | None) -> Decoded:
+def read(columns: str, *values: bytes | None) -> DecodedBatch:
     return JsonFormat(parse_columns(columns)).decode(pa.array(values, pa.binary()))
 
 

@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.formats.format import UndecodableError
 from streamapp_runtime.formats.json import base64_text
-from streamapp_runtime.formats.json.escaping import escaped
+from streamapp_runtime.formats.json.string_escaping import escape_strings
+from streamapp_runtime.formats.record_format import UndecodableError
 from tests.engine.formats.making import TEXTS
 
 
 @given(texts=st.lists(st.none() | TEXTS), start=st.integers(0, 3))
 def test_escaped_texts_are_what_another_reader_reads_back(texts: list[str | None], start: int) -> None:
-    found = escaped(pa.array(texts, pa.string()).slice(start)).to_pylist()
+    found = escape_strings(pa.array(texts, pa.string()).slice(start)).to_pylist()
     assert [None if text is None else json.loads(f'"{text}"') for text in found] == texts[start:]
 
 
 def test_texts_without_special_characters_are_not_even_copied() -> None:
     texts = pa.array(["plain", None, "é€😀"])
-    assert escaped(texts) is texts
+    assert escape_strings(texts) is texts
 
 
 @given(values=st.lists(st.none() | st.binary(max_size=10)), start=st.integers(0, 3))

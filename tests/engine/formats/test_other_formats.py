@@ -5,9 +5,9 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.avro.schema import avro_schema
-from streamapp_runtime.formats.opening import UnfitFormatError, open_format
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.avro.avro_schema import avro_schema
+from streamapp_runtime.formats.stream_format import UnfitFormatError, open_format
 
 USER = {
     "type": "record",

@@ -3,8 +3,8 @@ import pytest
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_type
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.types import UnknownTypeError, arrow_schema
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 
 TYPES: list[tuple[str, spark.DataType]] = [
     ("STRING", spark.StringType()),

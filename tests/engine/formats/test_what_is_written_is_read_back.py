@@ -2,8 +2,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from streamapp.spec.columns import parse_columns
-from streamapp_runtime.formats.opening import open_format
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.stream_format import open_format
 from tests.engine.formats.making import TEXTS, Kind, Rows, rows, shown
 
 

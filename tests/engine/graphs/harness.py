@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
-from streamapp.spec.render import as_data, as_yaml
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data, as_yaml
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
@@ -20,8 +20,8 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.systems.connection import Embedded, open_system
-from streamapp_runtime.systems.system import RECORDS, System
+from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from tests.engine.cli.running import COMMAND
 
 Row = dict[str, Any]
@@ -55,7 +55,7 @@ class House:
 
     session: SparkSession
     home: AppStorage
-    system: System
+    system: StreamSystem
     prefix: str = ""
 
     @property
@@ -134,7 +134,7 @@ class House:
     def at_home(self, app: StreamApp) -> StreamApp:
         """An app that was made for an embedded log, as it has to be for the system that is here."""
         there = self.home.connection
-        if isinstance(there, Embedded):
+        if isinstance(there, EmbeddedConnection):
             return app
         data = as_data(app)
         spec = {"partitionSettle": "0s"} | data["spec"]  # tests themselves are the producers
@@ -146,7 +146,7 @@ class House:
 
 
 def write_all(
-    system: System, stream: str, records: Sequence[Told], partitions: int, writer: str = "tests"
+    system: StreamSystem, stream: str, records: Sequence[Told], partitions: int, writer: str = "tests"
 ) -> None:
     """Append records where their keys belong."""
     system.create(stream, partitions)
@@ -161,7 +161,7 @@ def write_all(
     transaction.commit()
 
 
-def read_all(system: System, stream: str) -> list[Record]:
+def read_all(system: StreamSystem, stream: str) -> list[Record]:
     """All records of a stream, partition by partition."""
     count = system.partitions(stream)
     assert count is not None, f"there is no stream {stream}"
@@ -210,7 +210,7 @@ def app(
 
 
 def _parsed(data: Row) -> StreamApp:
-    found = from_data(data)
+    found = parse_data(data)
     assert not found.problems, [str(problem) for problem in found.problems]
     return found.apps[0]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, told
 
 VIEWS = {"name": "views", "key": "page", "columns": "page STRING, n INT"}

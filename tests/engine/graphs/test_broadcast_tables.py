@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
-from streamapp_runtime.stores.directory import EVERY_TASK, state_directory, tasks_found
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory, tasks_found
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT"}

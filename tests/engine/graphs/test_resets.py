@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Mapping
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from tests.engine.graphs.harness import House, Row, app, last_by_key, told
 

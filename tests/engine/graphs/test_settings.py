@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from streamapp.spec.parse import parse
+from streamapp.spec.parser import parse
 from tests.engine.graphs.harness import House, Row, in_order, told
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "orders" / "app.yaml"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.intake.csv_rows import read_rows
-from streamapp_runtime.intake.lines import UnusableLineError
+from streamapp_runtime.cli.record_input.csv_rows import read_rows
+from streamapp_runtime.cli.record_input.lines import UnusableLineError
 
 Rows = list[tuple[bytes | None, dict[str, object]]]
 

@@ -3,7 +3,7 @@
 import sys
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.log import KafkaSystem
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.engine.systems.values import values
 
 if __name__ == "__main__":

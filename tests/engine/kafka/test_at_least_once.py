@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.systems.kafka.log import KafkaSystem
-from streamapp_runtime.systems.system import StreamOptions
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.engine.kafka.page_views import USERS, PageViews
 from tests.engine.kafka.topics import committed
 from tests.kafka.clients import QUIET, created

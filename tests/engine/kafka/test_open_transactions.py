@@ -11,7 +11,7 @@ import pytest
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
-from streamapp_runtime.systems.kafka.log import KafkaSystem
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.engine.systems.values import texts, values, write
 
 OWNER, OUTPUT = "held.checkpoint", "held.output"

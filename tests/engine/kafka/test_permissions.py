@@ -18,10 +18,10 @@ from confluent_kafka.admin import (
 )
 from pyspark.sql import SparkSession
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FailedError
-from streamapp_runtime.systems.connection import Kafka
-from streamapp_runtime.systems.system import DeniedError
+from streamapp_runtime.systems.connection import KafkaConnection
+from streamapp_runtime.systems.stream_system import DeniedError
 from tests.engine.graphs.harness import House, app, last_by_key, told
 from tests.engine.kafka.guarded import PASSWORD, USER, certificate, mounted
 from tests.engine.places import kafka
@@ -47,7 +47,7 @@ class Gate:
 
     broker: Broker
     principal: str
-    connection: Kafka
+    connection: KafkaConnection
 
     def allow(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
         self._say(AclPermissionType.ALLOW, kind, name, operations)
@@ -93,7 +93,7 @@ def gates(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "ssl.key.pem": my_key,
     }
     by_scram, by_cert = (
-        Kafka(broker.guarded(guard), {}, str(mounted(folder / guard, entries)))
+        KafkaConnection(broker.guarded(guard), {}, str(mounted(folder / guard, entries)))
         for guard, entries in (("SCRAM", password), ("MUTUAL", cert))
     )
     yield {
@@ -111,7 +111,7 @@ def gate(gates: dict[str, Gate], request: pytest.FixtureRequest) -> Gate:
 @pytest.fixture
 def owner(session: SparkSession, gate: Gate, tmp_path: Path) -> Iterator[House]:
     """Who may do everything."""
-    with kafka(session, tmp_path / "owner", Kafka(gate.broker.bootstrap)) as house:
+    with kafka(session, tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as house:
         yield house
 
 

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.connection import Kafka, SettingsUnfitError, open_system
-from streamapp_runtime.systems.kafka import cluster
-from streamapp_runtime.systems.kafka.secrets import read_secrets
-from streamapp_runtime.systems.system import DeniedError
+from streamapp_runtime.systems.connection import InvalidSettingsError, KafkaConnection, open_system
+from streamapp_runtime.systems.kafka.rdkafka import kafka_clients
+from streamapp_runtime.systems.kafka.secret_settings import read_secrets
+from streamapp_runtime.systems.stream_system import DeniedError
 from tests.engine.kafka.guarded import PASSWORD, certificate, guarded, secrets
 from tests.engine.kafka.page_views import PageViews, app
 from tests.engine.systems.values import texts, values, write
@@ -27,7 +27,7 @@ def fortress(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def test_what_the_files_say_opens_the_cluster(fortress: tuple[str, str, str], tmp_path: Path) -> None:
     _, address, cert = fortress
-    system = open_system(Kafka(address, {}, str(secrets(tmp_path / "secrets", cert))))
+    system = open_system(KafkaConnection(address, {}, str(secrets(tmp_path / "secrets", cert))))
     system.create("guarded", 1)
     write(system, Partition("guarded", 0), values("a", "b"))
     assert texts(system, Partition("guarded", 0)) == ["a", "b"]
@@ -38,11 +38,11 @@ def test_what_the_files_say_opens_the_cluster(fortress: tuple[str, str, str], tm
 def test_a_wrong_password_and_a_wrong_certificate_are_named_as_such(
     fortress: tuple[str, str, str], tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.topics.ANSWER_SECONDS", 5.0)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 5.0)
     _, address, cert = fortress
     other, _ = certificate(tmp_path, "other")
     folder = secrets(tmp_path / "secrets", other if wrong == "certificate" else cert, "wrong-" + PASSWORD)
-    system = open_system(Kafka(address, {}, str(folder)))
+    system = open_system(KafkaConnection(address, {}, str(folder)))
     with pytest.raises(
         DeniedError, match="certificate" if wrong == "certificate" else "uthentication"
     ) as told:
@@ -72,7 +72,7 @@ def test_an_app_that_runs_says_nothing_of_them_anywhere(
 
 def test_a_setting_that_is_not_allowed_is_named_without_its_value(tmp_path: Path) -> None:
     (tmp_path / "sasl.pasword").write_text(PASSWORD)
-    with pytest.raises(SettingsUnfitError, match=r"sasl.pasword: not an allowed.*sasl\.password") as told:
+    with pytest.raises(InvalidSettingsError, match=r"sasl.pasword: not an allowed.*sasl\.password") as told:
         read_secrets(tmp_path)
     assert PASSWORD not in str(told.value)
 
@@ -84,4 +84,4 @@ def test_settings_may_stand_in_one_file(tmp_path: Path) -> None:
 
 
 def test_a_clusters_clients_are_shown_without_settings() -> None:
-    assert PASSWORD not in repr(cluster.Cluster("a:1", {"sasl.password": PASSWORD}))
+    assert PASSWORD not in repr(kafka_clients.KafkaClients("a:1", {"sasl.password": PASSWORD}))

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from tests.engine.graphs.harness import MOST_STEPS, House, app, told
 from tests.engine.kafka.topics import create

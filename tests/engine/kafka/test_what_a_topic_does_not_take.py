@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.failures import FinalFailureError
-from streamapp_runtime.systems.connection import Kafka
+from streamapp_runtime.systems.connection import KafkaConnection
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.kafka.topics import create
 from tests.engine.places import WAYS, kafka
@@ -19,7 +19,7 @@ from tests.kafka.broker import Broker
 def here(
     request: pytest.FixtureRequest, session: SparkSession, broker: Broker, tmp_path: Path
 ) -> Iterator[House]:
-    with kafka(session, tmp_path, Kafka(broker.bootstrap, WAYS[request.param])) as house:
+    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as house:
         yield house
 
 

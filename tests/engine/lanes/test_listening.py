@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from streamapp.control.idle import IdleRule
-from streamapp.control.message import ENDED, NO_BOUND, EndOfStream, Speaker, Watermark
+from streamapp.control.control_message import ENDED, NO_BOUND, EndOfStream, UpstreamTask, Watermark
+from streamapp.control.idle_rule import IdleRule
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, Reached
 from streamapp_runtime.lanes.listening import Listening, News
@@ -102,11 +102,11 @@ def test_a_stream_without_event_times_holds_nobody_back_and_has_no_end():
 
 def test_all_upstream_tasks_of_the_run_have_to_speak():
     task = listening(MERGED)
-    task.hear(INNER, Watermark(Speaker("a", 2, "run", 1), 50))
-    task.hear(INNER, Watermark(Speaker("b", 2, "another", 1), 40))
+    task.hear(INNER, Watermark(UpstreamTask("a", 2, "run", 1), 50))
+    task.hear(INNER, Watermark(UpstreamTask("b", 2, "another", 1), 40))
     assert "inner" not in task.news().watermarks
     later = listening(MERGED, after(task.news()))
-    later.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 40))
+    later.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 40))
     assert later.news().watermarks["inner"] == 40
 
 
@@ -114,12 +114,12 @@ def test_an_upstream_task_that_is_silent_is_left_out_unless_records_wait():
     rule = IdleRule(timeout=100, quorum=0.5)
     keeping = replace(KEEPING, partitions={"task": (INNER,)}, idle_tasks={"inner": rule})
     first = listening(keeping)
-    first.hear(INNER, Watermark(Speaker("a", 2, "run", 1), 5))
-    first.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 8))
+    first.hear(INNER, Watermark(UpstreamTask("a", 2, "run", 1), 5))
+    first.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 8))
     said = first.news()
     assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
     second = listening(keeping, after(said), now=60)
-    second.hear(INNER, Watermark(Speaker("b", 2, "run", 1), 9))
+    second.hear(INNER, Watermark(UpstreamTask("b", 2, "run", 1), 9))
     said = second.news()
     assert (said.watermarks, said.idle_at) == ({"inner": 5}, 100)
     assert listening(keeping, after(said), now=100).news().watermarks == {"inner": 9}
@@ -131,7 +131,7 @@ def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
     first = listening(replace(MERGED, turn=1), ended=(("views", 0), ("views", 1), ("plain", 0)))
     first.reach(P, 100)
     first.reach(Q, 90)
-    first.hear(INNER, EndOfStream(Speaker("a", 1, "run", 1), "inner"))
+    first.hear(INNER, EndOfStream(UpstreamTask("a", 1, "run", 1), "inner"))
     news = first.news()
     assert news.watermarks == {"views": ENDED, "plain": ENDED, "inner": ENDED}
     assert news.short == {"views": 80, "plain": NO_BOUND}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from streamapp.control.message import Kind
-from streamapp.spec.columns import parse_columns
+from streamapp.control.control_message import MessageKind
+from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.formats.envelope import enclose
-from streamapp_runtime.formats.opening import open_format
+from streamapp_runtime.formats.message_envelope import close_envelopes
+from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.lanes.dead_letters import DeadLetters, letters
 from streamapp_runtime.lanes.intake import Asked, Taken, take
 from streamapp_runtime.lanes.orders import LaneOrder, Orders, ReadRange, TaskOrder
@@ -18,8 +18,8 @@ from streamapp_runtime.lanes.outbox import Outbox
 from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.partitioning import partition_of
 from streamapp_runtime.program.operations import Read, Role, Write
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import RECORDS
 
 COLUMNS = tuple(parse_columns("user STRING, n INT"))
 WHOLE = ReadRange("events", 0, 0, 4)
@@ -65,8 +65,8 @@ def test_records_that_are_known_as_bad_are_set_apart_for_the_reason_that_is_know
 
 
 def test_messages_of_control_are_no_rows_of_an_intermediate_stream(tmp_path: Path) -> None:
-    user = enclose(pa.array([VALUES[0], None, VALUES[3]], pa.binary())).to_pylist()
-    control = enclose(pa.array([b"{}"], pa.binary()), Kind.WATERMARK).to_pylist()
+    user = close_envelopes(pa.array([VALUES[0], None, VALUES[3]], pa.binary())).to_pylist()
+    control = close_envelopes(pa.array([b"{}"], pa.binary()), MessageKind.WATERMARK).to_pylist()
     (found,) = taken(tmp_path, [user[0], *control, user[1], user[2]], {}, Role.INTERMEDIATE)
     assert found.rows is not None
     assert found.rows.offset.to_pylist() == [0, 2, 3]

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from streamapp.control.codec import decode
-from streamapp.control.message import ENDED, EndOfStream, Speaker, Watermark
+from streamapp.control.control_message import ENDED, EndOfStream, UpstreamTask, Watermark
+from streamapp.control.message_codec import decode_message
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Reached
 from streamapp_runtime.lanes.listening import News
@@ -31,13 +31,15 @@ def said(now: int, watermark: int, before: Reached | None = None, task: str = "a
     speaking = Speaking(KEEPING, now)
     stream = "views" if task == "a" else "others"
     reached, due = speaking.after(task, before or Reached(), News({stream: watermark}, "books", None))
-    values = {partition: decode(batch.column("value")[0].as_py()) for partition, batch in speaking.records()}
+    values = {
+        partition: decode_message(batch.column("value")[0].as_py()) for partition, batch in speaking.records()
+    }
     return values, reached, due
 
 
 def test_a_watermark_is_written_to_every_partition_behind_what_holds_it_back():
     values, reached, due = said(100, 50)
-    message = Watermark(Speaker("a", 1, "run", 3), 45)
+    message = Watermark(UpstreamTask("a", 1, "run", 3), 45)
     assert values == {Partition("inner", 0): message, Partition("inner", 1): message}
     assert (reached.watermarks, reached.heard, due) == ({"views": 50}, "books", None)
 

@@ -5,14 +5,14 @@ import sys
 import time
 from pathlib import Path
 
-from streamapp.protocol.accepted import decode_accepted
-from streamapp_runtime.carriers.files import Files
-from streamapp_runtime.cli.attempt import attempt
+from streamapp.protocol.accepted_app import decode_accepted
+from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.driver.modes.managed_run import run_managed
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
+from streamapp_runtime.transport.file_transport import FileTransport
 
 
 def say(word: RunMessage) -> None:
@@ -22,8 +22,8 @@ def say(word: RunMessage) -> None:
 def main(folder: Path) -> int:
     post = PodEnvironment(folder, folder / "data", "wanted", "report", pod="driver-1")
     accepted = decode_accepted(post.app.read_text("utf-8"))
-    carrier = Files(folder)
-    ended = attempt(
+    carrier = FileTransport(folder)
+    ended = run_to_end(
         lambda stop, hearers: run_managed(accepted, post, carrier, stop, hearers),
         ProgressLog(say, time.monotonic),
         RunMetrics(time.monotonic),

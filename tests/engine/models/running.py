@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 from click.testing import CliRunner
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.render import as_data
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data
 from streamapp_runtime.cli.scale import scale
 from streamapp_runtime.crash_points import VARIABLE
 from tests.engine.cli.running import COMMAND

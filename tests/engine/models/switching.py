@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from tests.engine.graphs.harness import House

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from streamapp.spec.app import StreamApp
-from streamapp_runtime.stores.directory import EVERY_TASK, state_directory
-from streamapp_runtime.stores.holder import recorded
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
+from streamapp_runtime.stores.directories.store_lock import recorded_holder
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.crash.victims import kill
 from tests.engine.graphs.harness import Row, app, read_all, told, write_all
 from tests.engine.models.running import PATIENCE_SECONDS, Feeder, Outside, changed, idle, progress
@@ -63,7 +63,7 @@ def writer(run: Outside) -> int:
     store = state_directory(run.folder / "data" / "state", "test.app", EVERY_TASK, "rounds")
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
-        holder = recorded(store)
+        holder = recorded_holder(store)
         ancestors = set(_ancestors(holder.pid)) if holder and holder.lives_here() else set()
         for pid in ancestors & set(run.executors()):
             return pid

@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 from streamapp.author.proposal import World, propose
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.task import TaskModel
-from streamapp.protocol.accepted import Accepted, encode_accepted
-from streamapp.protocol.ending import Outcome, ending
-from streamapp.protocol.places import ACCEPTED
-from streamapp.protocol.report import Report, State
-from streamapp.protocol.wanted import Wanted
-from streamapp.spec.app import StreamApp
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.task_model import TaskModel
+from streamapp.protocol.accepted_app import AcceptedApp, encode_accepted
+from streamapp.protocol.driver_report import DriverState, Report
+from streamapp.protocol.message_names import ACCEPTED
+from streamapp.protocol.termination import RunOutcome, termination_of
+from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.layout import Layout
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.carriers.files import ask, last_report
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.transport.file_transport import read_report, write_wanted
 from tests.engine.graphs.harness import told, write_all
 from tests.engine.models.test_a_growing_stream import chained, numbered
 from tests.engine.models.test_a_run_that_changes import everything_once_and_in_order
@@ -41,7 +41,7 @@ class Operator:
     process: subprocess.Popen[str] | None = None
 
     def accept(self) -> None:
-        (self.folder / ACCEPTED).write_text(encode_accepted(Accepted(self.app, 1)), "utf-8")
+        (self.folder / ACCEPTED).write_text(encode_accepted(AcceptedApp(self.app, 1)), "utf-8")
 
     def want(self, version: int, layout: Layout | None, run: str = "run-1") -> None:
         """A model for the streams as they are now."""
@@ -55,7 +55,9 @@ class Operator:
             tasks=[TaskModel(name, parts, found.changelog[name]) for name, parts in found.tasks.items()],
             processors={"processor-0": list(found.tasks)},
         )
-        ask(self.folder, Wanted(Accepted(self.app).hash, 1, model, replace(found.layout, run=run)))
+        write_wanted(
+            self.folder, WantedState(AcceptedApp(self.app).hash, 1, model, replace(found.layout, run=run))
+        )
 
     def start(self) -> None:
         command = [sys.executable, "-m", "tests.engine.models.driver_process", str(self.folder)]
@@ -64,12 +66,12 @@ class Operator:
     def until(self, wanted: Callable[[Report], bool]) -> Report:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < deadline:
-            report = last_report(self.folder)
+            report = read_report(self.folder)
             if report is not None and wanted(report):
                 return report
             assert self.process is None or self.process.poll() is None, "the driver has ended"
             time.sleep(0.1)
-        raise AssertionError(f"the driver does not come to it: {last_report(self.folder)}")
+        raise AssertionError(f"the driver does not come to it: {read_report(self.folder)}")
 
     def read(self, rows: int) -> Callable[[Report], bool]:
         """Whether so many rows have been written."""
@@ -105,7 +107,7 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     write_all(operator.system, "events", told(numbered(0, 4), "user"), 2)
     operator.want(1, None)
     operator.start()
-    first = operator.until(lambda report: report.state is State.RUNNING and report.model_version == 1)
+    first = operator.until(lambda report: report.state is DriverState.RUNNING and report.model_version == 1)
     assert (first.driver, first.run_id) == ("driver-1", "run-1")
     assert first.counts["events"] == 2
     operator.until(operator.read(len(numbered(0, 4))))
@@ -122,19 +124,19 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     operator.want(8, refused.layout)  # made with the layout that the driver told
     operator.until(lambda report: report.model_version == 8 and not report.warnings)
     operator.until(operator.read(len(numbered(0, 8))))
-    last = ending(0, operator.stop())
-    assert last.outcome is Outcome.DONE
-    ended = last_report(operator.folder)
+    last = termination_of(0, operator.stop())
+    assert last.outcome is RunOutcome.DONE
+    ended = read_report(operator.folder)
     assert ended is not None
-    assert ended.state is State.ENDED
+    assert ended.state is DriverState.ENDED
     everything_once_and_in_order(operator.system, 8)
 
 
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:
     write_all(operator.system, "events", told(numbered(0, 2), "user"), 2)
-    ask(operator.folder, Wanted(Accepted(operator.app).hash, 1))
+    write_wanted(operator.folder, WantedState(AcceptedApp(operator.app).hash, 1))
     operator.start()
-    report = operator.until(lambda report: report.state is State.RUNNING and report.layout is not None)
+    report = operator.until(lambda report: report.state is DriverState.RUNNING and report.layout is not None)
     assert report.layout is not None
     assert report.layout.streams["events"].initial == 2
     operator.until(operator.read(len(numbered(0, 2))))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 from tests.engine.graphs.harness import House, Row, app, in_order, last_by_key, told
 from tests.engine.models.switching import Run
 from tests.engine.places import ON_BOTH

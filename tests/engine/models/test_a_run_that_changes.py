@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.crash.victims import kill
 from tests.engine.graphs.harness import Row, last_by_key, read_all, told, write_all
 from tests.engine.models.running import Feeder, Outside, changed, idle, progress

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.engine.graphs.harness import House, app, told

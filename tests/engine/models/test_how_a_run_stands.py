@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from streamapp.protocol.report import Report, State
-from streamapp_runtime.carriers.files import Files, last_report
+from streamapp.protocol.driver_report import DriverState, Report
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
+from streamapp_runtime.transport.file_transport import FileTransport, read_report
 from tests.engine.graphs.harness import House, told
 from tests.engine.models.switching import Run
 from tests.engine.models.test_a_growing_stream import chained, numbered
@@ -16,25 +16,25 @@ from tests.engine.models.test_a_growing_stream import chained, numbered
 def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: House, tmp_path: Path) -> None:
     here.write("events", told(numbered(0, 2), "user"))
     run = Run.start(here, chained())
-    carrier = Files(tmp_path / "protocol")
+    carrier = FileTransport(tmp_path / "protocol")
     carrier.begin()
     workforce = ExecutorPool("one", here.session, lambda _: None, 1)
     places = LocalityMemory.in_folder(tmp_path / "places", "here")
     beside = StandaloneFollower(run.loop, run.author, workforce, carrier, places, 1, lambda _: None)
 
     def said() -> Report:
-        report = last_report(carrier.folder)
+        report = read_report(carrier.folder)
         assert report is not None
         return report
 
     beside.begin()
-    assert (said().state, said().model_version) == (State.WAITING, run.loop.launch.model.version)
+    assert (said().state, said().model_version) == (DriverState.WAITING, run.loop.launch.model.version)
     batch = run.loop.step()
     assert batch is not None
     beside.tell(batch)
-    assert (said().state, said().incarnation) == (State.RUNNING, batch.incarnation)
+    assert (said().state, said().incarnation) == (DriverState.RUNNING, batch.incarnation)
     beside.tell(replace(batch, restoring=2))
     beside.tell()  # as it does where it has something to warn of
-    assert (said().state, said().progress.restoring) == (State.RESTORING, 2)
+    assert (said().state, said().progress.restoring) == (DriverState.RESTORING, 2)
     beside.tell(ended=True)
-    assert said().state is State.ENDED
+    assert said().state is DriverState.ENDED

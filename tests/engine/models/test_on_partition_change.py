@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.graphs.harness import Row, told, write_all
 from tests.engine.models.running import Feeder, Outside, changed, idle, progress
 from tests.engine.models.test_a_growing_stream import USERS, chained

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.engine.graphs.harness import House, told
 from tests.engine.models.switching import Run

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.partitioning import partition_of
 from tests.engine.graphs.harness import House, app
 from tests.engine.models.switching import Run

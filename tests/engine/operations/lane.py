@@ -12,8 +12,8 @@ from streamapp_runtime.lanes.slice import Slice
 from streamapp_runtime.operations.clock import Clock
 from streamapp_runtime.operations.executor import Executor
 from streamapp_runtime.operations.state import State
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.store import Identity, Limits, Mark, Store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
 from tests.engine.operations.rows import Row, rows_of
 
 TASKS = 3
@@ -36,9 +36,9 @@ class Lane:
             self.stores[task, name] = open_store(
                 self.kind,
                 self.root / f"{task}" / name,
-                Identity("run", str(task), name, ""),
+                StoreIdentity("run", str(task), name, ""),
                 owner="tests",
-                limits=Limits(map_bytes=1 << 24),
+                limits=StoreLimits(map_bytes=1 << 24),
             )
         return self.stores[task, name]
 
@@ -64,7 +64,7 @@ class Lane:
             self.counted[counter, name] = self.counted.get((counter, name), 0) + number
         self.batches += 1
         for (task, name), store in self.stores.items():
-            store.apply(Mark("run", str(task), name, "", str(self.batches), 0))
+            store.apply(StoreMark("run", str(task), name, "", str(self.batches), 0))
         return emitted
 
     def contents(self) -> Contents:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.program.operations import SendToTable, SideInput
 from streamapp_runtime.rows.decode import decode
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
 

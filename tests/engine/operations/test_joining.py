@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.program.operations import JoinStreams
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
 

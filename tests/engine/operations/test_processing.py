@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.operations import Process
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.app_code import Visits
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.operations.prepare import prepare
 from streamapp_runtime.operations.reduce import TotalOverflowError, state_type
 from streamapp_runtime.program.operations import Partial, Totals
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.models import FUNCTIONS, comparable
 from tests.engine.operations.rows import Row, slice_of, some_rows

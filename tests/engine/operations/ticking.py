@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamapp.control.message import ENDED
+from streamapp.control.control_message import ENDED
 from streamapp_runtime.operations.clock import Clock
 from streamapp_runtime.operations.executor import Executor
 from streamapp_runtime.program.reach import Reach

@@ -5,13 +5,13 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamapp.graph.build import build
+from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.planner import plan
-from streamapp.spec.app import StreamApp
-from streamapp.spec.marks import Capability
-from streamapp.spec.parse import from_data
+from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_marks import Capability
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operations.judging import holds
 from streamapp_runtime.program.compiler import compile
 from streamapp_runtime.program.operations import Choose, Keep, Read, Write
@@ -28,7 +28,7 @@ def app(
     tables: list[dict[str, Any]] | None = None,
 ) -> StreamApp:
     """An app of these operators; streams that are not given are `views`, `users` and the output `out`."""
-    found = from_data(
+    found = parse_data(
         {
             "apiVersion": "streamapp.dev/v1alpha1",
             "kind": "StreamApp",
@@ -54,7 +54,7 @@ STREAMS = [
 
 
 def compiled(spark: SparkSession, made: StreamApp) -> Program | list[Problem]:
-    graph = build(made, {stream.name: PARTITIONS for stream in made.spec.streams})
+    graph = build_graph(made, {stream.name: PARTITIONS for stream in made.spec.streams})
     planned = plan(graph)
     assert not planned.errors, planned.errors
     return compile(made, graph, planned, spark)

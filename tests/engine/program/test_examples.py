@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp.graph.build import build
+from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.planner import plan
-from streamapp.spec.parse import parse
+from streamapp.spec.parser import parse
 from streamapp_runtime.program.compiler import compile
 from streamapp_runtime.program.describe import describe
 from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
@@ -19,7 +19,7 @@ def test_every_example_compiles_to_alternating_layers_and_can_be_pickled_and_sho
     spark: SparkSession, path: Path
 ) -> None:
     (app,) = parse(path.read_text()).apps
-    graph = build(app, {stream.name: 8 for stream in app.spec.streams})
+    graph = build_graph(app, {stream.name: 8 for stream in app.spec.streams})
     program = compile(app, graph, plan(graph), spark)
     assert isinstance(program, Program)
     assert len(program.layers) % 2 == 1
@@ -34,7 +34,7 @@ def test_every_example_compiles_to_alternating_layers_and_can_be_pickled_and_sho
 def test_a_tables_circle_is_shown_as_a_hop(spark: SparkSession) -> None:
     (path,) = (path for path in EXAMPLES if path.parent.name == "table-cycle")
     (app,) = parse(path.read_text()).apps
-    graph = build(app, {stream.name: 8 for stream in app.spec.streams})
+    graph = build_graph(app, {stream.name: 8 for stream in app.spec.streams})
     program = compile(app, graph, plan(graph), spark)
     assert isinstance(program, Program)
     assert 'hop: rows for "kept" wait in bank.balances.kept.hop until the next batch' in describe(program)

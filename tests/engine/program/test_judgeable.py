@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp.spec.columns import parse_columns
+from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.operations.judging import holds
 from streamapp_runtime.program.judgeable import judgeable
 from streamapp_runtime.program.operations import Keep, LookUp

@@ -1,7 +1,7 @@
 """Which streams reach a place, and how far behind their watermarks rows may come there."""
 
-from streamapp.control.message import ENDED, NO_BOUND
-from streamapp.spec.columns import Column
+from streamapp.control.control_message import ENDED, NO_BOUND
+from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.program.operations import (
     Choose,
     JoinStreams,

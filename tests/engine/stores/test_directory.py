@@ -5,7 +5,12 @@ from pathlib import Path
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from streamapp_runtime.stores.directory import quoted, state_directory, tasks_found, unquoted
+from streamapp_runtime.stores.directories.state_directory import (
+    quoted,
+    state_directory,
+    tasks_found,
+    unquoted,
+)
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=80) | st.text("./%+\0 a\\", max_size=400)
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.stores.key_hash import Hashes, hashes
-from streamapp_runtime.stores.key_index import KeyIndex
+from streamapp_runtime.stores.engines.key_hash import Hashes, hash_keys
+from streamapp_runtime.stores.engines.key_index import KeyIndex
 from tests.engine.stores.opened import binary
 
 KEYS = st.one_of(
@@ -42,7 +42,7 @@ def test_keys_of_one_hash_are_told_apart() -> None:
     seeds = iter([0, 0, 5])
 
     def hashed(keys: pa.BinaryArray, seed: int) -> Hashes:
-        return hashes(keys, seed) if seed else np.full(len(keys), 7, np.uint64)
+        return hash_keys(keys, seed) if seed else np.full(len(keys), 7, np.uint64)
 
     index = KeyIndex(hashed, lambda: next(seeds))
     index.add(binary(b"a", b"b", b"c"))
@@ -51,12 +51,12 @@ def test_keys_of_one_hash_are_told_apart() -> None:
 
 @given(st.lists(KEYS, max_size=30), st.integers(0, 2**64 - 1))
 def test_a_hash_depends_on_the_key_and_the_seed_only(keys: list[bytes], seed: int) -> None:
-    alone = [int(hashes(binary(key), seed)[0]) for key in keys]
-    assert hashes(binary(b"x", *keys)[1:], seed).tolist() == alone
+    alone = [int(hash_keys(binary(key), seed)[0]) for key in keys]
+    assert hash_keys(binary(b"x", *keys)[1:], seed).tolist() == alone
 
 
 def test_keys_that_differ_in_the_highest_bits_of_two_words_do_not_fall_together() -> None:
     one = bytes(16)
     others = [bytes([0] * 7 + [128] + [0] * 3 + [byte] + [0] * 3 + [128]) for byte in range(256)]
-    found = hashes(binary(one, *others), seed=99)
+    found = hash_keys(binary(one, *others), seed=99)
     assert len(set(found.tolist())) == 257

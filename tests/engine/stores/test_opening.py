@@ -11,9 +11,9 @@ from shutil import copytree
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.stores.holder import end_holder, recorded
-from streamapp_runtime.stores.opening import StoreKind, open_store, rebuild
+from streamapp_runtime.stores.directories.store_lock import end_holder, recorded_holder
 from streamapp_runtime.stores.store import StoreBusyError, StoreDamagedError
+from streamapp_runtime.stores.store_opening import StoreKind, discard_store, open_store
 from tests.engine.stores.opened import IDENTITY, ON_DISK, OWNER, SMALL, binary, held, mark, opened, put
 from tests.engine.stores.test_killed_writers import ROOT
 
@@ -127,14 +127,14 @@ def test_files_that_were_cut_off_are_refused_or_make_no_claim(
 @on_disk
 def test_a_rebuilt_store_is_empty_and_of_any_kind(kind: StoreKind, tmp_path: Path) -> None:
     written(kind, tmp_path)
-    rebuild(tmp_path, owner=OWNER)
+    discard_store(tmp_path, owner=OWNER)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["lock"]
     for other in ON_DISK:
         store = opened(other, tmp_path)
         assert store.mark is None
         assert held(store) == {}
         store.close()
-        rebuild(tmp_path, owner=OWNER)
+        discard_store(tmp_path, owner=OWNER)
 
 
 @on_disk
@@ -155,7 +155,7 @@ def test_a_store_that_is_open_is_busy_and_its_holder_named(kind: StoreKind, tmp_
         opened(kind, tmp_path)
     assert refused.value.pid == os.getpid()
     with pytest.raises(StoreBusyError):
-        rebuild(tmp_path, owner=OWNER, wait_seconds=0)
+        discard_store(tmp_path, owner=OWNER, wait_seconds=0)
     store.close()
     opened(kind, tmp_path).close()
 
@@ -184,12 +184,12 @@ def test_an_earlier_process_of_the_same_app_can_be_ended(tmp_path: Path) -> None
 def test_a_dead_holder_is_replaced(tmp_path: Path) -> None:
     with holding(tmp_path) as process:
         process.kill()
-    left = recorded(tmp_path)
+    left = recorded_holder(tmp_path)
     assert left
     assert left.pid == process.pid
     assert end_holder(tmp_path, OWNER, grace_seconds=0)
     opened(StoreKind.LMDB, tmp_path).close()
-    assert recorded(tmp_path) is None
+    assert recorded_holder(tmp_path) is None
 
 
 def test_a_process_that_took_over_a_dead_holders_id_is_left_alone(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_an_lmdb_store_whose_machine_stopped_unsynced_is_refused_until_rebuilt(t
     for _ in range(2):
         with pytest.raises(StoreDamagedError, match="before its writes were synced"):
             opened(StoreKind.LMDB, tmp_path)
-    rebuild(tmp_path, owner=OWNER)
+    discard_store(tmp_path, owner=OWNER)
     opened(StoreKind.LMDB, tmp_path).close()
     assert not (tmp_path / "unsynced").exists()
 

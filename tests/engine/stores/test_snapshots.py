@@ -8,27 +8,27 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.snapshot import open_snapshot
-from streamapp_runtime.stores.store import Identity, Mark
+from streamapp_runtime.stores.store import StoreIdentity, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB]
 LONG = b"x" * 600
 LOOK = """
 import sys
 from pathlib import Path
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.peek import peek
-with peek(StoreKind(sys.argv[1]), Path(sys.argv[2])) as seen:
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.live_copy import open_live_copy
+with open_live_copy(StoreKind(sys.argv[1]), Path(sys.argv[2])) as seen:
     print(list(next(seen.scan())))
 """
 
 
 def filled(kind: StoreKind, folder: Path, **entries: str) -> Any:
-    store = open_store(kind, folder, Identity("run", "task", "t", "m"), owner="tests")
+    store = open_store(kind, folder, StoreIdentity("run", "task", "t", "m"), owner="tests")
     keys = pa.array([*(key.encode() for key in entries), LONG], pa.binary())
     store.put(keys, pa.array([*(value.encode() for value in entries.values()), b"long"], pa.binary()))
-    store.apply(Mark("run", "task", "t", "m", "", 0, 5, {"s#0": len(entries)}))
+    store.apply(StoreMark("run", "task", "t", "m", "", 0, 5, {"s#0": len(entries)}))
     return store
 
 
@@ -39,12 +39,12 @@ def test_a_copy_has_the_entries_and_the_mark_of_its_moment_and_outlives_its_own_
     store = filled(kind, tmp_path / "store", a="1", b="2")
     store.copy_to(tmp_path / "copy")
     store.put(pa.array([b"a"]), pa.array([b"changed"]))
-    store.apply(Mark("run", "task", "t", "m", "", 0, 6, {"s#0": 3}))
+    store.apply(StoreMark("run", "task", "t", "m", "", 0, 6, {"s#0": 3}))
     copy = open_snapshot(kind, tmp_path / "copy")
     store.close()
     for file in (tmp_path / "copy").iterdir():
         file.unlink()
-    assert copy.mark == Mark("run", "task", "t", "m", "", 0, 5, {"s#0": 2})
+    assert copy.mark == StoreMark("run", "task", "t", "m", "", 0, 5, {"s#0": 2})
     assert dict(copy.scan()) == {b"a": b"1", b"b": b"2", LONG: b"long"}
     assert copy.get(pa.array([b"b", b"none", LONG])).to_pylist() == [b"2", None, b"long"]
     copy.close()

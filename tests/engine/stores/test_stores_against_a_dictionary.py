@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.store import Mark, Store
+from streamapp_runtime.stores.store import Store, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.stores.opened import KINDS, binary, held, mark, opened
 
 KEYS = st.one_of(
@@ -35,7 +35,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.store: Store = opened(self.kind, Path(self.root.name) / "users")
         self.applied: dict[bytes, bytes] = {}
         self.seen: dict[bytes, bytes] = {}
-        self.mark: Mark | None = None
+        self.mark: StoreMark | None = None
         self.pending = False
         self.steps = 0
 

@@ -14,23 +14,33 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp_runtime.cli.state import state
-from streamapp_runtime.stores.clearing import GRACE_SECONDS, clear, unowned
-from streamapp_runtime.stores.directory import state_directory, tasks_found
-from streamapp_runtime.stores.opening import StoreKind, open_store
-from streamapp_runtime.stores.owned import Owned, read, write
-from streamapp_runtime.stores.store import Identity, Mark
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.stores.directories.owned_stores import (
+    OwnedStores,
+    read_owned_stores,
+    write_owned_stores,
+)
+from streamapp_runtime.stores.directories.state_directory import state_directory, tasks_found
+from streamapp_runtime.stores.directories.store_cleanup import (
+    GRACE_SECONDS,
+    remove_unowned_stores,
+    unowned_stores,
+)
+from streamapp_runtime.stores.store import StoreIdentity, StoreMark
+from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 ROOT = Path(__file__).parents[3]
-OWNED = Owned("run-2", frozenset({"task/0", "task/1"}), frozenset({"users", "rates"}), frozenset({"rates"}))
+OWNED = OwnedStores(
+    "run-2", frozenset({"task/0", "task/1"}), frozenset({"users", "rates"}), frozenset({"rates"})
+)
 KEYS, VALUES = pa.array([b"a"]), pa.array([b"1"])
 
 
 def made(root: Path, task: str, table: str, run: str = "run-2", kind: StoreKind = StoreKind.LMDB) -> Path:
     directory = state_directory(root, "app", task, table)
-    store = open_store(kind, directory, Identity(run, task, table, ""), owner="app")
+    store = open_store(kind, directory, StoreIdentity(run, task, table, ""), owner="app")
     store.put(KEYS, VALUES)
-    store.apply(Mark(run, task, table, "", "1", 1))
+    store.apply(StoreMark(run, task, table, "", "1", 1))
     store.close()
     return directory
 
@@ -68,7 +78,7 @@ def test_what_is_of_another_task_table_or_run_is_found_and_says_why(tmp_path: Pa
     made(tmp_path, "task/2", "users", kind=kind)
     made(tmp_path, "task/0", "orders", kind=kind)
     made(tmp_path, "somewhere", "rates", kind=kind)  # not kept task by task
-    found = {(each.task, each.table): each.why for each in unowned(tmp_path, "app", OWNED)}
+    found = {(each.task, each.table): each.why for each in unowned_stores(tmp_path, "app", OWNED)}
     assert found == {
         ("task/1", "users"): "it is of an earlier run",
         ("task/2", "users"): "the app has no such task",
@@ -81,14 +91,14 @@ def test_what_was_touched_lately_is_left_at_a_start_and_the_rest_goes(tmp_path: 
     now = GRACE_SECONDS + 10
     aged(gone)
     os.utime(kept / "form", (now, now))
-    assert [each.task for each in clear(tmp_path, "app", OWNED, now)] == ["task/3"]
+    assert [each.task for each in remove_unowned_stores(tmp_path, "app", OWNED, now)] == ["task/3"]
     assert tasks_found(tmp_path, "app") == {"task/2"}
 
 
 def test_of_a_task_only_the_tables_that_the_app_has_no_more_go(tmp_path: Path) -> None:
     kept, gone = made(tmp_path, "task/0", "users"), made(tmp_path, "task/0", "orders")
     aged(gone)
-    clear(tmp_path, "app", OWNED, GRACE_SECONDS + 1)
+    remove_unowned_stores(tmp_path, "app", OWNED, GRACE_SECONDS + 1)
     assert kept.exists()
     assert not gone.exists()
 
@@ -97,17 +107,17 @@ def test_a_store_that_another_process_holds_is_left(tmp_path: Path) -> None:
     directory = made(tmp_path, "task/9", "users")
     with held(directory, "run-2", "task/9", "users"):
         aged(directory)
-        assert clear(tmp_path, "app", OWNED, 10 * GRACE_SECONDS) == []
+        assert remove_unowned_stores(tmp_path, "app", OWNED, 10 * GRACE_SECONDS) == []
     aged(directory)
-    assert len(clear(tmp_path, "app", OWNED, 10 * GRACE_SECONDS)) == 1
+    assert len(remove_unowned_stores(tmp_path, "app", OWNED, 10 * GRACE_SECONDS)) == 1
     assert not directory.exists()
 
 
 def test_what_is_owned_is_read_back_and_may_be_said_again(tmp_path: Path) -> None:
     for _ in range(2):
-        write(tmp_path, "app", OWNED)
-        assert read(tmp_path, "app") == OWNED
-    assert read(tmp_path, "other") is None
+        write_owned_stores(tmp_path, "app", OWNED)
+        assert read_owned_stores(tmp_path, "app") == OWNED
+    assert read_owned_stores(tmp_path, "other") is None
 
 
 @pytest.fixture
@@ -118,7 +128,7 @@ def data(tmp_path: Path) -> Path:
     log.close()
     made(tmp_path / "state", "task/0", "users")
     made(tmp_path / "state", "task/2", "users")
-    write(tmp_path / "state", "app", OWNED)
+    write_owned_stores(tmp_path / "state", "app", OWNED)
     return tmp_path
 
 

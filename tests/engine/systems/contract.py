@@ -5,17 +5,17 @@ from collections.abc import Callable
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.system import (
+from streamapp_runtime.systems.stream_system import (
     FencedError,
+    OffsetSpan,
     OutOfRangeError,
-    Span,
     StreamOptions,
-    System,
+    StreamSystem,
     UnknownStreamError,
 )
 from tests.engine.systems.values import batch, keyed, rows, texts, values, write
 
-SystemFactory = Callable[[], System]
+SystemFactory = Callable[[], StreamSystem]
 """Each call gives another client of one and the same system, which is empty at first."""
 
 VIEWS = Partition("views", 0)
@@ -24,20 +24,20 @@ COMPACTED = StreamOptions(compacted=True)
 
 class SystemContract:
     @pytest.fixture
-    def system(self, system_factory: SystemFactory) -> System:
+    def system(self, system_factory: SystemFactory) -> StreamSystem:
         return system_factory()
 
-    def test_a_stream_that_was_not_made_is_not_there(self, system: System) -> None:
+    def test_a_stream_that_was_not_made_is_not_there(self, system: StreamSystem) -> None:
         assert "views" not in system.streams()
         assert system.partitions("views") is None
 
-    def test_a_stream_has_the_partitions_that_it_was_made_with(self, system: System) -> None:
+    def test_a_stream_has_the_partitions_that_it_was_made_with(self, system: StreamSystem) -> None:
         system.create("views", 3)
         system.create("users", 1, COMPACTED)
         assert system.streams().items() >= {"users": 1, "views": 3}.items()
         assert system.partitions("views") == 3
 
-    def test_making_the_same_stream_again_changes_nothing(self, system: System) -> None:
+    def test_making_the_same_stream_again_changes_nothing(self, system: StreamSystem) -> None:
         system.create("views", 1)
         write(system, VIEWS, values("a"))
         system.create("views", 1)
@@ -45,13 +45,13 @@ class SystemContract:
 
     @pytest.mark.parametrize(("count", "options"), [(2, StreamOptions()), (1, COMPACTED)])
     def test_making_a_stream_of_that_name_but_not_the_same_is_refused(
-        self, system: System, count: int, options: StreamOptions
+        self, system: StreamSystem, count: int, options: StreamOptions
     ) -> None:
         system.create("views", 1)
         with pytest.raises(ValueError, match="views"):
             system.create("views", count, options)
 
-    def test_a_stream_grows_and_keeps_what_it_held(self, system: System) -> None:
+    def test_a_stream_grows_and_keeps_what_it_held(self, system: StreamSystem) -> None:
         system.create("views", 1)
         write(system, VIEWS, values("a"))
         system.grow("views", 3)
@@ -59,12 +59,12 @@ class SystemContract:
         assert system.partitions("views") == 3
         assert [texts(system, Partition("views", index)) for index in range(3)] == [["a"], [], ["c"]]
 
-    def test_a_stream_does_not_shrink(self, system: System) -> None:
+    def test_a_stream_does_not_shrink(self, system: StreamSystem) -> None:
         system.create("views", 3)
         with pytest.raises(ValueError, match="3"):
             system.grow("views", 2)
 
-    def test_what_streams_hold_is_told_of_those_that_are_asked_for(self, system: System) -> None:
+    def test_what_streams_hold_is_told_of_those_that_are_asked_for(self, system: StreamSystem) -> None:
         system.create("views", 2)
         system.create("users", 1, COMPACTED)
         write(system, VIEWS, values("a", "b"))
@@ -75,12 +75,14 @@ class SystemContract:
         assert (found["views"].records >= 2, found["users"].records) == (True, 0)
         assert system.holdings().keys() >= {"views", "users"}
 
-    def test_an_empty_partition_starts_and_ends_at_zero(self, system: System) -> None:
+    def test_an_empty_partition_starts_and_ends_at_zero(self, system: StreamSystem) -> None:
         system.create("views", 1)
-        assert system.spans([VIEWS]) == {VIEWS: Span(0, 0)}
+        assert system.spans([VIEWS]) == {VIEWS: OffsetSpan(0, 0)}
         assert list(system.read(VIEWS, 0, 0)) == []
 
-    def test_records_come_back_in_order_with_growing_offsets_nulls_and_times(self, system: System) -> None:
+    def test_records_come_back_in_order_with_growing_offsets_nulls_and_times(
+        self, system: StreamSystem
+    ) -> None:
         system.create("views", 1)
         given = [(b"k", b"v", 5), (None, b"", 3), (b"", None, None), (b"k", b"\x00\xff", 9)]
         write(system, VIEWS, batch(given[:2]), batch(given[2:]))
@@ -90,7 +92,7 @@ class SystemContract:
         offsets = [row["offset"] for row in found]
         assert offsets == sorted(set(offsets))
 
-    def test_a_range_is_what_lies_between_two_positions(self, system: System) -> None:
+    def test_a_range_is_what_lies_between_two_positions(self, system: StreamSystem) -> None:
         system.create("views", 1)
         middle = write(system, VIEWS, values("a", "b"))
         write(system, VIEWS, values("c", "d"))
@@ -99,12 +101,12 @@ class SystemContract:
         third = rows(system, VIEWS)[2]["offset"]
         assert texts(system, VIEWS, start=third, end=third + 1) == ["c"]
 
-    def test_a_slice_of_a_batch_is_written_as_the_rows_that_it_shows(self, system: System) -> None:
+    def test_a_slice_of_a_batch_is_written_as_the_rows_that_it_shows(self, system: StreamSystem) -> None:
         system.create("views", 1)
         write(system, VIEWS, values("a", "b", "c", "d").slice(1, 2))
         assert texts(system, VIEWS) == ["b", "c"]
 
-    def test_many_records_come_back_as_they_were(self, system: System) -> None:
+    def test_many_records_come_back_as_they_were(self, system: StreamSystem) -> None:
         system.create("views", 1)
         given = [f"record {number}".ljust(number % 300, "x") for number in range(20_000)]
         write(system, VIEWS, values(*given[:15_000]), values(*given[15_000:]))
@@ -123,7 +125,7 @@ class SystemContract:
         transaction.commit()
         assert [texts(reader, partition) for partition in both] == [["a"], ["a"]]
 
-    def test_a_commit_tells_the_end_of_every_partition_that_it_wrote_to(self, system: System) -> None:
+    def test_a_commit_tells_the_end_of_every_partition_that_it_wrote_to(self, system: StreamSystem) -> None:
         system.create("views", 2)
         system.create("checkpoint", 1, COMPACTED)
         transaction = system.begin("checkpoint", 1)
@@ -134,7 +136,9 @@ class SystemContract:
         for partition, end in ends.items():
             assert system.spans([partition])[partition].end >= end > rows(system, partition)[-1]["offset"]
 
-    def test_a_transaction_tells_where_what_it_appends_ends_before_it_commits(self, system: System) -> None:
+    def test_a_transaction_tells_where_what_it_appends_ends_before_it_commits(
+        self, system: StreamSystem
+    ) -> None:
         system.create("users", 1, COMPACTED)
         users = Partition("users", 0)
         for entries in [{"ann": "1", "bob": "1"}, {"cid": "1"}]:
@@ -144,7 +148,7 @@ class SystemContract:
             transaction.commit()
             assert end == rows(system, users)[-1]["offset"] + 1
 
-    def test_what_was_aborted_is_never_seen(self, system: System) -> None:
+    def test_what_was_aborted_is_never_seen(self, system: StreamSystem) -> None:
         system.create("views", 1)
         transaction = system.begin("nobody", 1)
         transaction.append(VIEWS, values("a"))
@@ -152,13 +156,13 @@ class SystemContract:
         write(system, VIEWS, values("b"))
         assert texts(system, VIEWS) == ["b"]
 
-    def test_an_empty_transaction_commits(self, system: System) -> None:
+    def test_an_empty_transaction_commits(self, system: StreamSystem) -> None:
         system.create("views", 1)
         transaction = system.begin("nobody", 1)
         transaction.append(VIEWS, values())
         assert transaction.commit() == {}
 
-    def test_a_stream_or_partition_that_is_not_there_is_named(self, system: System) -> None:
+    def test_a_stream_or_partition_that_is_not_there_is_named(self, system: StreamSystem) -> None:
         system.create("views", 1)
         for missing in [Partition("visits", 0), Partition("views", 1)]:
             with pytest.raises(UnknownStreamError, match=missing.stream):
@@ -183,7 +187,7 @@ class SystemContract:
         assert system.latest("checkpoint") == {b"a": b"2", b"c": b""}
         assert system_factory().latest("checkpoint") == {b"a": b"2", b"c": b""}
 
-    def test_the_latest_values_include_appended_records(self, system: System) -> None:
+    def test_the_latest_values_include_appended_records(self, system: StreamSystem) -> None:
         system.create("users", 1, COMPACTED)
         transaction = system.begin("nobody", 1)
         transaction.put("users", b"ann", b"0")
@@ -192,7 +196,7 @@ class SystemContract:
         write(system, Partition("users", 0), keyed(ann="1", bob="1"), keyed(cid=None))
         assert system.latest("users") == {b"ann": b"1", b"bob": b"1"}
 
-    def test_a_fenced_incarnation_writes_nothing_and_a_newer_one_does(self, system: System) -> None:
+    def test_a_fenced_incarnation_writes_nothing_and_a_newer_one_does(self, system: StreamSystem) -> None:
         system.create("views", 1)
         system.create("checkpoint", 1, COMPACTED)
         old = system.begin("checkpoint", 1, writer="lane")
@@ -207,7 +211,9 @@ class SystemContract:
         assert texts(system, VIEWS) == ["new"]
         assert system.latest("checkpoint") == {}
 
-    def test_what_was_interrupted_writes_nothing_and_its_writer_begins_anew(self, system: System) -> None:
+    def test_what_was_interrupted_writes_nothing_and_its_writer_begins_anew(
+        self, system: StreamSystem
+    ) -> None:
         system.create("views", 1)
         system.create("checkpoint", 1, COMPACTED)
         old = system.begin("checkpoint", 1, writer="lane")
@@ -222,20 +228,20 @@ class SystemContract:
             system.begin("checkpoint", 1, {b"task 0": b"old"}, writer="lane").commit()
         assert texts(system, VIEWS) == ["new"]
 
-    def test_a_fence_never_goes_back(self, system: System) -> None:
+    def test_a_fence_never_goes_back(self, system: StreamSystem) -> None:
         system.create("checkpoint", 1, COMPACTED)
         system.fence("checkpoint", 5)
         system.fence("checkpoint", 3)
         with pytest.raises(FencedError):
             system.begin("checkpoint", 4).commit()
 
-    def test_a_fence_of_one_owner_does_not_touch_another(self, system: System) -> None:
+    def test_a_fence_of_one_owner_does_not_touch_another(self, system: StreamSystem) -> None:
         system.create("views", 1)
         system.create("one.checkpoint", 1, COMPACTED)
         system.fence("one.checkpoint", 9)
         assert write(system, VIEWS, values("a"), owner="another.checkpoint") > 0
 
-    def test_a_commit_goes_through_when_the_checkpoints_are_as_expected(self, system: System) -> None:
+    def test_a_commit_goes_through_when_the_checkpoints_are_as_expected(self, system: StreamSystem) -> None:
         system.create("views", 1)
         system.create("checkpoint", 1, COMPACTED)
         for batch_number, expected in [(b"1", None), (b"2", b"1")]:
@@ -278,18 +284,18 @@ class SystemContract:
             attempts[0].commit()
         assert texts(system, VIEWS) == ["1.1.1"]
 
-    def test_records_that_were_let_go_are_out_of_range_and_offsets_stay(self, system: System) -> None:
+    def test_records_that_were_let_go_are_out_of_range_and_offsets_stay(self, system: StreamSystem) -> None:
         system.create("views", 1)
         middle = write(system, VIEWS, values("a", "b"))
         write(system, VIEWS, values("c"))
         end = system.spans([VIEWS])[VIEWS].end
         system.delete_before({VIEWS: middle})
-        assert system.spans([VIEWS]) == {VIEWS: Span(middle, end)}
+        assert system.spans([VIEWS]) == {VIEWS: OffsetSpan(middle, end)}
         assert texts(system, VIEWS, middle) == ["c"]
         with pytest.raises(OutOfRangeError, match="views#0"):
             list(system.read(VIEWS, 0, end))
 
-    def test_a_range_past_the_end_is_refused(self, system: System) -> None:
+    def test_a_range_past_the_end_is_refused(self, system: StreamSystem) -> None:
         system.create("views", 1)
         write(system, VIEWS, values("a"))
         end = system.spans([VIEWS])[VIEWS].end

@@ -3,7 +3,12 @@
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.system import FencedError, StreamOptions, System, UnknownStreamError
+from streamapp_runtime.systems.stream_system import (
+    FencedError,
+    StreamOptions,
+    StreamSystem,
+    UnknownStreamError,
+)
 from tests.engine.systems.contract import SystemFactory
 from tests.engine.systems.values import batch, keyed, rows, texts, values
 
@@ -13,7 +18,7 @@ COMPACTED = StreamOptions(compacted=True)
 
 class DeliveryContract:
     @pytest.fixture
-    def made(self, system_factory: SystemFactory) -> System:
+    def made(self, system_factory: SystemFactory) -> StreamSystem:
         system = system_factory()
         system.create("views", 2)
         system.create("users", 1, COMPACTED)
@@ -22,7 +27,7 @@ class DeliveryContract:
 
     @pytest.mark.parametrize("loose", [False, True])
     def test_what_was_handed_out_is_there_in_order_when_the_rest_is(
-        self, made: System, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
     ) -> None:
         before: bytes | None = None
         for number in (b"1", b"2"):
@@ -36,7 +41,9 @@ class DeliveryContract:
         assert texts(reader, VIEWS) == ["a1", "b1", "a2", "b2"]
         assert reader.latest("checkpoint") == {b"task 0": b"2"}
 
-    def test_state_beside_what_is_handed_out_is_written_as_one_with_its_end_told(self, made: System) -> None:
+    def test_state_beside_what_is_handed_out_is_written_as_one_with_its_end_told(
+        self, made: StreamSystem
+    ) -> None:
         transaction = made.begin("checkpoint", 1, {b"task 0": None}, "lane")
         users = Partition("users", 0)
         transaction.hand_out(VIEWS, values("a"))
@@ -49,7 +56,7 @@ class DeliveryContract:
 
     @pytest.mark.parametrize("loose", [False, True])
     def test_a_writer_that_is_fenced_before_it_begins_writes_no_checkpoint(
-        self, made: System, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
     ) -> None:
         made.fence("checkpoint", 2, ["lane"])
         with pytest.raises(FencedError):
@@ -60,7 +67,7 @@ class DeliveryContract:
 
     @pytest.mark.parametrize("loose", [False, True])
     def test_a_batch_made_again_after_its_commit_writes_no_checkpoint(
-        self, made: System, system_factory: SystemFactory, loose: bool
+        self, made: StreamSystem, system_factory: SystemFactory, loose: bool
     ) -> None:
         first = made.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
         first.put("checkpoint", b"task 0", b"1")
@@ -74,7 +81,7 @@ class DeliveryContract:
 
     @pytest.mark.parametrize("loose", [False, True])
     def test_what_was_put_in_vain_is_not_there_and_its_writer_goes_on(
-        self, made: System, loose: bool
+        self, made: StreamSystem, loose: bool
     ) -> None:
         vain = made.begin("checkpoint", 1, {b"task 0": None}, "lane", loose=loose)
         vain.hand_out(VIEWS, values("vain"))
@@ -90,7 +97,7 @@ class DeliveryContract:
 
     @pytest.mark.parametrize("loose", [False, True])
     def test_records_without_a_time_are_handed_out_too_and_nulls_stay_nulls(
-        self, made: System, loose: bool
+        self, made: StreamSystem, loose: bool
     ) -> None:
         transaction = made.begin("checkpoint", 1, writer="lane", loose=loose)
         transaction.hand_out(VIEWS, batch([(b"k", None, None)]))
@@ -99,7 +106,7 @@ class DeliveryContract:
         assert (row["key"], row["value"]) == (b"k", None)
 
     @pytest.mark.parametrize("loose", [False, True])
-    def test_handing_out_to_what_is_not_there_is_refused(self, made: System, loose: bool) -> None:
+    def test_handing_out_to_what_is_not_there_is_refused(self, made: StreamSystem, loose: bool) -> None:
         transaction = made.begin("checkpoint", 1, writer="lane", loose=loose)
         with pytest.raises(UnknownStreamError, match="visits"):
             transaction.hand_out(Partition("visits", 0), values("a"))
@@ -109,7 +116,9 @@ class DeliveryContract:
         with pytest.raises(ValueError, match="ended"):
             transaction.hand_out(VIEWS, values("a"))
 
-    def test_a_change_of_delivery_goes_on_from_the_checkpoint_in_both_directions(self, made: System) -> None:
+    def test_a_change_of_delivery_goes_on_from_the_checkpoint_in_both_directions(
+        self, made: StreamSystem
+    ) -> None:
         before: bytes | None = None
         for number, loose in enumerate([False, True, False, True]):
             made.fence("checkpoint", number + 1, ["lane"])

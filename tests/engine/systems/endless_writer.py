@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.embedded.upkeep import Upkeep
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
 from tests.engine.systems.values import batch
 
 STREAMS = {"views": 2, "users": 1}
@@ -14,7 +14,7 @@ CHECKPOINT = "checkpoint"
 
 
 def main(folder: str, name: str) -> None:
-    system = EmbeddedSystem(Path(folder), upkeep=Upkeep(compact_from_bytes=20_000))
+    system = EmbeddedSystem(Path(folder), upkeep=MaintenanceRules(compact_from_bytes=20_000))
     key = name.encode()
     done = system.latest(CHECKPOINT).get(key)
     while True:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.systems.embedded.block import Compression
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.systems.contract import SystemContract, SystemFactory
 from tests.engine.systems.delivery_contract import DeliveryContract
 

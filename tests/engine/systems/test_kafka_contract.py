@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from streamapp_runtime.systems.kafka.log import KafkaSystem
+from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.engine.places import WAYS
 from tests.engine.systems.contract import SystemContract, SystemFactory
 from tests.engine.systems.delivery_contract import DeliveryContract

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded.compaction import compact
-from streamapp_runtime.systems.embedded.environment import MAP_SIZE, Environment, Txn, shared
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.embedded.upkeep import Upkeep
-from streamapp_runtime.systems.system import StreamOptions
+from streamapp_runtime.systems.embedded.compaction import compact_partition
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.lmdb_environment import MAP_SIZE, Environment, Txn, shared_environment
+from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.engine.systems.values import keyed, rows, write
 
 USERS = Partition("users", 0)
@@ -39,7 +39,7 @@ class Disturbed:
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
-    system = EmbeddedSystem(tmp_path, upkeep=Upkeep(compact_at_commit_bytes=0))
+    system = EmbeddedSystem(tmp_path, upkeep=MaintenanceRules(compact_at_commit_bytes=0))
     system.create("users", 1, StreamOptions(compacted=True))
     yield system
     system.close()
@@ -47,7 +47,7 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
 
 @pytest.fixture
 def environment(system: EmbeddedSystem, tmp_path: Path) -> Iterator[Environment]:
-    environment = shared(tmp_path, False, MAP_SIZE)
+    environment = shared_environment(tmp_path, False, MAP_SIZE)
     yield environment
     environment.leave()
 
@@ -74,7 +74,7 @@ def check_newest(system: EmbeddedSystem) -> None:
 
 def test_small_commits_in_between_are_kept(system: EmbeddedSystem, environment: Environment) -> None:
     fill(system)
-    compact(Disturbed(environment, lambda: add_small(system, 30)), STREAM, 0, 0, None)
+    compact_partition(Disturbed(environment, lambda: add_small(system, 30)), STREAM, 0, 0, None)
     add_small(system, 70)
     check_newest(system)
     assert system.latest("users")[b"small9"] == b"69"
@@ -90,9 +90,9 @@ def test_of_two_compactions_at_once_one_stops(
     def rival() -> None:
         calls.append(None)
         if len(calls) == after:
-            assert compact(environment, STREAM, 0, 0, None)
+            assert compact_partition(environment, STREAM, 0, 0, None)
 
-    done = compact(Disturbed(environment, rival), STREAM, 0, 0, None)
+    done = compact_partition(Disturbed(environment, rival), STREAM, 0, 0, None)
     assert done == (
         after in (1, 5)
     )  # before the first exchange, or after the last: nothing was left to the other
@@ -108,7 +108,7 @@ def test_a_compaction_that_stopped_half_way_leaves_blocks_that_can_be_merged(
 
     left = [1, 2, 3]
     with pytest.raises(IndexError):
-        compact(Disturbed(environment, left.pop), STREAM, 0, 0, None)
+        compact_partition(Disturbed(environment, left.pop), STREAM, 0, 0, None)
     add_small(system, 100)
     check_newest(system)
 
@@ -116,7 +116,7 @@ def test_a_compaction_that_stopped_half_way_leaves_blocks_that_can_be_merged(
 def test_truncation_in_between_is_kept(system: EmbeddedSystem, environment: Environment) -> None:
     fill(system)
     end = system.spans([USERS])[USERS].end
-    compact(Disturbed(environment, lambda: system.delete_before({USERS: end})), STREAM, 0, 0, None)
+    compact_partition(Disturbed(environment, lambda: system.delete_before({USERS: end})), STREAM, 0, 0, None)
     assert rows(system, USERS) == []
     assert system.spans([USERS])[USERS].oldest == end
 

@@ -10,9 +10,9 @@ import lmdb
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded.environment import LogUnreadableError
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import FullError, UnavailableError
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
+from streamapp_runtime.systems.stream_system import FullError, UnavailableError
 from tests.engine.systems.values import batch, texts, values, write
 
 VIEWS = Partition("views", 0)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.embedded.upkeep import Upkeep
-from streamapp_runtime.systems.system import FencedError, StreamOptions
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 from tests.engine.systems.values import Record, batch, rows
 
 KEPT = "views"
@@ -36,7 +36,7 @@ class LogModel(RuleBasedStateMachine):
         self.fence = 0
 
     def opened(self) -> EmbeddedSystem:
-        upkeep = Upkeep(compact_from_bytes=2_000, compact_at_commit_bytes=20_000, tombstones_ms=100)
+        upkeep = MaintenanceRules(compact_from_bytes=2_000, compact_at_commit_bytes=20_000, tombstones_ms=100)
         return EmbeddedSystem(Path(self.folder.name), upkeep=upkeep, clock=lambda: self.now)
 
     def teardown(self) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.system import StreamOptions
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.engine.systems.endless_writer import CHECKPOINT, PARTITIONS, STREAMS
 
 ROOT = Path(__file__).parents[3]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.embedded.environment import shared
-from streamapp_runtime.systems.embedded.log import EmbeddedSystem
-from streamapp_runtime.systems.embedded.reading import blocks
-from streamapp_runtime.systems.embedded.upkeep import Upkeep
-from streamapp_runtime.systems.system import Span, StreamOptions
+from streamapp_runtime.systems.embedded.block_reads import blocks_from
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.lmdb_environment import shared_environment
+from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules
+from streamapp_runtime.systems.stream_system import OffsetSpan, StreamOptions
 from tests.engine.systems.values import batch, keyed, rows, texts, values, write
 
 HOUR = 3_600_000
@@ -32,7 +32,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def system(tmp_path: Path, clock: Clock) -> Iterator[EmbeddedSystem]:
-    upkeep = Upkeep(compact_from_bytes=0, compact_at_commit_bytes=0, tombstones_ms=HOUR)
+    upkeep = MaintenanceRules(compact_from_bytes=0, compact_at_commit_bytes=0, tombstones_ms=HOUR)
     system = EmbeddedSystem(tmp_path, upkeep=upkeep, clock=clock)
     system.create("users", 1, StreamOptions(compacted=True))
     yield system
@@ -40,9 +40,9 @@ def system(tmp_path: Path, clock: Clock) -> Iterator[EmbeddedSystem]:
 
 
 def block_count(folder: Path, stream: int) -> int:
-    environment = shared(folder, False, 1 << 40)
+    environment = shared_environment(folder, False, 1 << 40)
     with environment.reading() as txn:
-        found = len(list(blocks(txn, stream, 0)))
+        found = len(list(blocks_from(txn, stream, 0)))
     environment.leave()
     return found
 
@@ -53,7 +53,7 @@ def test_compaction_keeps_the_newest_record_of_each_key_at_its_offset(system: Em
     system.tidy()
     found = [(row["offset"], row["key"], row["value"]) for row in rows(system, USERS)]
     assert found == [(1, b"bob", b"1"), (2, b"ann", b"2"), (3, b"cid", b"1")]
-    assert system.spans([USERS]) == {USERS: Span(0, 4)}
+    assert system.spans([USERS]) == {USERS: OffsetSpan(0, 4)}
     assert write(system, USERS, keyed(ann="3")) == 5
 
 
@@ -108,7 +108,7 @@ def test_a_reader_goes_on_across_a_compaction(system: EmbeddedSystem) -> None:
 def test_a_compacted_stream_takes_no_more_room_than_its_newest_records_and_as_much_again(
     tmp_path: Path,
 ) -> None:
-    system = EmbeddedSystem(tmp_path, upkeep=Upkeep(compact_from_bytes=10_000))
+    system = EmbeddedSystem(tmp_path, upkeep=MaintenanceRules(compact_from_bytes=10_000))
     system.create("users", 1, StreamOptions(compacted=True))
     for number in range(200):
         write(system, USERS, keyed(**{f"user{n}": str(number) * 20 for n in range(50)}))
@@ -143,7 +143,7 @@ def test_records_older_than_the_retention_go_with_the_next_commit(
     assert texts(system, VIEWS) == ["without time", "of long ago"]
     clock.now += HOUR
     system.tidy()
-    assert system.spans([VIEWS]) == {VIEWS: Span(4, 4)}
+    assert system.spans([VIEWS]) == {VIEWS: OffsetSpan(4, 4)}
 
 
 def test_many_small_commits_make_few_blocks(system: EmbeddedSystem, tmp_path: Path) -> None:
@@ -171,6 +171,6 @@ def test_letting_go_of_part_of_a_block_hides_that_part(system: EmbeddedSystem) -
     system.delete_before({VIEWS: 2})
     assert texts(system, VIEWS) == ["c"]
     system.delete_before({VIEWS: 1})
-    assert system.spans([VIEWS]) == {VIEWS: Span(2, 3)}
+    assert system.spans([VIEWS]) == {VIEWS: OffsetSpan(2, 3)}
     system.delete_before({VIEWS: 99})
-    assert system.spans([VIEWS]) == {VIEWS: Span(3, 3)}
+    assert system.spans([VIEWS]) == {VIEWS: OffsetSpan(3, 3)}

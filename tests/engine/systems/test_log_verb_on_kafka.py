@@ -140,7 +140,7 @@ def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: s
 
 
 def test_brokers_that_are_away_end_it_with_a_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamapp_runtime.systems.kafka.topics.ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
     told = run("list", f"kafka://127.0.0.1:{free_port()}", code=3).stderr
     assert told.startswith("Error: listing topics: ")
     assert len(told.splitlines()) == 1

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.system import RECORDS, STORED, System
+from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem
 
 Record = tuple[bytes | None, bytes | None, int | None]
 
@@ -23,7 +23,7 @@ def keyed(**texts: str | None) -> pa.RecordBatch:
     return batch((key.encode(), None if text is None else text.encode(), 0) for key, text in texts.items())
 
 
-def write(system: System, partition: Partition, *batches: pa.RecordBatch, owner: str = "nobody") -> int:
+def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, owner: str = "nobody") -> int:
     transaction = system.begin(owner, 1)
     for one in batches:
         transaction.append(partition, one)
@@ -31,7 +31,7 @@ def write(system: System, partition: Partition, *batches: pa.RecordBatch, owner:
 
 
 def rows(
-    system: System, partition: Partition, start: int | None = None, end: int | None = None
+    system: StreamSystem, partition: Partition, start: int | None = None, end: int | None = None
 ) -> list[dict]:
     span = system.spans([partition])[partition]
     found = []
@@ -44,6 +44,6 @@ def rows(
 
 
 def texts(
-    system: System, partition: Partition, start: int | None = None, end: int | None = None
+    system: StreamSystem, partition: Partition, start: int | None = None, end: int | None = None
 ) -> list[str]:
     return [row["value"].decode() for row in rows(system, partition, start, end)]

@@ -1,6 +1,6 @@
 """An app that reads another's intermediate stream ends and goes on as if the two were one."""
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from tests.engine.graphs.harness import House, Row, app, told
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import NOW, at, counting, events, sent

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from tests.engine.graphs.harness import House, Row, Told, app
 from tests.engine.time.making import NOW, at, counting, events, sent, told
 

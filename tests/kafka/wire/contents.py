@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from streamapp_runtime.systems.system import RECORDS
+from streamapp_runtime.systems.stream_system import RECORDS
 
 Content = tuple[bytes | None, bytes | None, int | None]
 

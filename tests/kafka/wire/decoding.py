@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamapp_runtime.systems.kafka.wire import varints
-from streamapp_runtime.systems.kafka.wire.batches import batches
-from streamapp_runtime.systems.kafka.wire.decode import decode
+from streamapp_runtime.systems.kafka.wire.batch_format import varints
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_batches
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import read_batches
 from tests.kafka.wire.plain_batches import Record
 
 Row = tuple[int, bytes | None, bytes | None, int | None]
@@ -14,10 +14,10 @@ Row = tuple[int, bytes | None, bytes | None, int | None]
 
 def decoded(data: bytes, *, check: bool = True) -> list[Row]:
     octets = np.frombuffer(data + bytes(varints.PADDING), np.uint8)
-    found = list(batches(octets, 0, len(data), check=check))
+    found = list(read_batches(octets, 0, len(data), check=check))
     return [
         tuple(row.values())
-        for part in decode(octets, [one for one in found if one.count])
+        for part in decode_batches(octets, [one for one in found if one.count])
         for row in part.to_pylist()
     ]
 

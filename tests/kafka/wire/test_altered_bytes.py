@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.systems.kafka.wire.batches import CHECKED_FROM
-from streamapp_runtime.systems.kafka.wire.malformed import MalformedError
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM
+from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from tests.kafka.wire.decoding import decoded
 from tests.kafka.wire.plain_batches import Record, batch
 

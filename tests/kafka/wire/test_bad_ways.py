@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.connection import Security
-from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.kafka.wire.reader import WireReader
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from tests.kafka.bad_way import BadWay
 from tests.kafka.broker import Broker
 from tests.kafka.clients import consumed, created
 from tests.kafka.wire.contents import numbered
 
-PATIENT = Security(timeout=60)
+PATIENT = ConnectionSecurity(timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.systems.kafka.wire.crc32c import crc32c
+from streamapp_runtime.systems.kafka.wire.batch_format.crc32c import crc32c
 from tests.kafka.wire.plain_batches import checksum
 
 

@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.connection import Security
-from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.kafka.wire.reader import WireReader
-from streamapp_runtime.systems.system import FencedError, UnavailableError
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
 from tests.kafka.broker import Broker, free_port
 from tests.kafka.clients import consumed, created, end_of, producer
 from tests.kafka.wire.contents import numbered
@@ -33,7 +33,11 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
         to.produce(topic, b"%d" % number * 100)
         to.poll(0)
     assert to.flush(60) == 0
-    reader, starting, offsets = WireReader(broker.bootstrap, Security(timeout=60)), None, list[int]()
+    reader, starting, offsets = (
+        WireReader(broker.bootstrap, ConnectionSecurity(timeout=60)),
+        None,
+        list[int](),
+    )
     for part in reader.read(Partition(topic, 0), 0, TOPIC_SIZE):
         offsets += part.column("offset").to_pylist()
         starting = starting or restart_soon(broker)
@@ -46,7 +50,7 @@ def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
 def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
     topic, writer = (
         created(broker.bootstrap),
-        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
     )
     partition = Partition(topic, 0)
     writer.initialise()
@@ -66,7 +70,7 @@ def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> N
 def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
     topic, writer = (
         created(broker.bootstrap),
-        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
     )
     partition = Partition(topic, 0)
     writer.initialise()
@@ -88,8 +92,8 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
     to.produce(topic, "value")
     assert to.flush(60) == 0
     patient, hasty = (
-        WireProducer(broker.bootstrap, "w", Security(timeout=60), timeout_ms=300_000),
-        Security(timeout=4),
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+        ConnectionSecurity(timeout=4),
     )
     reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
     patient.initialise()  # from here on the broker is up to it
@@ -115,9 +119,9 @@ def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
 def test_nobody_at_the_address_is_out_of_reach() -> None:
     address = f"127.0.0.1:{free_port()}"
     with pytest.raises(UnavailableError, match="refused"):
-        list(WireReader(address, Security(timeout=0.2)).read(Partition("any", 0), 0, 1))
+        list(WireReader(address, ConnectionSecurity(timeout=0.2)).read(Partition("any", 0), 0, 1))
     with pytest.raises(UnavailableError, match="refused"):
-        WireProducer(address, "w", Security(timeout=0.2)).initialise()
+        WireProducer(address, "w", ConnectionSecurity(timeout=0.2)).initialise()
 
 
 def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
@@ -133,7 +137,7 @@ def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
         answering = pool.submit(answer)
         address = "{}:{}".format(*server.getsockname())
         with pytest.raises(UnavailableError, match="does not speak Kafka"):
-            list(WireReader(address, Security(timeout=0.3)).read(Partition("any", 0), 0, 1))
+            list(WireReader(address, ConnectionSecurity(timeout=0.3)).read(Partition("any", 0), 0, 1))
         answering.result()
 
 

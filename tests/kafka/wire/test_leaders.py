@@ -7,9 +7,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.connection import Security
-from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.kafka.wire.reader import WireReader
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from tests.kafka.broker import Broker
 from tests.kafka.clients import QUIET, consumed
 from tests.kafka.wire.contents import numbered
@@ -20,7 +20,7 @@ COUNT = 30_000
 @pytest.fixture
 def two(broker: Broker, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
     # Transactions are kept where the topic for them is made: on the broker that stays.
-    earlier = WireProducer(broker.bootstrap, "earlier", Security(timeout=60))
+    earlier = WireProducer(broker.bootstrap, "earlier", ConnectionSecurity(timeout=60))
     earlier.initialise()
     earlier.close()
     second = Broker(tmp_path / "second", joins=broker)
@@ -43,7 +43,7 @@ def led_by_the_second(address: str) -> str:
 def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), Security(timeout=60)
+    partition, security = Partition(topic, 0), ConnectionSecurity(timeout=60)
     writer = WireProducer(first.bootstrap, "w", security, timeout_ms=300_000)
     writer.initialise()
     writer.append(partition, numbered(0, COUNT, size=100))
@@ -59,7 +59,7 @@ def test_a_transaction_and_a_range_go_on_with_the_next_leader(two: tuple[Broker,
 def test_reading_goes_on_with_the_next_leader(two: tuple[Broker, Broker]) -> None:
     first, second = two
     topic = led_by_the_second(first.bootstrap)
-    partition, security = Partition(topic, 0), Security(timeout=60)
+    partition, security = Partition(topic, 0), ConnectionSecurity(timeout=60)
     writer, reader = (
         WireProducer(first.bootstrap, "w", security, timeout_ms=300_000),
         WireReader(first.bootstrap, security),

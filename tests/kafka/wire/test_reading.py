@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.connection import Security
-from streamapp_runtime.systems.kafka.wire.reader import WireReader
-from streamapp_runtime.systems.system import STORED, OutOfRangeError, UnknownStreamError
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
 
 Row = tuple[int, bytes | None, bytes | None, int | None]
@@ -19,7 +19,7 @@ Row = tuple[int, bytes | None, bytes | None, int | None]
 
 @pytest.fixture(scope="module")
 def reader(kafka: str) -> Iterator[WireReader]:
-    opened = WireReader(kafka, Security(timeout=20))
+    opened = WireReader(kafka, ConnectionSecurity(timeout=20))
     yield opened
     opened.close()
 
@@ -133,7 +133,7 @@ def test_a_transaction_that_is_open_is_beyond_the_end(kafka: str) -> None:
     produce(producer(kafka), topic, 2)
     to.begin_transaction()
     produce(to, topic, 3)
-    reader = WireReader(kafka, Security(timeout=0.5))
+    reader = WireReader(kafka, ConnectionSecurity(timeout=0.5))
     assert len(read(reader, topic, 0, 2)) == 2
     with pytest.raises(OutOfRangeError, match="ends at 2"):
         read(reader, topic, 0, 3)

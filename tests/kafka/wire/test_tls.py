@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.setup import WireSetup, wire_setup
-from streamapp_runtime.systems.system import DeniedError, UnavailableError
+from streamapp_runtime.systems.kafka.wire.wire_setup import WireSetup, wire_setup
+from streamapp_runtime.systems.stream_system import DeniedError, UnavailableError
 from tests.engine.kafka.guarded import certificate
 from tests.kafka.broker import Broker
 from tests.kafka.clients import consumed, created

@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.attempts import BrokenError
-from streamapp_runtime.systems.kafka.wire.compression import Codec
-from streamapp_runtime.systems.kafka.wire.connection import Security
-from streamapp_runtime.systems.kafka.wire.producer import WireProducer
-from streamapp_runtime.systems.system import FencedError, RefusedError, UnknownStreamError
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import UnfinishedRequestError
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.stream_system import FencedError, RecordRefusedError, UnknownStreamError
 from tests.kafka.clients import consumed, created, end_of, producer
 from tests.kafka.wire.contents import Content, batch, numbered
 
 
 @pytest.fixture
 def writer(kafka: str) -> Iterator[WireProducer]:
-    opened = WireProducer(kafka, str(uuid.uuid4()), Security(timeout=20))
+    opened = WireProducer(kafka, str(uuid.uuid4()), ConnectionSecurity(timeout=20))
     opened.initialise()
     yield opened
     opened.close()
@@ -36,9 +36,11 @@ contents = st.lists(
 )
 
 
-@pytest.fixture(scope="module", params=list(Codec), ids=lambda codec: codec.name)
+@pytest.fixture(scope="module", params=list(CompressionCodec), ids=lambda codec: codec.name)
 def target(request: pytest.FixtureRequest, kafka: str) -> Iterator[tuple[str, WireProducer]]:
-    opened = WireProducer(kafka, str(uuid.uuid4()), Security(timeout=20), codec=request.param, largest=3_000)
+    opened = WireProducer(
+        kafka, str(uuid.uuid4()), ConnectionSecurity(timeout=20), codec=request.param, largest=3_000
+    )
     opened.initialise()
     yield created(kafka), opened
     opened.close()
@@ -129,9 +131,9 @@ def test_a_record_larger_than_a_batch_has_one_of_its_own(kafka: str, writer: Wir
 def test_a_record_that_the_topic_does_not_take_is_refused_by_name(kafka: str, writer: WireProducer) -> None:
     topic = created(kafka)
     writer.append(Partition(topic, 0), batch([(b"a", b"x" * 3_000_000, 1)]))
-    with pytest.raises(RefusedError, match=f"{topic}#0: MESSAGE_TOO_LARGE; .*max.message.bytes"):
+    with pytest.raises(RecordRefusedError, match=f"{topic}#0: MESSAGE_TOO_LARGE; .*max.message.bytes"):
         writer.commit()
-    with pytest.raises(BrokenError, match="begin anew"):
+    with pytest.raises(UnfinishedRequestError, match="begin anew"):
         writer.commit()
 
 

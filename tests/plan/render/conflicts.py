@@ -1,6 +1,6 @@
 """Apps whose joins cannot have their way, as tests of several forms show them."""
 
-from streamapp.graph.nodes import Graph, Table
+from streamapp.graph.nodes import Graph, TableNode
 from tests.graph.drawing import drawn, join, join_table, maps, merge, reads, sends
 
 
@@ -12,7 +12,7 @@ def eight_and_six() -> Graph:
         join_table("joined", "real", "users"),
         sends("out", "joined", "enriched"),
         counts={"users": 6},
-        tables=(Table("users", side_inputs=("users",)),),
+        tables=(TableNode("users", side_inputs=("users",)),),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamapp.graph.nodes import Graph, Operator, Table
+from streamapp.graph.nodes import Graph, OperatorNode, TableNode
 from tests.graph.drawing import (
     aggregate,
     drawn,
@@ -19,11 +19,11 @@ from tests.graph.drawing import (
 
 def shop(operators: int, users: int = 8) -> Graph:
     """About so many operators; they agree when the side input `users` has 8 partitions."""
-    tables = (Table("users", side_inputs=("users",)), Table("totals"))
+    tables = (TableNode("users", side_inputs=("users",)), TableNode("totals"))
     return drawn(*_operators(operators), counts={"users": users}, tables=tables)
 
 
-def _operators(wanted: int) -> Iterator[Operator]:
+def _operators(wanted: int) -> Iterator[OperatorNode]:
     yield reads("views")
     yield maps("real", "views")
     yield join_table("known", "real", "users")

@@ -5,13 +5,13 @@ from hypothesis import given
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render import document
+from streamapp.plan.render import json_document
 from tests.plan.render.conflicts import eight_and_six
 from tests.plan.render.wild_graphs import wild_graphs
 
 
 def shown(graph: Graph) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(document.render("page-views", graph, plan(graph)))
+    found: dict[str, Any] = json.loads(json_document.render("page-views", graph, plan(graph)))
     return found
 
 

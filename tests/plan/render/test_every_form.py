@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render import FORMS
+from streamapp.plan.render.forms import FORMS
 from tests.plan.random_apps import apps
 from tests.plan.render.elements import parsed
 from tests.plan.render.shop import shop

@@ -5,10 +5,10 @@ from hypothesis import given
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render.draw import picture
-from streamapp.plan.render.geometry import HEIGHT, Geometry, Point, measure
-from streamapp.plan.render.label_places import HEIGHT as LABEL_HEIGHT
-from streamapp.plan.render.label_places import place_labels
+from streamapp.plan.render.diagram.diagram_builder import build_diagram
+from streamapp.plan.render.drawing.edge_labels import HEIGHT as LABEL_HEIGHT
+from streamapp.plan.render.drawing.edge_labels import place_labels
+from streamapp.plan.render.drawing.geometry import HEIGHT, Geometry, Point, measure
 from tests.plan.random_apps import apps
 from tests.plan.render.shop import shop
 
@@ -35,7 +35,7 @@ def points(geometry: Geometry) -> list[Point]:
 
 @given(apps())
 def test_nodes_do_not_overlap_and_no_edge_runs_through_one(graph: Graph) -> None:
-    geometry = measure(picture(graph, plan(graph)))
+    geometry = measure(build_diagram(graph, plan(graph)))
     for one, other in combinations(geometry.corners, 2):
         assert abs(one.x - other.x) > geometry.box or abs(one.y - other.y) > HEIGHT
     for point in points(geometry):
@@ -47,7 +47,7 @@ def test_nodes_do_not_overlap_and_no_edge_runs_through_one(graph: Graph) -> None
 @pytest.mark.parametrize("operators", [5, 15, 30, 60])
 def test_the_counts_of_an_app_stand_clear_of_each_other(operators: int) -> None:
     graph = shop(operators)
-    drawn = picture(graph, plan(graph))
+    drawn = build_diagram(graph, plan(graph))
     labels = place_labels(drawn.edges, measure(drawn).routes)
     for one, other in combinations(labels, 2):
         apart = abs(one.at.x - other.at.x) * 2 >= one.width + other.width
@@ -55,7 +55,7 @@ def test_the_counts_of_an_app_stand_clear_of_each_other(operators: int) -> None:
 
 
 def test_columns_stand_further_apart_where_many_edges_climb() -> None:
-    small, large = (measure(picture(graph, plan(graph))) for graph in (shop(3), shop(60)))
+    small, large = (measure(build_diagram(graph, plan(graph))) for graph in (shop(3), shop(60)))
     gaps = [
         [later - earlier - geometry.box for earlier, later in pairwise(lefts)]
         for geometry in (small, large)

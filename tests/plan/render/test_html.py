@@ -4,13 +4,13 @@ from hashlib import sha256
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.planner import plan
-from streamapp.plan.render import html
+from streamapp.plan.render.web_page import html_document
 from tests.graph.drawing import drawn, maps, reads
 from tests.plan.render.conflicts import eight_and_six
 
 
 def page(graph: Graph) -> str:
-    return html.render("page-views", graph, plan(graph))
+    return html_document.render("page-views", graph, plan(graph))
 
 
 def test_the_page_lets_no_script_run_but_its_own_and_loads_nothing() -> None:

@@ -3,7 +3,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.plan.render.layout import NODE_APART, WAY_APART, Layout, lay_out
+from streamapp.plan.render.drawing.graph_layout import NODE_APART, WAY_APART, GraphLayout, lay_out
 
 _CLOSE = 1e-3  # rows are rounded to thousandths
 
@@ -15,7 +15,7 @@ def edge_lists(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
     return count, draw(st.lists(st.tuples(node, node), max_size=50))
 
 
-def columns(layout: Layout) -> list[int]:
+def columns(layout: GraphLayout) -> list[int]:
     return [place.column for place in layout.nodes]
 
 

@@ -1,18 +1,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp.plan.render.names import clipped, columns, ended, legible
+from streamapp.plan.render.display_names import clip_end, clip_middle, display_width, legible
 
 
 def test_a_name_too_long_keeps_both_its_ends() -> None:
-    assert clipped("shop.page-views.by-user", 12) == "sho….by-user"
+    assert clip_middle("shop.page-views.by-user", 12) == "sho….by-user"
 
 
 @given(st.text(max_size=40), st.integers(2, 30))
 def test_a_shortened_text_fits_and_one_that_fits_is_left_alone(text: str, room: int) -> None:
-    for shorten in (clipped, ended):
-        assert columns(shorten(text, room)) <= room
-        assert columns(text) > room or shorten(text, room) == text
+    for shorten in (clip_middle, clip_end):
+        assert display_width(shorten(text, room)) <= room
+        assert display_width(text) > room or shorten(text, room) == text
 
 
 @given(st.text())
@@ -22,4 +22,4 @@ def test_a_legible_text_is_printable_and_stays_as_it_is(text: str) -> None:
 
 
 def test_letters_that_take_two_columns_count_as_two() -> None:
-    assert columns("名前ab") == 6
+    assert display_width("名前ab") == 6

@@ -1,11 +1,11 @@
-from streamapp.graph.nodes import Graph, Table
+from streamapp.graph.nodes import Graph, TableNode
 from streamapp.plan.planner import plan
-from streamapp.plan.render.spread import spreads
+from streamapp.plan.render.diagram.partition_spread import partition_spreads
 from tests.graph.drawing import broadcast, drawn, fill, join, join_table, maps, merge, reads, repartition
 
 
 def label(graph: Graph, operator: str) -> str:
-    return spreads(graph, plan(graph)).operators[operator].label
+    return partition_spreads(graph, plan(graph)).operators[operator].label
 
 
 def test_rows_keep_the_count_of_the_stream_they_come_from() -> None:
@@ -35,7 +35,10 @@ def test_rows_that_every_task_has_count_only_where_there_are_no_others() -> None
 
 def test_a_table_holds_what_is_written_to_it() -> None:
     graph = drawn(
-        reads("a"), fill("f", "a", "t"), join_table("j", "a", "t"), tables=(Table("t"), Table("r", True))
+        reads("a"),
+        fill("f", "a", "t"),
+        join_table("j", "a", "t"),
+        tables=(TableNode("t"), TableNode("r", True)),
     )
-    tables = spreads(graph, plan(graph)).tables
+    tables = partition_spreads(graph, plan(graph)).tables
     assert (tables["t"].label, tables["r"].label) == ("8", "")

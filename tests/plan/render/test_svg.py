@@ -1,6 +1,6 @@
-from streamapp.graph.nodes import Graph, Table
+from streamapp.graph.nodes import Graph, TableNode
 from streamapp.plan.planner import plan
-from streamapp.plan.render import svg
+from streamapp.plan.render.drawing import svg_document
 from tests.graph.drawing import (
     broadcast,
     drawn,
@@ -19,7 +19,7 @@ from tests.plan.render.shop import shop
 
 
 def drawing(graph: Graph) -> Element:
-    return parsed(svg.render("page-views", graph, plan(graph)))
+    return parsed(svg_document.render("page-views", graph, plan(graph)))
 
 
 def node(found: Element, name: str, shape: str) -> Element:
@@ -81,7 +81,7 @@ def test_a_write_to_a_table_reaches_the_table_and_its_readers_by_virtual_edges()
         fill("kept", "a", "t"),
         join_table("j", "a", "t"),
         process("p", "j", "t"),
-        tables=(Table("t"),),
+        tables=(TableNode("t"),),
     )
     found = drawing(graph)
     assert edges(found, "table") == {("kept", "t"), ("t", "j"), ("t", "p"), ("p", "t")}

@@ -2,9 +2,9 @@ import re
 
 from hypothesis import given
 
-from streamapp.graph.nodes import Graph, Table
+from streamapp.graph.nodes import Graph, TableNode
 from streamapp.plan.planner import plan
-from streamapp.plan.render import text
+from streamapp.plan.render.terminal import plan_text
 from tests.graph.drawing import drawn, join, join_table, maps, merge, reads, repartition, sends
 from tests.plan.random_apps import apps
 from tests.plan.render.conflicts import eight_and_six
@@ -74,7 +74,7 @@ SEVERAL_INPUTS = """\
 
 
 def shown(graph: Graph) -> str:
-    return text.render("page-views", graph, plan(graph))
+    return plan_text.render("page-views", graph, plan(graph))
 
 
 def test_an_accepted_plan_reads_from_its_inputs_to_its_outputs() -> None:
@@ -84,7 +84,7 @@ def test_an_accepted_plan_reads_from_its_inputs_to_its_outputs() -> None:
         repartition("by-user", "real"),
         join_table("joined", "by-user", "users"),
         sends("out", "joined", "enriched"),
-        tables=(Table("users", side_inputs=("users",)),),
+        tables=(TableNode("users", side_inputs=("users",)),),
     )
     assert shown(graph) == ACCEPTED
 
@@ -117,10 +117,10 @@ def test_every_operator_has_one_line(graph: Graph) -> None:
 @given(wild_graphs())
 def test_colour_is_all_that_colour_adds(graph: Graph) -> None:
     planned = plan(graph)
-    coloured = text.render("page-views", graph, planned, True)
+    coloured = plan_text.render("page-views", graph, planned, True)
     assert "\x1b[" in coloured
     plain = "\n".join(line.rstrip() for line in _ESCAPE.sub("", coloured).split("\n"))
-    assert plain == text.render("page-views", graph, planned, False)
+    assert plain == plan_text.render("page-views", graph, planned, False)
 
 
 def test_a_name_cannot_steer_the_terminal() -> None:

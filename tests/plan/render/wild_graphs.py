@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from streamapp.graph.nodes import Graph, Kind, Operator, Stream, Table
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
 
 NASTY = [
     "a",
@@ -25,9 +25,9 @@ def wild_graphs(draw: st.DrawFn) -> Graph:
     name = st.sampled_from(pool)
     some = st.lists(name, max_size=3).map(tuple)
     operators = {
-        key: Operator(
+        key: OperatorNode(
             key,
-            draw(st.sampled_from(Kind)),
+            draw(st.sampled_from(OperatorKind)),
             draw(some),
             draw(st.none() | name),
             draw(st.lists(name, max_size=2).map(tuple)),
@@ -36,11 +36,11 @@ def wild_graphs(draw: st.DrawFn) -> Graph:
         for key in draw(st.lists(name, max_size=8, unique=True))
     }
     streams = {
-        key: Stream(key, draw(NAMES), draw(st.none() | st.integers(0, 5000)), draw(st.booleans()))
+        key: StreamNode(key, draw(NAMES), draw(st.none() | st.integers(0, 5000)), draw(st.booleans()))
         for key in draw(st.lists(name, max_size=6, unique=True))
     }
     tables = {
-        key: Table(key, draw(st.booleans()), draw(st.booleans()), draw(some))
+        key: TableNode(key, draw(st.booleans()), draw(st.booleans()), draw(some))
         for key in draw(st.lists(name, max_size=3, unique=True))
     }
     return Graph(operators, streams, tables)

@@ -7,18 +7,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp.adjunct.gate import Gate
-from streamapp.adjunct.recovery import Action, Source, recover, resumed
-from streamapp.adjunct.scope import snapshot_scope
-from streamapp.adjunct.validity import Extent, Found, stale
-from streamapp.adjunct.writers import writers
-from streamapp.graph.build import build
-from streamapp.plan.plan import Role
+from streamapp.graph.graph_builder import build_graph
+from streamapp.plan.partition_plan import Role
 from streamapp.plan.planner import plan
-from streamapp.spec.parse import Parsed, from_data
+from streamapp.side_inputs.bootstrap_gate import BootstrapGate
+from streamapp.side_inputs.broadcast_writers import broadcast_writers
+from streamapp.side_inputs.snapshot_scope import snapshot_scope
+from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store, resume_position
+from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_stale
+from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.stores.opening import StoreKind
+from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.adjunct.versioned import Versioned
 from tests.vectors.tables import filled, stored
 
@@ -38,14 +38,14 @@ def _recovery(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     """A valid store contains what was read; the stream ends there where the vector says nothing else."""
     last, oldest = given["last_offset_next"], given["oldest_offset"]
     end = given.get("end_offset", given.get("newest_offset", last - 1) + 1)
-    source = Source(given["bootstrap"], Extent(oldest, max(end, last)), last)
+    source = FillingPartition(given["bootstrap"], HeldOffsets(oldest, max(end, last)), last)
     written = {"valid": NOW, "invalid": NOW - 2 * DAY}
     state = given.get("store", "none") if given["persistent"] else "none"
-    found = Found(written[state], {PLACE: last}) if state in written else None
-    decided = recover(found, {PLACE: source}, now_ms=NOW, retention_ms=DAY)
-    gate = Gate({PLACE: source.held.end} if source.bootstrap else {})
+    found = FoundStore(written[state], {PLACE: last}) if state in written else None
+    decided = recover_store(found, {PLACE: source}, now_ms=NOW, retention_ms=DAY)
+    gate = BootstrapGate({PLACE: source.held.end} if source.bootstrap else {})
     action = expect.get("store_action", decided.action.value)
-    if action != decided.action and not (decided.action is Action.KEEP and action in _KEPT):
+    if action != decided.action and not (decided.action is StoreAction.KEEP and action in _KEPT):
         yield f"the store is dealt with by {decided.action}, not {action}"
     yield from _differs("start_offset", expect, decided.positions[PLACE])
     yield from _differs("main_input_waits", expect, gate.waits(decided.positions))
@@ -55,7 +55,7 @@ def _validity(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     valid = [
         "age_ms" in case
         and "missing" not in case.values()
-        and not stale(case["age_ms"], given["retention_ms"])
+        and not is_stale(case["age_ms"], given["retention_ms"])
         for case in given["cases"]
     ]
     yield from _differs("valid", expect, valid)
@@ -65,14 +65,14 @@ def _starting_offset(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[
     found = {}
     for case in given["cases"]:
         file = case.get("file")
-        found[str(case["partition"])] = resumed(None if file is None else file + 1, case["oldest"])
+        found[str(case["partition"])] = resume_position(None if file is None else file + 1, case["oldest"])
     yield from _differs("start", expect, found)
 
 
 def _gate(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     """Offsets are those of records: what is contained ends behind them."""
     newest = {Partition.parse(name): at for name, at in given["newest_at_start"].items()}
-    gate = Gate({partition: 0 if at is None else at + 1 for partition, at in newest.items()})
+    gate = BootstrapGate({partition: 0 if at is None else at + 1 for partition, at in newest.items()})
     contained: dict[Partition, int] = dict.fromkeys(newest, 0)
     opened: Any = None if gate.waits(contained) else "start"
     for event in given["events"]:
@@ -121,7 +121,7 @@ def _routing(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     sides = [name for name, kind in kinds.items() if kind == "adjunct"]
     mains = [name for name, kind in kinds.items() if kind != "adjunct"]
     parsed = _app(mains, [{"name": "t", "columns": "v STRING", "sideInputs": [{"stream": s} for s in sides]}])
-    roles = plan(build(parsed.apps[0], dict.fromkeys(kinds, 1))).streams
+    roles = plan(build_graph(parsed.apps[0], dict.fromkeys(kinds, 1))).streams
     stored = [roles[message.partition(":")[0]].role is Role.SIDE_INPUT for message in given["messages"]]
     texts = [message.partition(":")[2] for message in given["messages"]]
     yield from _differs("process_returned", expect, stored)
@@ -132,7 +132,7 @@ def _routing(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
 def _broadcast(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     """Each container is a location of its own here; its writer reads each record once."""
     containers = [f"c{number}" for number in range(given["containers"])]
-    chosen = writers({container: container for container in containers})
+    chosen = broadcast_writers({container: container for container in containers})
     yield from _differs("store_instances", expect, len(chosen))
     own = [sum(processor == container for processor in chosen.values()) for container in containers]
     yield from _differs("writes_per_container", expect, max(own) * given["records"])
@@ -172,7 +172,9 @@ def _bounded(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     yield from _differs("get_b", expect, found)
 
 
-def _app(mains: Sequence[str], tables: list[dict[str, Any]], sides: Sequence[str] | None = None) -> Parsed:
+def _app(
+    mains: Sequence[str], tables: list[dict[str, Any]], sides: Sequence[str] | None = None
+) -> ParseResult:
     fills = [side["stream"] for table in tables for side in table.get("sideInputs", ())]
     names = dict.fromkeys([*mains, *(fills if sides is None else sides)])
     streams = [{"name": n, "system": "m", "key": "v", "columns": "v STRING"} for n in names]
@@ -181,7 +183,7 @@ def _app(mains: Sequence[str], tables: list[dict[str, Any]], sides: Sequence[str
         for number, main in enumerate(mains)
         for table in tables
     ]
-    return from_data(
+    return parse_data(
         {
             "apiVersion": "streamapp.dev/v1alpha1",
             "kind": "StreamApp",

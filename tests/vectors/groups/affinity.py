@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamapp.placement.locality import Locality
-from streamapp.placement.location import same_location
+from streamapp.placement.locations.location_id import same_location
+from streamapp.placement.locations.task_locality import TaskLocality
 from streamapp.placement.movement import movement
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
+from streamapp.placement.placer import place_tasks
 from streamapp.placement.standby import place_standbys
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
@@ -27,11 +27,11 @@ class _Question:
 
     tasks: tuple[str, ...]
     processors: Mapping[str, str | None]
-    locality: Locality
+    locality: TaskLocality
     capacity: Mapping[str, int] | None
 
-    def answer(self) -> Placement | Refusal:
-        return place(
+    def answer(self) -> TaskPlacement | Refusal:
+        return place_tasks(
             self.tasks,
             self.locality.locations,
             self.processors,
@@ -45,15 +45,15 @@ class _Question:
         return _Question(
             self.tasks[::-1],
             _turned(self.processors),
-            Locality(locality.run_id, _turned(locality.locations), _turned(locality.processors)),
+            TaskLocality(locality.run_id, _turned(locality.locations), _turned(locality.processors)),
             _turned(self.capacity) if self.capacity else None,
         )
 
-    def after(self, placement: Placement) -> "_Question":
+    def after(self, placement: TaskPlacement) -> "_Question":
         """The same, asked again when the tasks are where the answer put them."""
         processors = placement.processor_of
         locations = {task: self.processors[name] for task, name in processors.items()}
-        locality = Locality(self.locality.run_id, locations, processors)
+        locality = TaskLocality(self.locality.run_id, locations, processors)
         return _Question(self.tasks, self.processors, locality, self.capacity)
 
 
@@ -68,7 +68,7 @@ def run(vector: dict[str, Any]) -> list[str]:
         answer = question.answer()
         found += _differences(expect, question, answer, settings)
         differences += [f"stage {number}: {text}" for text in found]
-        if isinstance(answer, Placement):
+        if isinstance(answer, TaskPlacement):
             left = question.after(answer).locality
             settings |= {"task_locality": left.locations, "previous": left.processors}
             settings = {name: value for name, value in settings.items() if not name.endswith("run_id")}
@@ -96,7 +96,7 @@ def _stages(vector: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, 
 
 def _question(settings: Mapping[str, Any]) -> _Question:
     recorded, current = _runs(settings)
-    locality = Locality(recorded, settings.get("task_locality") or {}, settings.get("previous") or {})
+    locality = TaskLocality(recorded, settings.get("task_locality") or {}, settings.get("previous") or {})
     return _Question(
         tuple(settings["tasks"]),
         settings.get("processor_locality") or {},
@@ -123,7 +123,7 @@ def _turned(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(
-    expect: dict[str, Any], question: _Question, answer: Placement | Refusal, settings: Mapping[str, Any]
+    expect: dict[str, Any], question: _Question, answer: TaskPlacement | Refusal, settings: Mapping[str, Any]
 ) -> Iterator[str]:
     outcome = "rejected" if isinstance(answer, Refusal) else "ok"
     if outcome not in (expect.get("outcome", "ok"), expect.get("alternative")):
@@ -148,7 +148,7 @@ _RULES = {
 }
 
 
-def _placed_otherwise(expect: dict[str, Any], question: _Question, answer: Placement) -> Iterator[str]:
+def _placed_otherwise(expect: dict[str, Any], question: _Question, answer: TaskPlacement) -> Iterator[str]:
     owner = answer.processor_of
     if "exact" in expect:
         yield from _differ("exact", expect["exact"], dict(owner))
@@ -182,7 +182,7 @@ def _within(name: str, bound: int, found: int) -> bool:
     return found >= bound if name.startswith("min_") else found == bound
 
 
-def _measured(question: _Question, answer: Placement) -> dict[str, int]:
+def _measured(question: _Question, answer: TaskPlacement) -> dict[str, int]:
     """Counted here from the map alone, not taken from the answer's own counts."""
     owner, locality = answer.processor_of, question.locality
     loads = Counter(owner.values())
@@ -203,7 +203,7 @@ def _measured(question: _Question, answer: Placement) -> dict[str, int]:
     }
 
 
-def _unsteady(expect: dict[str, Any], question: _Question, answer: Placement) -> Iterator[str]:
+def _unsteady(expect: dict[str, Any], question: _Question, answer: TaskPlacement) -> Iterator[str]:
     for _ in range(int(expect.get("repeat", 0))):
         if question.answer() != answer:
             yield "asked again it answers otherwise"
@@ -211,11 +211,11 @@ def _unsteady(expect: dict[str, Any], question: _Question, answer: Placement) ->
         yield "in another order it answers otherwise"
     if expect.get("then_repeat_is_identity"):
         again = question.after(answer).answer()
-        if not isinstance(again, Placement) or again.processor_of != answer.processor_of:
+        if not isinstance(again, TaskPlacement) or again.processor_of != answer.processor_of:
             yield "placed again from its own result it moves tasks"
 
 
-def _standby(question: _Question, answer: Placement, replicas: int) -> dict[str, Any]:
+def _standby(question: _Question, answer: TaskPlacement, replicas: int) -> dict[str, Any]:
     copies = sum(map(len, place_standbys(answer, replicas).copies.values()))
     return {
         "active_unchanged": question.locality.processors == answer.processor_of,

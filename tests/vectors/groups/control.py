@@ -5,18 +5,26 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from streamapp.control.bookkeeping import Bookkeeping, taken
-from streamapp.control.bookkeeping_codec import decode as decode_books
-from streamapp.control.bookkeeping_codec import encode as encode_books
-from streamapp.control.codec import decode, encode
+from streamapp.control.bookkeeping import Bookkeeping, take_bookkeeping
+from streamapp.control.bookkeeping_codec import decode_bookkeeping as decode_books
+from streamapp.control.bookkeeping_codec import encode_bookkeeping as encode_books
+from streamapp.control.control_message import (
+    ENDED,
+    Control,
+    EndOfStream,
+    Message,
+    UpstreamTask,
+    UserRecord,
+    Watermark,
+)
+from streamapp.control.control_reader import ControlReader
+from streamapp.control.control_sender import ControlSender
 from streamapp.control.end_of_stream import all_ended, ends_among, partition_ended, stream_ended, tasks_ended
-from streamapp.control.idle import IdleRule
-from streamapp.control.message import ENDED, Control, EndOfStream, Message, Speaker, User, Watermark
-from streamapp.control.reader import Reader
-from streamapp.control.sender import Sender
-from streamapp.control.upstream import Upstream
+from streamapp.control.idle_rule import IdleRule
+from streamapp.control.message_codec import decode_message, encode_message
+from streamapp.control.stream_watermark import WatermarkPolicy, lowest_watermark
+from streamapp.control.upstream import UpstreamProgress
 from streamapp.control.upstream_tasks import upstream_tasks
-from streamapp.control.watermark import Reading, lowest
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from tests.control.pipeline import Pipeline, Watermarks
@@ -50,15 +58,17 @@ class _Task:
         self.counts: Mapping[str, int] = given.get("producer_counts") or {}
         timeout = given.get("idle_timeout_ms") or -1
         idle = IdleRule(timeout, given.get("quorum_fraction", 0.5)) if timeout > 0 else None
-        self.readings = {partition.stream: Reading("run", idle_tasks=idle) for partition in self.partitions}
+        self.readings = {
+            partition.stream: WatermarkPolicy("run", idle_tasks=idle) for partition in self.partitions
+        }
         self.now = 0
         self.checkpoint = ""
         self.reader = self.restored()
 
-    def restored(self) -> Reader:
+    def restored(self) -> ControlReader:
         books = decode_books(self.checkpoint) if self.checkpoint else Bookkeeping(self.now)
         assert isinstance(books, Bookkeeping), books
-        return Reader.of(self.partitions, self.now, self.readings, books.partitions, books.emitted)
+        return ControlReader.of(self.partitions, self.now, self.readings, books.partitions, books.emitted)
 
     def hear(self, event: Mapping[str, Any]) -> bool:
         partition = Partition.parse(event["ssp"])
@@ -66,7 +76,7 @@ class _Task:
         reached = event["timestamp"] if event["type"] == "watermark" else ENDED
         if not count:
             return self.reader.reach(partition, reached, self.now)
-        speaker = Speaker(
+        speaker = UpstreamTask(
             event.get("task"), count, str(event.get("run_id", "run")), event.get("model_version", 1)
         )
         message = (
@@ -78,7 +88,7 @@ class _Task:
 
 
 def _through_bytes(message: Control) -> Control:
-    read = decode(encode(message))
+    read = decode_message(encode_message(message))
     assert isinstance(read, Watermark | EndOfStream), read
     return read
 
@@ -95,7 +105,7 @@ def _heard(vector: dict[str, Any]) -> Iterator[str]:
         elif event.get("type") == "tick":
             moved = task.reader.advance(task.now)
         elif event.get("type") == "checkpoint":
-            task.checkpoint = encode_books(taken(task.reader, {}, task.now))
+            task.checkpoint = encode_books(take_bookkeeping(task.reader, {}, task.now))
         elif event.get("type") == "crash_and_restore":
             task.reader = task.restored()
         elif "advance_ms" not in event:
@@ -118,7 +128,7 @@ def _remembered(task: _Task, expect: Mapping[str, Any]) -> Iterator[str]:
         yield f"no partition has the books {expect}: {books}"
 
 
-def _in_words(partition: Partition, upstream: Upstream, counts: Mapping[str, int]) -> dict[str, Any]:
+def _in_words(partition: Partition, upstream: UpstreamProgress, counts: Mapping[str, int]) -> dict[str, Any]:
     """The books of one partition in the words of the seed's two checkpoints."""
     ended = tasks_ended(upstream)
     return {
@@ -131,7 +141,7 @@ def _in_words(partition: Partition, upstream: Upstream, counts: Mapping[str, int
 
 
 def _told(
-    reader: Reader,
+    reader: ControlReader,
     where: Partition,
     moved: Mapping[str, int],
     counted: bool | None,
@@ -144,7 +154,7 @@ def _told(
         "stream_watermark": stream.emitted if stream else None,
         "stream_eos": stream is not None and stream_ended(stream),
         "all_eos": all_ended(reader.streams.values()),
-        "task_watermark": lowest(reader.watermarks().values()),
+        "task_watermark": lowest_watermark(reader.watermarks().values()),
         "accepted": counted,
         "ignored": counted is False,
         "emitted": moved.get(where.stream),
@@ -175,7 +185,9 @@ def _sent(vector: dict[str, Any]) -> Iterator[str]:
     records = [
         record
         for task in tasks
-        for sender in [Sender("int", given["partitions"], Speaker(task, len(tasks), "run", 1), 1_000)]
+        for sender in [
+            ControlSender("int", given["partitions"], UpstreamTask(task, len(tasks), "run", 1), 1_000)
+        ]
         for record in sender.records(sender.due(5, None, 0) or EndOfStream(sender.speaker, "int"))
     ]
     partitions = [partition.index for partition, _ in records]
@@ -194,12 +206,14 @@ def _written(vector: dict[str, Any]) -> Iterator[str]:
     given, expect = vector["input"], vector["expect"]
     if "bytes" in given or "bytes_hex" in given:
         value = bytes(given["bytes"]) if "bytes" in given else bytes.fromhex(given["bytes_hex"])
-        read = decode(value)
-        found: dict[str, Any] = {"round_trip": not isinstance(read, Refusal) and encode(read) == value}
+        read = decode_message(value)
+        found: dict[str, Any] = {
+            "round_trip": not isinstance(read, Refusal) and encode_message(read) == value
+        }
     else:
         message = _message(_NEW | given)
-        value = encode(message) or b""
-        read = decode(value)
+        value = encode_message(message) or b""
+        read = decode_message(value)
         found = {"round_trip": read == message}
     found |= {
         "first_byte": value[0] if value else None,
@@ -217,9 +231,9 @@ def _message(given: Mapping[str, Any]) -> Message:
     if given["type"] == "user":
         payload = given["payload"]
         if payload is None:
-            return User(None)
-        return User(payload.encode() if isinstance(payload, str) else json.dumps(payload).encode())
-    speaker = Speaker(given["task"], given["task_count"], "run", 1)
+            return UserRecord(None)
+        return UserRecord(payload.encode() if isinstance(payload, str) else json.dumps(payload).encode())
+    speaker = UpstreamTask(given["task"], given["task_count"], "run", 1)
     if given["type"] == "watermark":
         return Watermark(speaker, given["timestamp"])
     return EndOfStream(speaker, given.get("stream") or "int")

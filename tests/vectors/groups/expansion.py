@@ -6,16 +6,16 @@ from math import lcm
 from typing import Any
 
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.adoption import adopted
-from streamapp.tasks.algorithm import ExpansionAlgorithm, initial_index, modulo
-from streamapp.tasks.changelog import partition_count
-from streamapp.tasks.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
-from streamapp.tasks.grouping import group
-from streamapp.tasks.layout import Layout
+from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, initial_index, modulo
+from streamapp.tasks.groupers.adopted_layout import adopted_layout
+from streamapp.tasks.groupers.changelog_partitions import changelog_partition_count
+from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
+from streamapp.tasks.groupers.statefulness import StoreTraits, is_stateful
+from streamapp.tasks.groupers.task_grouping import group_tasks
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment, Request
-from streamapp.tasks.statefulness import Store, is_stateful
 
 _GROUPERS = {
     "groupbypartition": BY_PARTITION,
@@ -63,7 +63,7 @@ def _steps(vector: dict[str, Any]) -> Iterator[str]:
     app = _started(vector)
     for number, step in enumerate(vector["steps"]):
         settings = {**vector, **step}
-        answer = group(_request(settings, app.layout))
+        answer = group_tasks(_request(settings, app.layout))
         expect = step["expect"]
         if "outcome" in expect:
             yield from _outcome(number, expect, answer)
@@ -85,15 +85,15 @@ def _started(vector: dict[str, Any]) -> _App:
     broadcast = _broadcast(vector)
     if not (previous or changelog):
         return _App(None, {})
-    layout = adopted(previous, _grouper(vector["grouper"]), broadcast, changelog)
+    layout = adopted_layout(previous, _grouper(vector["grouper"]), broadcast, changelog)
     app = _App(layout, {task: set(map(str, partitions)) for task, partitions in previous.items()})
     _remember_owners(app, {task: set(partitions) for task, partitions in previous.items()}, broadcast)
     return app
 
 
-def _request(settings: dict[str, Any], layout: Layout | None) -> Request:
+def _request(settings: dict[str, Any], layout: Layout | None) -> GroupingRequest:
     processors = settings.get("processors")
-    return Request(
+    return GroupingRequest(
         streams={
             name: range(partitions) if isinstance(partitions, int) else list(partitions)
             for name, partitions in settings["streams"].items()
@@ -121,7 +121,9 @@ def _stateful(settings: dict[str, Any]) -> bool:
     stores = settings.get("stores")
     if stores is None:
         return bool(settings["stateful"])
-    return is_stateful(Store(bool(store.get("persistent")), bool(store.get("changelog"))) for store in stores)
+    return is_stateful(
+        StoreTraits(bool(store.get("persistent")), bool(store.get("changelog"))) for store in stores
+    )
 
 
 def _broadcast(settings: dict[str, Any]) -> frozenset[str | Partition]:
@@ -197,7 +199,7 @@ def _compared(number: int, expect: dict[str, Any], app: _App) -> Iterator[str]:
         given = {task: numbers[task] for task in sorted(relevant) if task in numbers}
         if given != expect["changelog"]:
             yield f"step {number}: changelog {given}, not {expect['changelog']}"
-    count = partition_count(numbers)
+    count = changelog_partition_count(numbers)
     if count != expect.get("changelog_count", count):
         yield f"step {number}: {count} changelog partitions, not {expect['changelog_count']}"
 

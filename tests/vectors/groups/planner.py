@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamapp.graph.nodes import Graph, Kind, Operator, Stream, Table
-from streamapp.plan.plan import Mode, Plan, Role
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
+from streamapp.plan.partition_plan import Mode, Plan, Role
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
 
 RECIPES = "tests/plan/test_plan_properties.py and tests/graph/test_cycles.py"
 _KINDS = {
-    "input": Kind.INPUT,
-    "map": Kind.MAP,
-    "filter": Kind.FILTER,
-    "flat_map": Kind.FLAT_MAP,
-    "merge": Kind.MERGE,
-    "partition_by": Kind.PARTITION_BY,
-    "broadcast": Kind.BROADCAST,
-    "join": Kind.JOIN,
-    "join_table": Kind.JOIN_TABLE,
-    "send_to_table": Kind.SEND_TO_TABLE,
-    "send_to": Kind.SEND_TO,
+    "input": OperatorKind.INPUT,
+    "map": OperatorKind.MAP,
+    "filter": OperatorKind.FILTER,
+    "flat_map": OperatorKind.FLAT_MAP,
+    "merge": OperatorKind.MERGE,
+    "partition_by": OperatorKind.PARTITION_BY,
+    "broadcast": OperatorKind.BROADCAST,
+    "join": OperatorKind.JOIN,
+    "join_table": OperatorKind.JOIN_TABLE,
+    "send_to_table": OperatorKind.SEND_TO_TABLE,
+    "send_to": OperatorKind.SEND_TO,
 }
 _CLASSES = {
     "inputs": (Role.INPUT, Role.INPUT_OUTPUT),
@@ -39,11 +39,11 @@ def run(vector: dict[str, Any]) -> list[str]:
 def graph_of(vector: dict[str, Any]) -> Graph:
     """The vector's graph. `streams` is what the systems know: one that is only named has no known count."""
     streams = {
-        name: Stream(name, known.get("system") or "", known["partitions"], bool(known.get("broadcast")))
+        name: StreamNode(name, known.get("system") or "", known["partitions"], bool(known.get("broadcast")))
         for name, known in vector["streams"].items()
     }
     tables = {
-        name: Table(
+        name: TableNode(
             name,
             remote=table["kind"] == "remote",
             broadcast=bool(table.get("broadcast")),
@@ -56,12 +56,12 @@ def graph_of(vector: dict[str, Any]) -> Graph:
     named = [operator.stream for operator in operators.values() if operator.stream is not None]
     for name in (*named, *(side for table in tables.values() for side in table.side_inputs)):
         if name not in made:
-            streams.setdefault(name, Stream(name))
+            streams.setdefault(name, StreamNode(name))
     return Graph(operators, streams, tables)
 
 
-def _operator(entry: dict[str, Any]) -> Operator:
-    return Operator(
+def _operator(entry: dict[str, Any]) -> OperatorNode:
+    return OperatorNode(
         entry["id"],
         _KINDS[entry["op"]],
         inputs=_names(entry.get("in")),

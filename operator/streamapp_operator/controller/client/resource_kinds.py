@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.spec.app import GROUP, KIND, VERSION
+from streamapp.spec.resource.app import GROUP, KIND, VERSION
 
 
 class Verb(StrEnum):

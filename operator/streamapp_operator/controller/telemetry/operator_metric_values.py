@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from streamapp.exposition.metric import Histogram, Kind, Metric
-from streamapp.exposition.text import Labels, Values, exposed
+from streamapp.exposition.metric import Histogram, Metric, MetricKind
+from streamapp.exposition.text_format import Labels, Values, metrics_text
 from streamapp_operator.controller.telemetry.operator_metrics import BUCKET_BOUNDS, METRICS
 
 
@@ -46,14 +46,14 @@ class OperatorMetricValues:
 
     def text(self) -> str:
         """What a scrape is given."""
-        return exposed(METRICS, self._of)
+        return metrics_text(METRICS, self._of)
 
     def _of(self, metric: Metric) -> Values:
-        if metric.kind is Kind.HISTOGRAM:
+        if metric.kind is MetricKind.HISTOGRAM:
             return {(): self._histograms[metric]}
         if metric in self._gauges:
             return self._gauges[metric]()
         counts = self._counts[metric]
-        if metric.kind is Kind.COUNTER and not metric.labels:
+        if metric.kind is MetricKind.COUNTER and not metric.labels:
             counts.setdefault((), 0.0)
         return counts

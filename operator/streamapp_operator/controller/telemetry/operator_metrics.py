@@ -1,57 +1,65 @@
 """What the operator measures of itself, as one table; the reference page is made of it."""
 
-from streamapp.exposition.metric import Kind, Metric
-from streamapp.exposition.page import page as page_of
+from streamapp.exposition.metric import Metric, MetricKind
+from streamapp.exposition.metrics_page import metrics_page as page_of
 
 BUCKET_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
 
 RECONCILES = Metric(
-    "streamapp_operator_reconciles_total", Kind.COUNTER, "Reconciles, by how they ended.", ("outcome",)
+    "streamapp_operator_reconciles_total", MetricKind.COUNTER, "Reconciles, by how they ended.", ("outcome",)
 )
 RECONCILE_SECONDS = Metric(
-    "streamapp_operator_reconcile_seconds", Kind.HISTOGRAM, "How long reconciles took."
+    "streamapp_operator_reconcile_seconds", MetricKind.HISTOGRAM, "How long reconciles took."
 )
 DECIDE_SECONDS = Metric(
     "streamapp_operator_decide_seconds",
-    Kind.HISTOGRAM,
+    MetricKind.HISTOGRAM,
     "How long it took to decide what to do for an app: to plan, to form tasks, to place them.",
 )
-LAUNCHES = Metric("streamapp_operator_launches_total", Kind.COUNTER, "Driver pods made.")
-RESTARTS = Metric("streamapp_operator_restarts_total", Kind.COUNTER, "Driver pods made after others failed.")
-EVENTS = Metric("streamapp_operator_events_total", Kind.COUNTER, "What was told of apps.", ("type", "reason"))
-QUEUE_DEPTH = Metric("streamapp_operator_queue_depth", Kind.GAUGE, "Apps that wait for a reconcile.")
+LAUNCHES = Metric("streamapp_operator_launches_total", MetricKind.COUNTER, "Driver pods made.")
+RESTARTS = Metric(
+    "streamapp_operator_restarts_total", MetricKind.COUNTER, "Driver pods made after others failed."
+)
+EVENTS = Metric(
+    "streamapp_operator_events_total", MetricKind.COUNTER, "What was told of apps.", ("type", "reason")
+)
+QUEUE_DEPTH = Metric("streamapp_operator_queue_depth", MetricKind.GAUGE, "Apps that wait for a reconcile.")
 QUEUE_AGE = Metric(
-    "streamapp_operator_queue_age_seconds", Kind.GAUGE, "For how long the first of them has been waiting."
+    "streamapp_operator_queue_age_seconds",
+    MetricKind.GAUGE,
+    "For how long the first of them has been waiting.",
 )
 WATCH_AGE = Metric(
     "streamapp_operator_watch_age_seconds",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Since when nothing was heard of a kind, by its watch or by a comparison.",
     ("kind",),
 )
 COMPARISONS = Metric(
     "streamapp_operator_comparisons_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Comparisons of what the watches told with what there is.",
     ("kind",),
 )
 MISSED = Metric(
     "streamapp_operator_watch_missed_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Changes that a comparison found and no watch had told.",
     ("kind",),
 )
 API_CALLS = Metric(
     "streamapp_operator_api_calls_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Calls to the API server, by verb and by the code that came; `none` where no answer came.",
     ("verb", "code"),
 )
-LEADING = Metric("streamapp_operator_leading", Kind.GAUGE, "1 in the replica that leads.")
-APPS = Metric("streamapp_operator_apps", Kind.GAUGE, "StreamApps that this operator looks after.")
+LEADING = Metric("streamapp_operator_leading", MetricKind.GAUGE, "1 in the replica that leads.")
+APPS = Metric("streamapp_operator_apps", MetricKind.GAUGE, "StreamApps that this operator looks after.")
 LOOP_LAG = Metric(
-    "streamapp_operator_loop_lag_seconds", Kind.GAUGE, "By how much the event loop was late the last time."
+    "streamapp_operator_loop_lag_seconds",
+    MetricKind.GAUGE,
+    "By how much the event loop was late the last time.",
 )
 
 METRICS = (

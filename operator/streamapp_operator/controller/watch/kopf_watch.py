@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import kopf
 
-from streamapp.spec.app import GROUP
+from streamapp.spec.resource.app import GROUP
 from streamapp_operator.controller.client.api_cluster_client import LIST_LIMIT
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.protocol import places
-from streamapp.protocol.accepted import Accepted, decode_accepted, encode_accepted
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol import message_names
+from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted, encode_accepted
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_objects import accepted_config_map
 from streamapp_operator.reconciler.objects import object_names
@@ -33,7 +33,7 @@ class DriverRefusal:
 class AcceptedGeneration:
     """One accepted generation."""
 
-    accepted: Accepted
+    accepted: AcceptedApp
     shape: PodShape
     refused: DriverRefusal | None = None
     ran: bool = False
@@ -50,7 +50,7 @@ def generation_size(snapshot: AcceptedGeneration) -> int:
 
 
 def _files(snapshot: AcceptedGeneration) -> dict[str, str]:
-    return {places.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
+    return {message_names.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
 
 
 def generation_config_map(app: Manifest, snapshot: AcceptedGeneration) -> Manifest:
@@ -66,7 +66,7 @@ def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
     data: Mapping[str, str] = manifest.get("data") or {}
     annotations: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
     try:
-        accepted = decode_accepted(data[places.ACCEPTED])
+        accepted = decode_accepted(data[message_names.ACCEPTED])
         shape = read_pod_shape(data)
     except (UnreadableError, ValueError, KeyError):
         return None

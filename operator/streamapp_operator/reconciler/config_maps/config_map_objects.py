@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from streamapp.protocol import places
+from streamapp.protocol import message_names
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import (
@@ -45,7 +45,7 @@ def job_model_config_map(
     own = metadata_for(
         app, object_names.job_model(app["metadata"]["name"]), ObjectRole.JOB_MODEL, annotations=told
     )
-    return {**_config_map(own), "data": {places.WANTED: wanted}}
+    return {**_config_map(own), "data": {message_names.WANTED: wanted}}
 
 
 def report_config_map(app: Manifest) -> Manifest:

@@ -4,8 +4,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from streamapp.metadata.snapshot import pack, unpack
-from streamapp.metadata.whole import Entries, WholeStore
+from streamapp.metadata.entries_codec import pack_entries, unpack_entries
+from streamapp.metadata.whole_map_store import Entries, WholeMapStore
 from streamapp_operator.controller.client.manifest import Manifest
 
 METADATA_KEY = "metadata"
@@ -23,7 +23,7 @@ class ConfigMapAccess(Protocol):
         ...
 
 
-class ConfigMapStore(WholeStore):
+class ConfigMapStore(WholeMapStore):
     """A `MetadataStore` in a ConfigMap. Writers that meet repeat their change on what the other wrote."""
 
     def __init__(self, carrier: ConfigMapAccess) -> None:
@@ -44,9 +44,9 @@ class ConfigMapStore(WholeStore):
 
 def binary_data(entries: Mapping[bytes, bytes]) -> dict[str, str]:
     """The entries as `binaryData`."""
-    return {METADATA_KEY: b64encode(pack(entries)).decode()}
+    return {METADATA_KEY: b64encode(pack_entries(entries)).decode()}
 
 
 def _entries(manifest: Manifest | None) -> Entries:
     text = ((manifest or {}).get("binaryData") or {}).get(METADATA_KEY)
-    return unpack(b64decode(text)) if text else {}
+    return unpack_entries(b64decode(text)) if text else {}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from streamapp.spec.changes import at_least, changes
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.marks import Effect
+from streamapp.spec.resource.field_changes import changes, paths_with_effect
+from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction
@@ -151,4 +151,4 @@ def restarts_between(facts: Facts, generation: int, target: AcceptedGeneration) 
     if ran is None:
         return ("what it runs is not known any more",)
     found = changes(ran.accepted.app, target.accepted.app)
-    return at_least(found, Effect.RESTART)
+    return paths_with_effect(found, Effect.RESTART)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from streamapp.protocol.ending import Outcome
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.pods import RestartPolicy
+from streamapp.protocol.termination import RunOutcome
+from streamapp.spec.resource.pods import RestartPolicy
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import (
     DriverHistory,
@@ -16,9 +16,9 @@ from streamapp_operator.reconciler.driver.driver_history import (
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 
 _OUTCOMES = {
-    Outcome.DONE: DriverOutcome.DONE,
-    Outcome.CONFIG: DriverOutcome.CONFIG,
-    Outcome.RETRY: DriverOutcome.RETRY,
+    RunOutcome.DONE: DriverOutcome.DONE,
+    RunOutcome.CONFIG: DriverOutcome.CONFIG,
+    RunOutcome.RETRY: DriverOutcome.RETRY,
 }
 
 
@@ -67,12 +67,12 @@ def _ended(history: DriverHistory, pod: PodState) -> EndedDriver:
     at = pod.ended_at or pod.made_at
     if history.stopping:
         return _past(history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", at)
-    word = told.outcome if told else Outcome.RETRY
-    if (pod.displaced or pod.leaving_since is not None) and word is not Outcome.CONFIG:
+    word = told.outcome if told else RunOutcome.RETRY
+    if (pod.displaced or pod.leaving_since is not None) and word is not RunOutcome.CONFIG:
         reason = pod.displaced or ConditionReason.DELETED
         return _past(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", at)
     reason = told.reason if told else ""
-    default = ConditionReason.COMPLETED if word is Outcome.DONE else ConditionReason.DRIVER_FAILED
+    default = ConditionReason.COMPLETED if word is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     message = (told.message if told else "") or "it said nothing"
     return replace(
         _past(history, _OUTCOMES[word], reason or default, message, at), path=told.path if told else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamapp.author.streams import is_embedded
+from streamapp.author.app_streams import is_embedded
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration

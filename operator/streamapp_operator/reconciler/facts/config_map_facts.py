@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.protocol import places
-from streamapp.protocol.report import Report
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol import message_names
+from streamapp.protocol.driver_report import Report
 from streamapp.protocol.report_codec import decode_report
-from streamapp.protocol.wanted import decode_wanted
+from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP
@@ -77,13 +77,13 @@ async def _desired(world: ReconcileContext, manifest: Manifest) -> DesiredModel 
 
 
 def _decoded(manifest: Manifest) -> DesiredModel | None:
-    text = (manifest.get("data") or {}).get(places.WANTED, "")
+    text = (manifest.get("data") or {}).get(message_names.WANTED, "")
     notes: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
     try:
         wanted = decode_wanted(text)
     except UnreadableError:
         return None
-    accepted = (manifest.get("data") or {}).get(places.ACCEPTED, "")
+    accepted = (manifest.get("data") or {}).get(message_names.ACCEPTED, "")
     return DesiredModel(
         wanted,
         text,
@@ -109,7 +109,7 @@ async def _report(world: ReconcileContext, manifest: Manifest) -> Report | None:
 
 
 def _told(manifest: Manifest) -> Report | None:
-    text = (manifest.get("data") or {}).get(places.REPORT)
+    text = (manifest.get("data") or {}).get(message_names.REPORT)
     try:
         return decode_report(text) if text else None
     except UnreadableError:

@@ -1,7 +1,7 @@
 """The storage class of claims that name none: Spark makes claims only of a class that it is told by name."""
 
-from streamapp.author.streams import is_embedded
-from streamapp.spec.app import StreamApp
+from streamapp.author.app_streams import is_embedded
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.resource_kinds import STORAGE_CLASS
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext

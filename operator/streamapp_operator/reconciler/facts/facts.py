@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from streamapp.protocol.report import Report, Seat
-from streamapp.protocol.wanted import Wanted
-from streamapp.spec.app import StreamApp
+from streamapp.protocol.driver_report import ExecutorBinding, Report
+from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.node_state import NodeState
@@ -28,7 +28,7 @@ class NewestGeneration:
 class DesiredModel:
     """The job model's ConfigMap: what the driver was last told to run."""
 
-    wanted: Wanted
+    wanted: WantedState
     text: str
     accepted: str  # the accepted app beside it, as text
     reset_nonce: int  # of the app when it was written
@@ -90,7 +90,7 @@ class Facts:
         known = [one.counts for one in self.counts.values() if isinstance(one, KnownCounts)]
         return max((sum(count or 0 for count in counts.values()) for counts in known), default=0)
 
-    def located(self, binding: Mapping[str, Seat]) -> dict[str, Seat]:
+    def located(self, binding: Mapping[str, ExecutorBinding]) -> dict[str, ExecutorBinding]:
         """The seats of processors with the locations that the pods' metadata tells.
 
         What no pod tells stays as the driver has it.

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from streamapp.author.streams import is_embedded
-from streamapp.placement.pods import EXECUTOR_ID, pod_facts
-from streamapp.placement.providers import provider
-from streamapp.protocol.report import Report
-from streamapp.spec.app import StreamApp
-from streamapp.spec.parse import from_data
+from streamapp.author.app_streams import is_embedded
+from streamapp.placement.locations.location_providers import parse_location_provider
+from streamapp.placement.locations.pod_facts import EXECUTOR_ID, pod_facts
+from streamapp.protocol.driver_report import Report
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.app_key import AppKey
@@ -95,7 +95,7 @@ def _of(pods: Iterable[Manifest], role: ObjectRole, app: Manifest | None = None)
 
 
 def _newest(app: Manifest) -> NewestGeneration:
-    parsed = from_data(app)
+    parsed = parse_data(app)
     generation = app["metadata"]["generation"]
     return NewestGeneration(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
 
@@ -134,7 +134,7 @@ async def _locations(
 ) -> dict[str, str]:
     """Where executors are, as the app wants locations told."""
     wanted = location_provider(app) if app else ""
-    of = provider(wanted) if app else None
+    of = parse_location_provider(wanted) if app else None
     if of is None or isinstance(of, Refusal):
         return {}
     known = dict(nodes)

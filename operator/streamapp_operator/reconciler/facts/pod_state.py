@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from streamapp.protocol.ending import Ending, ending
+from streamapp.protocol.termination import Termination, termination_of
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 
@@ -39,7 +39,7 @@ class PodState:
     started_at: float | None
     leaving_since: float | None  # when it should have been gone
     ended_at: float | None
-    ending: Ending | None
+    ending: Termination | None
     displaced: str  # why Kubernetes took it away: eviction, drain, preemption; empty where it did not
     trouble: str  # why it cannot start, in words; empty where nothing is known to be wrong
     unready_since: float | None  # since when it counts as not ready
@@ -86,12 +86,14 @@ def _life(metadata: Mapping[str, Any], *, ended: bool, running: bool) -> PodLife
     return PodLifecycle.LIVING if running else PodLifecycle.COMING
 
 
-def _ending(status: Mapping[str, Any], terminated: Mapping[str, Any] | None) -> Ending:
+def _ending(status: Mapping[str, Any], terminated: Mapping[str, Any] | None) -> Termination:
     if terminated is None:  # evicted before its container began, or its node was lost
         code = 0 if status.get("phase") == "Succeeded" else 1
         said = f"{status.get('reason') or 'Failed'}: {status.get('message') or 'the pod failed'}"
-        return ending(code, "" if code == 0 else said)
-    return ending(int(terminated.get("exitCode", 1)), str(terminated.get("message") or _killed(terminated)))
+        return termination_of(code, "" if code == 0 else said)
+    return termination_of(
+        int(terminated.get("exitCode", 1)), str(terminated.get("message") or _killed(terminated))
+    )
 
 
 def _killed(terminated: Mapping[str, Any]) -> str:

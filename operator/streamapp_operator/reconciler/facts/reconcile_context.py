@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from streamapp.protocol.report import Report
+from streamapp.protocol.driver_report import Report
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from streamapp.spec.app import API_VERSION, KIND
+from streamapp.spec.resource.app import API_VERSION, KIND
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 
-from streamapp.spec.kafka_settings import TOPICS
+from streamapp.spec.resource.kafka_settings import TOPICS
 
 ANSWER_SECONDS = 10.0
 _SILENT = logging.getLogger("streamapp_operator.partition_counts.kafka")

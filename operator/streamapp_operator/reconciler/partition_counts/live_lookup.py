@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from streamapp.author.streams import topics_of_system
-from streamapp.spec.app import StreamApp
-from streamapp.spec.kafka_settings import refused_settings
-from streamapp.spec.systems import Kafka
+from streamapp.author.app_streams import topics_of_system
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp.spec.resource.systems import Kafka
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.resource_kinds import SECRET
 from streamapp_operator.reconciler.partition_counts.kafka_admin import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 
 
 @dataclass(frozen=True, slots=True)

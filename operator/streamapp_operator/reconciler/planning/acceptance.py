@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.author.proposal import Proposal
-from streamapp.author.streams import is_embedded
-from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.message import MOST_BYTES, MessageTooLargeError
-from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import Change, at_least, changes, goes_on
-from streamapp.spec.marks import Effect
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.message_frame import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_changes import Change, can_apply_live, changes, paths_with_effect
+from streamapp.spec.resource.field_marks import Effect
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     AcceptedGeneration,
     DriverRefusal,
@@ -87,9 +87,9 @@ def _snapshot(
 ) -> AcceptedGeneration:
     """What shapes pods is resolved anew only by an edit that makes new pods anyway."""
     before = facts.in_force
-    keeps = before is not None and goes_on(changed)
+    keeps = before is not None and can_apply_live(changed)
     shaped = before.shape if before is not None and keeps else pod_shape(app, installation, facts.uid)
-    accepted = Accepted(app, facts.newest.generation, facts.uid)
+    accepted = AcceptedApp(app, facts.newest.generation, facts.uid)
     return AcceptedGeneration(accepted, shaped, ran=before.ran if before is not None and keeps else False)
 
 
@@ -124,7 +124,7 @@ def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
         return
     if app.spec.reset_nonce > before.accepted.app.spec.reset_nonce:
         return
-    for path in at_least(changes(before.accepted.app, app), Effect.REFUSED):
+    for path in paths_with_effect(changes(before.accepted.app, app), Effect.REFUSED):
         message = "cannot change while there is state; put it back, or raise resetNonce to give the state up"
         yield Problem(0, 0, path, message, Reason.CHANGE_REFUSED)
 

@@ -3,10 +3,10 @@
 import posixpath
 from collections.abc import Callable, Iterator
 
-from streamapp.author.streams import is_embedded
-from streamapp.spec.app import StreamApp
+from streamapp.author.app_streams import is_embedded
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.facts.default_storage_class import needs_default_class
 from streamapp_operator.reconciler.installation import Allowance, Installation
 from streamapp_operator.reconciler.planning.pod_template_rules import template_problems

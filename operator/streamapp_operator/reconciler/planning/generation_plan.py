@@ -7,15 +7,15 @@ from hashlib import blake2b
 from streamapp.author.names import checkpoint_stream, processor_names
 from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal, World, propose
-from streamapp.plan.plan import Outcome
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import ALGORITHM
+from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.conflict import layout_conflict
-from streamapp.tasks.grouper import BUILT_IN_GROUPERS
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.request import Assignment
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import ALGORITHM
+from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_conflict import layout_conflict
 from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
@@ -43,7 +43,7 @@ class GenerationPlan:
     @property
     def rejected(self) -> bool:
         """Whether the plan itself is wrong; where only the tasks are, a model that is in force may go on."""
-        return self.proposal is not None and self.proposal.plan.outcome is Outcome.REJECTED
+        return self.proposal is not None and self.proposal.plan.outcome is PlanOutcome.REJECTED
 
 
 def plan_generation(facts: Facts, app: StreamApp, generation: int) -> GenerationPlan:

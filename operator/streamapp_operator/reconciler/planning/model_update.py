@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from streamapp.author.model import KnownPlacement, next_model
 from streamapp.author.names import processor_names
-from streamapp.jobmodel.model import JobModel
-from streamapp.metadata.locality import LocalityManager
-from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.message import MessageTooLargeError
-from streamapp.protocol.wanted import Wanted, encode_wanted
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.message_frame import MessageTooLargeError
+from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
@@ -21,14 +21,14 @@ from streamapp_operator.reconciler.planning.generation_plan import GenerationPla
 class ModelUpdate:
     """What is wanted of the next driver, and how it differs from what the last one was told."""
 
-    wanted: Wanted
+    wanted: WantedState
     tasks_changed: bool = False
     processors_changed: bool = False
     grown: tuple[str, ...] = ()  # growths seen for the first time, in words
 
 
 def model_update(
-    facts: Facts, accepted: Accepted, authored: GenerationPlan | None, *, anew: bool
+    facts: Facts, accepted: AcceptedApp, authored: GenerationPlan | None, *, anew: bool
 ) -> ModelUpdate | Refusal:
     """The model for an accepted generation; `anew` places all tasks again, for no driver holds any."""
     report = facts.report
@@ -39,7 +39,7 @@ def model_update(
 
 
 def _model(
-    facts: Facts, accepted: Accepted, authored: GenerationPlan | None, anew: bool
+    facts: Facts, accepted: AcceptedApp, authored: GenerationPlan | None, anew: bool
 ) -> ModelUpdate | Refusal:
     app, desired = accepted.app, facts.desired
     before = desired.wanted.model if desired else None
@@ -57,7 +57,7 @@ def _model(
         locations = {name: place for name, place in found.locations.items() if place}
     else:
         locations = desired.wanted.locations if desired else {}
-    wanted = Wanted(accepted.hash, len(names), found.model, assignment.layout, locations)
+    wanted = WantedState(accepted.hash, len(names), found.model, assignment.layout, locations)
     try:
         encode_wanted(wanted)
     except MessageTooLargeError as error:
@@ -69,11 +69,11 @@ def _model(
 
 
 def _as_it_was(
-    facts: Facts, accepted: Accepted, before: JobModel | None, names: tuple[str, ...]
+    facts: Facts, accepted: AcceptedApp, before: JobModel | None, names: tuple[str, ...]
 ) -> ModelUpdate:
     """Without tasks of today the model in force stays; without any the driver is the author."""
     if facts.desired is None or before is None:
-        return ModelUpdate(Wanted(accepted.hash, len(names)))
+        return ModelUpdate(WantedState(accepted.hash, len(names)))
     return ModelUpdate(replace(facts.desired.wanted, spec_hash=accepted.hash))
 
 

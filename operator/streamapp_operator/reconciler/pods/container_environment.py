@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 
 CODE_VOLUME = "streamapp-code"
 CODE_MOUNT = "/opt/streamapp/code"

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from streamapp.author.streams import is_embedded
-from streamapp.protocol import places
-from streamapp.spec.app import StreamApp
+from streamapp.author.app_streams import is_embedded
+from streamapp.protocol import message_names
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector
@@ -48,7 +48,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         ],
         "resources": _resources(app, installation),
         "securityContext": container_security(),
-        "terminationMessagePath": places.TERMINATION,
+        "terminationMessagePath": message_names.TERMINATION,
         "terminationMessagePolicy": "File",
         "volumeMounts": [*mounts, *state.mounts, *code_mounts, *secret_mounts],
     }

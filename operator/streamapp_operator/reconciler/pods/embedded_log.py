@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from streamapp.author.streams import is_embedded
-from streamapp.placement.pods import STATE_VOLUME as VOLUME
-from streamapp.spec.app import StreamApp
+from streamapp.author.app_streams import is_embedded
+from streamapp.placement.locations.pod_facts import STATE_VOLUME as VOLUME
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, owner_reference
 from streamapp_operator.reconciler.pods.state_volume import STATE_MOUNT, StateVolume

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, object_labels, role_selector

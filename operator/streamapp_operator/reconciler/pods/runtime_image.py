@@ -1,6 +1,6 @@
 """The image that an app runs in, and how it is pulled: what the app says, else the installation."""
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 
 

@@ -1,6 +1,6 @@
 """Spark's settings on a cluster: what the engine's promises rest on, and what the app asks for beside it."""
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.pods import runtime_image

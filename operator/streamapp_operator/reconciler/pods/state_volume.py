@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.placement.pods import STATE_VOLUME as VOLUME
-from streamapp.spec.app import StreamApp
-from streamapp.spec.state import State
+from streamapp.placement.locations.pod_facts import STATE_VOLUME as VOLUME
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.state import State
 from streamapp_operator.controller.client.labels import APP_LABEL
 
 STATE_MOUNT = "/var/lib/streamapp/state"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 
 SECRETS_MOUNT = "/etc/streamapp/secrets"
 

@@ -3,9 +3,9 @@
 from hashlib import blake2b
 from typing import Any
 
-from streamapp.jobmodel.content import content_hash
-from streamapp.jobmodel.model import JobModel
-from streamapp.plan.plan import Outcome, Plan
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.model_content import content_hash
+from streamapp.plan.partition_plan import Plan, PlanOutcome
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, history_status
 from streamapp_operator.reconciler.findings import Findings
@@ -63,7 +63,7 @@ def _plan(view: Findings) -> dict[str, Any] | None:
         return before
     plan = authored.proposal.plan
     return {
-        "outcome": "accepted" if plan.outcome is Outcome.ACCEPTED else "rejected",
+        "outcome": "accepted" if plan.outcome is PlanOutcome.ACCEPTED else "rejected",
         "streams": len(plan.streams),
         "joins": len(plan.joins),
         "hash": plan_hash(plan),

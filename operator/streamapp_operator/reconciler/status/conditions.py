@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamapp.protocol.report import State
+from streamapp.protocol.driver_report import DriverState
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -147,12 +147,12 @@ def _ready(view: Findings) -> Iterator[AppCondition]:
         text = pod.trouble or f"driver {pod.name} is being started"
         yield false_condition(ConditionType.READY, ConditionReason.DRIVER_PENDING, text, generation)
     report = view.report
-    if report is not None and report.state is State.WAITING and not view.embedded:
+    if report is not None and report.state is DriverState.WAITING and not view.embedded:
         have, want = sum(bool(seat.executor) for seat in report.binding.values()), _processors(view)
         if have < want:
             text = f"{have} of {want} executors are there"
             yield false_condition(ConditionType.READY, ConditionReason.EXECUTORS_MISSING, text, generation)
-    if report is None or report.state in {State.STARTING, State.WAITING}:
+    if report is None or report.state in {DriverState.STARTING, DriverState.WAITING}:
         text = "the driver has not got to its first batch"
         yield false_condition(ConditionType.READY, ConditionReason.DRIVER_STARTING, text, generation)
         return
@@ -160,7 +160,7 @@ def _ready(view: Findings) -> Iterator[AppCondition]:
         yield false_condition(
             ConditionType.READY, ConditionReason.ENDING, "all is done, and the driver ends", generation
         )
-    if report.state is State.RESTORING:
+    if report.state is DriverState.RESTORING:
         text = f"{report.progress.restoring} tasks bring back their state"
         yield false_condition(ConditionType.READY, ConditionReason.RESTORING, text, generation)
     yield false_condition(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from streamapp.spec.config_keys import KEYS
-from streamapp.spec.fields import parts
-from streamapp.spec.marks import Effect
+from streamapp.spec.resource.config_keys import KEYS
+from streamapp.spec.resource.field_marks import Effect
+from streamapp.spec.schema.fields import parts
 from streamapp_operator.reconciler.status.phase import PHASE_TEXTS, Phase
 from streamapp_operator.reconciler.status.reason_texts import CONDITION_TEXTS, REASON_TEXTS
 

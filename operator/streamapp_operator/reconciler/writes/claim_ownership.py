@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference

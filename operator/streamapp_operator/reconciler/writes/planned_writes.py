@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from streamapp.jobmodel.model import JobModel
-from streamapp.metadata.locality import LocalityManager
-from streamapp.protocol import places
-from streamapp.protocol.accepted import encode_accepted
-from streamapp.protocol.report import Report
-from streamapp.protocol.wanted import Wanted, encode_wanted
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.protocol import message_names
+from streamapp.protocol.accepted_app import encode_accepted
+from streamapp.protocol.driver_report import Report
+from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STATEFUL_SET
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
@@ -115,7 +115,7 @@ def _told_now(view: Findings, modelled: ModelUpdate) -> bool:
     return _for_driver(view, modelled.wanted) != desired.wanted or beside != desired.accepted
 
 
-def _for_driver(view: Findings, wanted: Wanted) -> Wanted:
+def _for_driver(view: Findings, wanted: WantedState) -> WantedState:
     """Addressed to the driver that lives, which knows itself by the generation that it was started with."""
     pod = view.driving.pod
     runs = (
@@ -126,7 +126,7 @@ def _for_driver(view: Findings, wanted: Wanted) -> Wanted:
     return replace(wanted, spec_hash=runs.accepted.hash) if runs is not None else wanted
 
 
-def _job_model(view: Findings, wanted: Wanted, incarnation: int) -> Manifest:
+def _job_model(view: Findings, wanted: WantedState, incarnation: int) -> Manifest:
     """With the newest accepted app beside it, for what a driver takes up without a restart."""
     desired, target = view.facts.desired, view.target
     nonce = target.accepted.app.spec.reset_nonce if target else 0
@@ -135,7 +135,7 @@ def _job_model(view: Findings, wanted: Wanted, incarnation: int) -> Manifest:
         view.facts.manifest, encode_wanted(wanted), nonce, incarnation, was_reset=was_reset
     )
     if target is not None:
-        manifest["data"][places.ACCEPTED] = encode_accepted(target.accepted)
+        manifest["data"][message_names.ACCEPTED] = encode_accepted(target.accepted)
     return manifest
 
 

@@ -19,14 +19,14 @@ from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkee
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.orders import SidePartition
 from streamapp_runtime.lanes.timekeeping import Timekeeping
-from streamapp_runtime.systems.system import Span, System
+from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
 
 
 @dataclass(slots=True)
 class Backlog:
     """The records that an app has before it."""
 
-    system: System
+    system: StreamSystem
     ledger: CheckpointStream
     launch: Launch
     clock: Callable[[], float] = time.time  # as splits are stamped
@@ -133,7 +133,7 @@ class Backlog:
             keeping.partitions, checkpoints, self.launch.shared, layout, keeping.turn
         )
 
-    def _spans(self, partitions: Collection[Partition]) -> dict[Partition, Span]:
+    def _spans(self, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
         topics = self.launch.topics
         asked = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
         spans = self.system.spans(set(asked.values()))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT, CheckpointStream
 from streamapp_runtime.driver.failures import FinalFailureError
-from streamapp_runtime.systems.system import Span, System
+from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
 
 SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
@@ -18,7 +18,7 @@ LOOK_SECONDS = 5.0
 class DataLoss:
     """What an app does when records that it had not read are gone."""
 
-    system: System
+    system: StreamSystem
     ledger: CheckpointStream
     topics: Mapping[str, str]  # stream -> topic, of all that tasks read by position
     goes_on: bool  # from the oldest record; else the app ends
@@ -28,7 +28,7 @@ class DataLoss:
     _looked: float = float("-inf")
 
     def given_up(
-        self, positions: Mapping[tuple[str, Partition], int], spans: Mapping[Partition, Span]
+        self, positions: Mapping[tuple[str, Partition], int], spans: Mapping[Partition, OffsetSpan]
     ) -> bool:
         """Whether positions were given up, where nothing can be read; HopelessError where none may be."""
         now = self.clock()

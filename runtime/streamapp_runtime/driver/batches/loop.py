@@ -34,7 +34,12 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, alloca
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
 from streamapp_runtime.program.messages import told
-from streamapp_runtime.systems.system import FencedError, System, UnavailableError, UnknownStreamError
+from streamapp_runtime.systems.stream_system import (
+    FencedError,
+    StreamSystem,
+    UnavailableError,
+    UnknownStreamError,
+)
 
 
 @dataclass(slots=True)
@@ -42,7 +47,7 @@ class Loop:
     """One driver's batches, one after the other."""
 
     session: SparkSession
-    system: System
+    system: StreamSystem
     ledger: CheckpointStream
     launch: Launch
     rows: int

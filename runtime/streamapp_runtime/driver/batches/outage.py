@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from streamapp_runtime.systems.system import DeniedError, FullError, UnavailableError
+from streamapp_runtime.systems.stream_system import DeniedError, FullError, UnavailableError
 
 MOST_SECONDS = 300.0
 """How long a system may be away before the app gives up; whoever started it may start it again."""

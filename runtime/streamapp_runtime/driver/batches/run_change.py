@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.protocol.report import Warned
+from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -27,7 +27,7 @@ class RunChange:
     version: int  # of the model that runs now
     lanes: Lanes  # as they are assigned now
     moved: int = 0  # tasks that have another processor than before
-    warnings: tuple[Warned, ...] = ()  # all that stand
+    warnings: tuple[ReportedWarning, ...] = ()  # all that stand
 
 
 def model_switched(before: Launch, was: Lanes, after: Launch, why: Sequence[str]) -> RunChange:
@@ -60,7 +60,7 @@ def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[
     return RunChange(ChangeKind.SPEC, text, launch.model.version, lanes)
 
 
-def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[Warned, ...]) -> RunChange:
+def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
     told = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
     text = f"the app goes on as it is: {told}" if warnings else "nothing is refused any more"

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streamapp.adjunct.gate import Gate, gate
-from streamapp.adjunct.succession import waits_for_older
+from streamapp.side_inputs.bootstrap_gate import BootstrapGate, bootstrap_gate
+from streamapp.side_inputs.growth_order import waits_for_older
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTables
@@ -15,7 +15,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.orders import Report, SharedOrder, SidePartition
 from streamapp_runtime.program.operations import declared
-from streamapp_runtime.systems.system import Span
+from streamapp_runtime.systems.stream_system import OffsetSpan
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class SideInputProgress:
         shared = [p for table in self.launch.broadcasts for p in table.partitions]
         return [p for parts in self._own().values() for p in parts] + shared
 
-    def start(self, spans: Mapping[Partition, Span]) -> None:
+    def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
         """Note how far tables have to be filled before they are joined, where that is not known yet."""
         bootstrap = self.launch.course.bootstrap
         self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
@@ -56,7 +56,7 @@ class SideInputProgress:
     def left(self) -> int:
         """How many records main inputs still wait for, about: as many offsets have to be passed."""
         return sum(
-            Gate({p: self.ends[p] for p in parts if p in self.ends}).left(
+            BootstrapGate({p: self.ends[p] for p in parts if p in self.ends}).left(
                 self.contained.get(task, {}), self.held.get(task, ())
             )
             for task, parts in self._of_tasks().items()
@@ -90,7 +90,7 @@ class SideInputProgress:
         if self.sharing.settled != before:
             self.known = {}  # now some tasks fill broadcast tables too
 
-    def demands(self, spans: Mapping[Partition, Span]) -> Iterator[PendingRange]:
+    def demands(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
         """What could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
@@ -112,7 +112,10 @@ class SideInputProgress:
         found = set(self.sharing.waiting(self._filled))
         for task, parts in self._own().items():
             ends = {p: self.ends[p] for p in parts if p in self.ends}
-            wanted, held = gate(ends, positions.of_tasks.get(task, {})), self.held.get(task, frozenset())
+            wanted, held = (
+                bootstrap_gate(ends, positions.of_tasks.get(task, {})),
+                self.held.get(task, frozenset()),
+            )
             if wanted.waits(self.contained.get(task, {}), held) or held & bootstrap:
                 found.add(task)
         return frozenset(found)

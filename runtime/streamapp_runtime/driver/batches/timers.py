@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.control.message import NO_BOUND
+from streamapp.control.control_message import NO_BOUND
 from streamapp_runtime.lanes.orders import Report
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.author.names import CHECKPOINT
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.layout_codec import decode, encode
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import DRIVER, Checkpoint
@@ -15,7 +15,7 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, OWNER, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, RESET, StateReset, ends_of
 from streamapp_runtime.incarnation import Incarnation, check_newest, decoded
-from streamapp_runtime.systems.system import FencedError, StreamOptions, System
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, StreamSystem
 
 LAYOUT = b"\x00layout"
 """The key of the layout: what decides which task holds the state of which keys lies with the checkpoints."""
@@ -47,7 +47,7 @@ class LayoutUnreadableError(Exception):
 class CheckpointStream:
     """One app's checkpoint stream, as one driver sees it."""
 
-    system: System
+    system: StreamSystem
     stream: str
     run_id: str = ""
     incarnation: int = 0
@@ -127,7 +127,7 @@ class CheckpointStream:
     def remember(self, layout: Layout) -> None:
         """Write the layout, before any state that rests on it."""
         if layout != self.layout:
-            self._write(LAYOUT, encode(layout).encode())
+            self._write(LAYOUT, encode_layout(layout).encode())
             self.layout = layout
 
     def expect(self, writers: Iterable[str]) -> None:
@@ -200,7 +200,7 @@ class CheckpointStream:
     def _read(self) -> None:
         found: Mapping[bytes, bytes] = self.system.latest(self.stream)
         if LAYOUT in found:
-            layout = decode(found[LAYOUT].decode())
+            layout = decode_layout(found[LAYOUT].decode())
             if isinstance(layout, Refusal):
                 raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
             self.layout = layout

@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.author.names import checkpoint_stream
-from streamapp.tasks.layout_codec import decode as decode_layout
+from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.operations.distinct import last_of_each
 from streamapp_runtime.rows.decode import decode
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class TaskRows:
 
 
 def committed_rows(
-    system: System, application_id: str, table: KnownTable, key: bytes | None
+    system: StreamSystem, application_id: str, table: KnownTable, key: bytes | None
 ) -> Iterator[TaskRows]:
     """The rows of each task that has any, or the row of one key."""
     ledger = system.latest(checkpoint_stream(application_id))
@@ -50,7 +50,7 @@ def committed_rows(
 
 
 def _entries(
-    system: System, partition: Partition, end: int, key: bytes | None
+    system: StreamSystem, partition: Partition, end: int, key: bytes | None
 ) -> tuple[pa.BinaryArray, pa.BinaryArray]:
     """The newest value of every key that was not deleted."""
     start = min(system.spans([partition])[partition].oldest, end)

@@ -8,10 +8,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp.protocol.accepted import Accepted
-from streamapp.spec.app import StreamApp
+from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 
 OWNER = b"\x00owner"
@@ -26,7 +26,7 @@ class Ownership:
     take_over: bool = False
 
     @classmethod
-    def of_cluster(cls, accepted: Accepted) -> "Ownership":
+    def of_cluster(cls, accepted: AcceptedApp) -> "Ownership":
         """Of an app that an operator launched. It goes by its name: made anew it is the same app."""
         metadata = accepted.app.metadata
         name = f"{metadata.namespace}/{metadata.name}" if accepted.owner else ""

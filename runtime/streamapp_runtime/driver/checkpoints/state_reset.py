@@ -7,10 +7,10 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from streamapp.protocol.accepted import Accepted
-from streamapp.spec.app import StreamApp
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.system import System, UnavailableError
+from streamapp_runtime.systems.stream_system import StreamSystem, UnavailableError
 
 RESET = b"\x00reset"
 """The key of which reset was the last one, and for whom."""
@@ -26,7 +26,7 @@ class StateReset:
     owner: str = ""  # the uid of the resource; empty for a run that is started by hand
 
     @classmethod
-    def of_cluster(cls, accepted: Accepted) -> "StateReset":
+    def of_cluster(cls, accepted: AcceptedApp) -> "StateReset":
         """Of an app that an operator launched."""
         return cls(accepted.app.spec.reset_nonce, accepted.owner)
 
@@ -56,7 +56,7 @@ NEVER = StateReset()
 
 
 def ends_of(
-    system: System, prefix: str, pause: Callable[[float], None], clock: Callable[[], float]
+    system: StreamSystem, prefix: str, pause: Callable[[float], None], clock: Callable[[], float]
 ) -> dict[Partition, int]:
     """Where the streams of an app end, once all that was open in them is void."""
     found = {name: count for name, count in system.streams().items() if name.startswith(prefix)}

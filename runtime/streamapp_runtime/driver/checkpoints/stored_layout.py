@@ -1,15 +1,15 @@
 """What an app has left with its streams, for who only wants to know: nothing is taken over, or waited for."""
 
-from streamapp.tasks.layout import Layout
-from streamapp.tasks.layout_codec import decode
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import DRIVER
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
 from streamapp_runtime.incarnation import decoded
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
-def stored_layout(system: System, checkpoints: str) -> tuple[Layout | None, str]:
+def stored_layout(system: StreamSystem, checkpoints: str) -> tuple[Layout | None, str]:
     """The layout and the run that lie in this checkpoint stream; none where no driver has been."""
     if system.partitions(checkpoints) is None:
         return None, ""
@@ -18,7 +18,7 @@ def stored_layout(system: System, checkpoints: str) -> tuple[Layout | None, str]
     text = found.get(LAYOUT)
     if text is None:
         return None, run
-    layout = decode(text.decode())
+    layout = decode_layout(text.decode())
     if isinstance(layout, Refusal):
         raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
     return layout, run

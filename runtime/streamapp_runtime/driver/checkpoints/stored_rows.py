@@ -8,22 +8,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
-from streamapp_runtime.formats.types import arrow_schema
+from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.sealed import FOLDER
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.decode import decode
-from streamapp_runtime.stores.directory import state_directory, tables_found, tasks_found
-from streamapp_runtime.stores.opening import StoreKind
-from streamapp_runtime.stores.peek import peek
-from streamapp_runtime.stores.snapshot import open_snapshot
+from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
+from streamapp_runtime.stores.live_copy import open_live_copy
 from streamapp_runtime.stores.store import Store
+from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 
 def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
     """What rows see: the last whole version where rows come as versions, else the store."""
     numbers = [int(found.name[1:]) for found in directory.glob(f"{FOLDER}/v*") if found.name[1:].isdecimal()]
     if not numbers:
-        return peek(kind, directory)
+        return open_live_copy(kind, directory)
     return closing(open_snapshot(kind, directory / FOLDER / f"v{max(numbers)}"))
 
 

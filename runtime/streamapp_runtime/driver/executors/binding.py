@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from streamapp.placement.location import same_location
+from streamapp.placement.locations.location_id import same_location
 
 
 def bind_executors(

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.placement.pods import EXECUTOR_ID, pod_facts
-from streamapp.placement.providers import Provider, provider
+from streamapp.placement.locations.location_providers import LocationProvider, parse_location_provider
+from streamapp.placement.locations.pod_facts import EXECUTOR_ID, pod_facts
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.carriers.api_server import TROUBLE
+from streamapp_runtime.transport.kubernetes_api import API_ERRORS
 
 Pods = Callable[[], list[dict[str, Any]]]
 ExecutorLocations = Callable[[Collection[str]], Mapping[str, str]]
@@ -23,7 +23,7 @@ def executor_locations(
     pods: Pods, location: str, clock: Callable[[], float] = time.monotonic
 ) -> ExecutorLocations:
     """The places of an app's executors, told as `placement.location` says; nobody's where it says nothing."""
-    of = provider(location)
+    of = parse_location_provider(location)
     return no_locations if isinstance(of, Refusal) else PodLocations(pods, of, clock)
 
 
@@ -37,7 +37,7 @@ class PodLocations:
     """The places of executors; one that was seen is not asked for again, since no pod ever moves."""
 
     pods: Pods
-    of: Provider
+    of: LocationProvider
     clock: Callable[[], float]
     _known: dict[str, str] = field(default_factory=dict)
     _asked: float = float("-inf")
@@ -52,6 +52,6 @@ class PodLocations:
     def _told(self) -> dict[str, str]:
         try:
             found = [(one["metadata"].get("labels") or {}, self.of(pod_facts(one))) for one in self.pods()]
-        except TROUBLE:
+        except API_ERRORS:
             return {}  # an API server that is away holds nobody up
         return {labels[EXECUTOR_ID]: str(place) for labels, place in found if place and EXECUTOR_ID in labels}

@@ -8,13 +8,13 @@ where it is until the next model.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.placement.placement import Placement
+from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 
 Lanes = Mapping[str, tuple[str, ...]]
 """Processor -> its tasks."""
 
-PlaceTasks = Callable[[Collection[str], Mapping[str, str]], Placement | Refusal]
+PlaceTasks = Callable[[Collection[str], Mapping[str, str]], TaskPlacement | Refusal]
 """Places all tasks on these processors; given the processor of each task before."""
 
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from streamapp.adjunct.gate import gate
-from streamapp.adjunct.writers import writers
+from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
+from streamapp.side_inputs.broadcast_writers import broadcast_writers
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.fill_progress import ContainedPositions, FillProgress
@@ -79,7 +79,7 @@ class BroadcastTables:
             if name and report.location:
                 self._locations[name] = report.location
         if self.lanes and self._locations.keys() == self.lanes.keys():
-            self._writers = writers(self._locations, self._writers)
+            self._writers = broadcast_writers(self._locations, self._writers)
         for report in reports:
             for table, version in report.published.items():
                 self._note(report.task, self._locations[owners[report.task]], table, version, contained)
@@ -210,7 +210,7 @@ class BroadcastTables:
     ) -> bool:
         wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
         seen = {p: self.seen[table.name, p] for p in wanted if (table.name, p) in self.seen}
-        return gate(wanted, seen).waits(positions, filled.held_of(self.lanes[name][0]))
+        return bootstrap_gate(wanted, seen).waits(positions, filled.held_of(self.lanes[name][0]))
 
     def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
         known = filled.contained.get(self.lanes[name][0], {})

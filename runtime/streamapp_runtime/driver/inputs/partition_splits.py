@@ -8,24 +8,24 @@ task is past them.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from streamapp.tasks.opening import waits
+from streamapp.tasks.expansion.split_waits import split_waits
+from streamapp.tasks.layouts.split import Split, is_split_due, settle_split
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.split import Split, is_due, settled
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 def settle_splits(
-    ledger: CheckpointStream, system: System, topics: Mapping[str, str], now: float, delay: float
+    ledger: CheckpointStream, system: StreamSystem, topics: Mapping[str, str], now: float, delay: float
 ) -> tuple[Split, ...]:
     """Take the ends of old partitions whose time has come; all splits that there are."""
     layout = ledger.layout
     if layout is None or not layout.splits:
         return ()
-    due = [split for split in layout.splits if is_due(split, now, delay)]
+    due = [split for split in layout.splits if is_split_due(split, now, delay)]
     if due:
-        known = {split: settled(split, _ends(split, system, topics)) for split in due}
+        known = {split: settle_split(split, _ends(split, system, topics)) for split in due}
         ledger.remember(replace(layout, splits=tuple(known.get(one, one) for one in layout.splits)))
     return ledger.layout.splits if ledger.layout else ()
 
@@ -45,11 +45,11 @@ def past_splits(
     return [
         demand
         for demand in found
-        if not waits(demand.partition, tasks[demand.task], splits, read.get(demand.task, {}))
+        if not split_waits(demand.partition, tasks[demand.task], splits, read.get(demand.task, {}))
     ]
 
 
-def _ends(split: Split, system: System, topics: Mapping[str, str]) -> dict[Partition, int]:
+def _ends(split: Split, system: StreamSystem, topics: Mapping[str, str]) -> dict[Partition, int]:
     asked = {
         Partition(topics.get(split.stream, split.stream), index): Partition(split.stream, index)
         for index in range(split.before)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
-from streamapp_runtime.systems.system import Span
+from streamapp_runtime.systems.stream_system import OffsetSpan
 
 BOOTSTRAP_SHARE = 4
 """A quarter of the budget is kept for tables that are being filled, however much else there is to read."""
@@ -43,7 +43,7 @@ class PendingRange:
 def pending_ranges(
     tasks: Mapping[str, Collection[Partition]],
     positions: ReadPositions,
-    spans: Mapping[Partition, Span],
+    spans: Mapping[Partition, OffsetSpan],
 ) -> list[PendingRange]:
     """Everything that could be read now."""
     found = []

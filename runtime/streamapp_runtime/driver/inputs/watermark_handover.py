@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from streamapp.control.bookkeeping import Bookkeeping
-from streamapp.control.bookkeeping_codec import decode, encode
-from streamapp.control.upstream import Upstream
-from streamapp.tasks.layout import Layout
+from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
+from streamapp.control.upstream import UpstreamProgress
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError
@@ -28,13 +28,13 @@ def inherited_bookkeeping(
     heard = _Heard(checkpoints, turn)
     found = {}
     for task, partitions in tasks.items():
-        books: dict[Partition, Upstream] = {}
+        books: dict[Partition, UpstreamProgress] = {}
         for partition in partitions:
             upstream = None if partition in shared else heard.by_another(task, partition, layout)
             if upstream is not None:
                 books[partition] = upstream
         if books:
-            found[task] = encode(Bookkeeping(heard.at, books))
+            found[task] = encode_bookkeeping(Bookkeeping(heard.at, books))
     return found
 
 
@@ -56,7 +56,7 @@ class _Heard:
                 if other is None or self._position(task, partition) > self._position(other, partition):
                     self._furthest[partition] = task
 
-    def by_another(self, task: str, partition: Partition, layout: Layout | None) -> Upstream | None:
+    def by_another(self, task: str, partition: Partition, layout: Layout | None) -> UpstreamProgress | None:
         """What a task has to take over of a partition; None where it knows all itself, or nobody anything."""
         owner = self._furthest.get(partition)
         if owner is not None:
@@ -79,7 +79,7 @@ class _Heard:
 
 
 def _decoded(text: str) -> Bookkeeping:
-    books = decode(text)
+    books = decode_bookkeeping(text)
     if isinstance(books, Refusal):
         raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
     return books

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from streamapp.author.monitoring import settle_seconds
-from streamapp.spec.app import StreamApp
-from streamapp.spec.changes import changes, goes_on
-from streamapp.spec.durations import milliseconds
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.field_changes import can_apply_live, changes
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.start.event_time import control_interval
 from streamapp_runtime.driver.start.launch import Launch
@@ -13,7 +13,7 @@ from streamapp_runtime.driver.start.launch import Launch
 
 def is_live(before: StreamApp, after: StreamApp) -> bool:
     """Whether an app that runs can go on as another generation of itself."""
-    return before.application_id == after.application_id and goes_on(changes(before, after))
+    return before.application_id == after.application_id and can_apply_live(changes(before, after))
 
 
 def apply_edit(loop: Loop, app: StreamApp) -> None:

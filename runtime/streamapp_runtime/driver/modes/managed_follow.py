@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.author.monitoring import growth_interval
-from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.report import Warned
-from streamapp.protocol.wanted import Wanted
-from streamapp.spec.changes import changes
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.driver_report import ReportedWarning
+from streamapp.protocol.wanted_state import WantedState
+from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.carriers.carrier import Carrier
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange, change_refused, model_switched, spec_edited
@@ -20,7 +19,8 @@ from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.driver.start.live_world import counts_of
-from streamapp_runtime.systems.system import FencedError
+from streamapp_runtime.systems.stream_system import FencedError
+from streamapp_runtime.transport.message_transport import MessageTransport
 
 LOOK_SECONDS = 0.5
 
@@ -30,15 +30,15 @@ class ManagedFollower:
     """One driver under an operator."""
 
     loop: Loop
-    accepted: Accepted  # with which it was started, and by which it is called
-    carrier: Carrier
+    accepted: AcceptedApp  # with which it was started, and by which it is called
+    carrier: MessageTransport
     workforce: ExecutorPool
     pod: str
     changed: Callable[[RunChange], None]
-    taken: Wanted | None  # the last one that was looked at, taken up or refused
+    taken: WantedState | None  # the last one that was looked at, taken up or refused
     counts: Mapping[str, int] = field(default_factory=dict)
-    warnings: tuple[Warned, ...] = ()
-    edited: Accepted | None = None  # a later generation that was taken up since
+    warnings: tuple[ReportedWarning, ...] = ()
+    edited: AcceptedApp | None = None  # a later generation that was taken up since
     _last: BatchResult | None = None
     _looked: float = float("-inf")
     _counted: float = float("-inf")
@@ -73,7 +73,7 @@ class ManagedFollower:
         )
 
     @property
-    def _goes_by(self) -> Accepted:
+    def _goes_by(self) -> AcceptedApp:
         return self.edited or self.accepted
 
     def _attune(self) -> None:
@@ -114,7 +114,7 @@ class ManagedFollower:
         after = launch_wanted(before.site, loop.session, wanted, model, before)
         self.taken = wanted
         if isinstance(after, Refusal):
-            self.warnings = (Warned(after.reason, after.path, after.message, model.version),)
+            self.warnings = (ReportedWarning(after.reason, after.path, after.message, model.version),)
             self.changed(change_refused(before, was, self.warnings))
             self.tell()
             return False

@@ -7,14 +7,13 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.app_streams import is_embedded
 from streamapp.author.names import checkpoint_stream
-from streamapp.author.streams import is_embedded
-from streamapp.protocol.accepted import Accepted
-from streamapp.protocol.report import Report, State, Warned
-from streamapp.protocol.wanted import Wanted
-from streamapp.spec.durations import milliseconds
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.driver_report import DriverState, Report, ReportedWarning
+from streamapp.protocol.wanted_state import WantedState
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.carriers.carrier import Carrier
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
@@ -37,7 +36,8 @@ from streamapp_runtime.driver.start.launch import Launch, first_launch
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.lanes import tables_file
-from streamapp_runtime.systems.system import FencedError
+from streamapp_runtime.systems.stream_system import FencedError
+from streamapp_runtime.transport.message_transport import MessageTransport
 
 MODEL_SECONDS = 300.0
 """How long a driver waits for a model that it can take."""
@@ -49,9 +49,9 @@ class StoppedError(Exception):
 
 
 def run_managed(
-    accepted: Accepted,
+    accepted: AcceptedApp,
     post: PodEnvironment,
-    carrier: Carrier,
+    carrier: MessageTransport,
     stop: StopFlag,
     hearers: Listeners,
     places: ExecutorLocations = no_locations,
@@ -61,7 +61,7 @@ def run_managed(
     RefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
     app = accepted.app
-    carrier.report(_beginning(accepted, post.pod, State.STARTING))
+    carrier.report(_beginning(accepted, post.pod, DriverState.STARTING))
     if problems := unsupported_fields(app):
         raise AppRefusedError(problems)
     home = replace(storage_of(app, post.state, post.secrets), state=post.state / "state")
@@ -85,7 +85,7 @@ def run_managed(
         tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
         loop = _loop(session, ready, hearers, places)
         beside = ManagedFollower(loop, accepted, carrier, force, post.pod, hearers.changed, wanted)
-        carrier.report(replace(_beginning(accepted, post.pod, State.WAITING), run_id=ledger.run_id))
+        carrier.report(replace(_beginning(accepted, post.pod, DriverState.WAITING), run_id=ledger.run_id))
         force.call(len(ready.lanes))
         start_loop(loop)
         serve(loop, beside, stop, hearers.heard, with_compaction(system, hearers.idle))
@@ -120,12 +120,12 @@ def _loop(session: SparkSession, ready: Launch, hearers: Listeners, places: Exec
 def _first(
     site: AppContext,
     session: SparkSession,
-    accepted: Accepted,
+    accepted: AcceptedApp,
     post: PodEnvironment,
-    carrier: Carrier,
+    carrier: MessageTransport,
     stop: StopFlag,
-    wanted: Wanted,
-) -> tuple[Launch, Wanted]:
+    wanted: WantedState,
+) -> tuple[Launch, WantedState]:
     """The first model that can be taken; of one that contradicts the state the operator is told why."""
     while True:
         if wanted.model is None:  # there is state that only the driver can look into: it makes the first one
@@ -135,22 +135,24 @@ def _first(
             return found, wanted
         carrier.report(
             replace(
-                _beginning(accepted, post.pod, State.STARTING),
+                _beginning(accepted, post.pod, DriverState.STARTING),
                 incarnation=site.ledger.incarnation,
                 run_id=site.ledger.run_id,
                 layout=site.ledger.layout,
-                warnings=(Warned(found.reason, found.path, found.message, wanted.model.version),),
+                warnings=(ReportedWarning(found.reason, found.path, found.message, wanted.model.version),),
             )
         )
         wanted = _awaited(carrier, accepted, stop, wanted)
 
 
-def _beginning(accepted: Accepted, pod: str, state: State) -> Report:
+def _beginning(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
     """What a driver can say before it has a model."""
     return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)
 
 
-def _awaited(carrier: Carrier, accepted: Accepted, stop: StopFlag, other_than: Wanted | None) -> Wanted:
+def _awaited(
+    carrier: MessageTransport, accepted: AcceptedApp, stop: StopFlag, other_than: WantedState | None
+) -> WantedState:
     """What is wanted of a driver of this app."""
     deadline = time.monotonic() + MODEL_SECONDS
     while time.monotonic() < deadline:

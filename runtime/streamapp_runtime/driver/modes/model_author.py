@@ -11,14 +11,14 @@ from pyspark.sql import SparkSession
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import growth_interval
 from streamapp.author.names import processor_names
-from streamapp.protocol.report import Warned
+from streamapp.protocol.driver_report import ReportedWarning
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.executors.lane_assignment import Lanes, processor_by_task
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import draft_model
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
-from streamapp_runtime.systems.system import UnavailableError
+from streamapp_runtime.systems.stream_system import UnavailableError
 
 Counts = Mapping[str, int | None]
 
@@ -31,7 +31,7 @@ class ModelAuthor:
     here: str
     clock: Callable[[], float]  # seconds, for periods
     now: Callable[[], float]  # seconds since the epoch, for splits
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[ReportedWarning, ...] = ()
     _counted: float = float("-inf")
     _refused: tuple[Counts, tuple[str, ...]] | None = None  # what was refused last, not to be asked again
 
@@ -55,7 +55,7 @@ class ModelAuthor:
             made = self._made(launch, lanes, session, names)
         except AppRefusedError as error:
             self._refused = counts, names
-            self.warnings = tuple(Warned(p.reason, p.path, p.message) for p in error.problems)
+            self.warnings = tuple(ReportedWarning(p.reason, p.path, p.message) for p in error.problems)
             return None
         self.warnings, self._refused = (), None
         return made, _why(launch, made)

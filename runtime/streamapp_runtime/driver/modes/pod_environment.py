@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from streamapp.protocol.places import ACCEPTED
+from streamapp.protocol.message_names import ACCEPTED
 
 SPARK: Final = "spark.json"
 SECRETS: Final = Path("/etc/streamapp/secrets")

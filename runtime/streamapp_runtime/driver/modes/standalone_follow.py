@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from streamapp.protocol.accepted import spec_hash
-from streamapp_runtime.carriers.carrier import Carrier
+from streamapp.protocol.accepted_app import spec_hash
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange, change_refused, model_switched
@@ -14,7 +13,8 @@ from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
-from streamapp_runtime.systems.system import FencedError
+from streamapp_runtime.systems.stream_system import FencedError
+from streamapp_runtime.transport.message_transport import MessageTransport
 
 LOOK_SECONDS = 0.5
 """How often wishes are looked for."""
@@ -27,7 +27,7 @@ class StandaloneFollower:
     loop: Loop
     author: ModelAuthor
     workforce: ExecutorPool
-    carrier: Carrier
+    carrier: MessageTransport
     places: LocalityMemory
     processors: int  # as many as the run began with
     changed: Callable[[RunChange], None]

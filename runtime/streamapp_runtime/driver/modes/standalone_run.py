@@ -11,10 +11,9 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from streamapp.author.names import checkpoint_stream
-from streamapp.spec.app import StreamApp
-from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
-from streamapp_runtime.carriers.files import Files, folder_of
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
@@ -32,9 +31,10 @@ from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.lanes import tables_file
-from streamapp_runtime.stores.directory import quoted
-from streamapp_runtime.systems.connection import SettingsUnfitError, open_system
-from streamapp_runtime.systems.system import FencedError, System, UnfitStreamError
+from streamapp_runtime.stores.directories.state_directory import quoted
+from streamapp_runtime.systems.connection import InvalidSettingsError, open_system
+from streamapp_runtime.systems.stream_system import FencedError, StreamSystem, UnfitStreamError
+from streamapp_runtime.transport.file_transport import FileTransport, message_folder
 
 POLL_SECONDS = 0.05
 TIDY_SECONDS = 60.0
@@ -89,7 +89,7 @@ def run_standalone(
     settled(session)
     here = gethostname()
     places = LocalityMemory.in_folder(home.state.parent / "places" / quoted(app.application_id), here)
-    carrier = Files(folder_of(home.state, app.application_id))
+    carrier = FileTransport(message_folder(home.state, app.application_id))
     carrier.begin()
     force = ExecutorPool(app.application_id, session, settled, wish.processors)
     try:
@@ -122,18 +122,18 @@ def run_standalone(
         system.close()
 
 
-def open_app_system(home: AppStorage) -> System:
+def open_app_system(home: AppStorage) -> StreamSystem:
     """The system of an app's streams; RefusedError where its settings are wrong."""
     try:
         return open_system(home.connection)
-    except SettingsUnfitError as error:
+    except InvalidSettingsError as error:
         raise AppRefusedError([Problem(0, 0, "spec.systems[0].kafka.configSecret", str(error))]) from None
 
 
 def _launched(
     app: StreamApp,
     home: AppStorage,
-    system: System,
+    system: StreamSystem,
     ledger: CheckpointStream,
     session: SparkSession,
     processors: int,
@@ -181,7 +181,7 @@ def serve(
         stop.wait(POLL_SECONDS)
 
 
-def with_compaction(system: System, idle: Callable[[], None]) -> Callable[[], None]:
+def with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:
     """Beside what else is done while there is nothing to read: large changelogs are compacted."""
     done = time.monotonic()
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from streamapp.author.proposal import propose
-from streamapp.jobmodel.model import JobModel
-from streamapp.protocol.wanted import Wanted
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
-from streamapp.tasks.carrying import carried
-from streamapp.tasks.conflict import layout_conflict
-from streamapp.tasks.layout import Layout
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_conflict import layout_conflict
+from streamapp.tasks.layouts.layout_merge import merged_layout
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
@@ -21,7 +21,11 @@ from streamapp_runtime.driver.start.live_world import live_world
 
 
 def launch_wanted(
-    site: AppContext, session: SparkSession, wanted: Wanted, model: JobModel, before: Launch | None = None
+    site: AppContext,
+    session: SparkSession,
+    wanted: WantedState,
+    model: JobModel,
+    before: Launch | None = None,
 ) -> Launch | Refusal:
     """The model ready to run, or why it cannot be taken: then the one that runs goes on."""
     assignment = wanted_assignment(site, wanted, model)
@@ -37,7 +41,7 @@ def launch_wanted(
     return prepare_launch(site, session, draft, program)
 
 
-def wanted_assignment(site: AppContext, wanted: Wanted, model: JobModel) -> Assignment | Refusal:
+def wanted_assignment(site: AppContext, wanted: WantedState, model: JobModel) -> Assignment | Refusal:
     """Who owns what by this model, with the layout to keep from now on."""
     ledger = site.ledger
     if model.run_id != ledger.run_id:
@@ -53,5 +57,5 @@ def wanted_assignment(site: AppContext, wanted: Wanted, model: JobModel) -> Assi
     conflict = layout_conflict(ledger.layout, layout, tasks, model.broadcast)
     if conflict is not None:
         return conflict
-    kept = layout if ledger.layout is None else carried(ledger.layout, layout)
+    kept = layout if ledger.layout is None else merged_layout(ledger.layout, layout)
     return Assignment(tasks, model.broadcast, kept)

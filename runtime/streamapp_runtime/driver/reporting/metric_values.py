@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from streamapp.exposition.metric import Histogram, Kind, Metric
-from streamapp.exposition.text import Values, exposed
+from streamapp.exposition.metric import Histogram, Metric, MetricKind
+from streamapp.exposition.text_format import Values, metrics_text
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.failures import WELL
@@ -60,7 +60,7 @@ class RunMetrics:
             self._values[MODEL][""] = launch.model.version
             self._values[REFUSED][""] = 0
             for metric in METRICS:
-                if not metric.labels and metric.kind is Kind.COUNTER:
+                if not metric.labels and metric.kind is MetricKind.COUNTER:
                     self._values[metric][""] = 0.0
             of_tasks = [p for parts in launch.partitions.values() for p in parts]
             of_tables = [p for table in launch.broadcasts for p in table.partitions]
@@ -112,9 +112,9 @@ class RunMetrics:
         with self._lock:
             self._values[ENTRIES] = {table: float(entries) for table, (entries, _) in state.items()}
             self._values[BYTES] = {table: float(size) for table, (_, size) in state.items()}
-            return exposed(METRICS, self._of)
+            return metrics_text(METRICS, self._of)
 
     def _of(self, metric: Metric) -> Values:
-        if metric.kind is Kind.HISTOGRAM:
+        if metric.kind is MetricKind.HISTOGRAM:
             return {(step,): seen for step, seen in self._seconds.items()}
         return {(name,) * len(metric.labels): number for name, number in self._values[metric].items()}

@@ -1,7 +1,7 @@
 """What a run measures of itself, as one table; the reference page is made of it."""
 
-from streamapp.exposition.metric import Kind, Metric
-from streamapp.exposition.page import page as page_of
+from streamapp.exposition.metric import Metric, MetricKind
+from streamapp.exposition.metrics_page import metrics_page as page_of
 from streamapp_runtime.lanes import traffic
 from streamapp_runtime.operations.state import LATE
 
@@ -10,70 +10,99 @@ BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 BATCH = "batch"
 """The step that is a whole batch, as the driver sees it."""
 
-ROWS_IN = Metric("streamapp_rows_in_total", Kind.COUNTER, "Records that were read.", ("stream",))
+ROWS_IN = Metric("streamapp_rows_in_total", MetricKind.COUNTER, "Records that were read.", ("stream",))
 BYTES_IN = Metric(
-    "streamapp_bytes_in_total", Kind.COUNTER, "Bytes of the values that were read.", ("stream",)
+    "streamapp_bytes_in_total", MetricKind.COUNTER, "Bytes of the values that were read.", ("stream",)
 )
 ROWS_OUT = Metric(
     "streamapp_rows_out_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Records that were written, changelogs and control messages left out.",
     ("stream",),
 )
-BYTES_OUT = Metric("streamapp_bytes_out_total", Kind.COUNTER, "Bytes of the values of these.", ("stream",))
-BAD = Metric("streamapp_bad_records_total", Kind.COUNTER, "Records that could not be processed.")
+BYTES_OUT = Metric(
+    "streamapp_bytes_out_total", MetricKind.COUNTER, "Bytes of the values of these.", ("stream",)
+)
+BAD = Metric("streamapp_bad_records_total", MetricKind.COUNTER, "Records that could not be processed.")
 LATE_ROWS = Metric(
-    "streamapp_late_rows_total", Kind.COUNTER, "Rows behind the watermark that were left out.", ("operator",)
+    "streamapp_late_rows_total",
+    MetricKind.COUNTER,
+    "Rows behind the watermark that were left out.",
+    ("operator",),
 )
 WATERMARK = Metric(
     "streamapp_watermark_seconds",
-    Kind.GAUGE,
+    MetricKind.GAUGE,
     "Event time that a stream has reached, where it has some, as seconds since 1970.",
     ("stream",),
 )
-LAG = Metric("streamapp_lag_rows", Kind.GAUGE, "Records that are there and not yet read.", ("stream",))
-BATCHES = Metric("streamapp_batches_total", Kind.COUNTER, "Batches that ended, keep-alive ones among them.")
-FAILED = Metric("streamapp_batches_failed_total", Kind.COUNTER, "Batches that failed and were tried again.")
-SECONDS = Metric(
-    "streamapp_batch_seconds", Kind.HISTOGRAM, "How long batches, or steps of them, took.", ("step",)
+LAG = Metric("streamapp_lag_rows", MetricKind.GAUGE, "Records that are there and not yet read.", ("stream",))
+BATCHES = Metric(
+    "streamapp_batches_total", MetricKind.COUNTER, "Batches that ended, keep-alive ones among them."
 )
-ENTRIES = Metric("streamapp_state_entries", Kind.GAUGE, "Entries of stores on disk, about.", ("table",))
-BYTES = Metric("streamapp_state_bytes", Kind.GAUGE, "Bytes of stores on disk.", ("table",))
-RESTORED = Metric("streamapp_restored_entries_total", Kind.COUNTER, "Changelog entries replayed into stores.")
-RESTORED_BYTES = Metric("streamapp_restored_bytes_total", Kind.COUNTER, "Bytes of their keys and values.")
-FILLING = Metric("streamapp_fill_rows", Kind.GAUGE, "Records of side inputs that main inputs still wait for.")
-RESTORING = Metric("streamapp_tasks_restoring", Kind.GAUGE, "Tasks that are bringing back their stores.")
-TASKS = Metric("streamapp_tasks", Kind.GAUGE, "Tasks.", ("processor",))
+FAILED = Metric(
+    "streamapp_batches_failed_total", MetricKind.COUNTER, "Batches that failed and were tried again."
+)
+SECONDS = Metric(
+    "streamapp_batch_seconds", MetricKind.HISTOGRAM, "How long batches, or steps of them, took.", ("step",)
+)
+ENTRIES = Metric("streamapp_state_entries", MetricKind.GAUGE, "Entries of stores on disk, about.", ("table",))
+BYTES = Metric("streamapp_state_bytes", MetricKind.GAUGE, "Bytes of stores on disk.", ("table",))
+RESTORED = Metric(
+    "streamapp_restored_entries_total", MetricKind.COUNTER, "Changelog entries replayed into stores."
+)
+RESTORED_BYTES = Metric(
+    "streamapp_restored_bytes_total", MetricKind.COUNTER, "Bytes of their keys and values."
+)
+FILLING = Metric(
+    "streamapp_fill_rows", MetricKind.GAUGE, "Records of side inputs that main inputs still wait for."
+)
+RESTORING = Metric(
+    "streamapp_tasks_restoring", MetricKind.GAUGE, "Tasks that are bringing back their stores."
+)
+TASKS = Metric("streamapp_tasks", MetricKind.GAUGE, "Tasks.", ("processor",))
 NULL_KEYS = Metric(
-    "streamapp_null_keys_total", Kind.COUNTER, "Rows left out because they have no key.", ("name",)
+    "streamapp_null_keys_total", MetricKind.COUNTER, "Rows left out because they have no key.", ("name",)
 )
 NULL_TIMES = Metric(
-    "streamapp_null_times_total", Kind.COUNTER, "Rows left out because they have no time.", ("name",)
+    "streamapp_null_times_total", MetricKind.COUNTER, "Rows left out because they have no time.", ("name",)
 )
 REMOTE_ASKED = Metric(
-    "streamapp_remote_keys_asked_total", Kind.COUNTER, "Keys that a remote table was asked for.", ("table",)
+    "streamapp_remote_keys_asked_total",
+    MetricKind.COUNTER,
+    "Keys that a remote table was asked for.",
+    ("table",),
 )
 REMOTE_CACHED = Metric(
     "streamapp_remote_keys_cached_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Keys that the cache of a remote table knew.",
     ("table",),
 )
 REMOTE_UNANSWERED = Metric(
-    "streamapp_remote_keys_unanswered_total", Kind.COUNTER, "Keys without an answer: it was away.", ("table",)
+    "streamapp_remote_keys_unanswered_total",
+    MetricKind.COUNTER,
+    "Keys without an answer: it was away.",
+    ("table",),
 )
 FREED = Metric(
     "streamapp_freed_state_bytes_total",
-    Kind.COUNTER,
+    MetricKind.COUNTER,
     "Bytes of stores that nobody owned any more.",
     ("table",),
 )
-MODEL = Metric("streamapp_job_model_version", Kind.GAUGE, "The job model that runs; each change raises it.")
-MOVED = Metric("streamapp_tasks_moved_total", Kind.COUNTER, "Tasks that went to another processor.")
-REFUSED = Metric(
-    "streamapp_changes_refused", Kind.GAUGE, "Growths and wishes that cannot be; the app goes on as it was."
+MODEL = Metric(
+    "streamapp_job_model_version", MetricKind.GAUGE, "The job model that runs; each change raises it."
 )
-INCARNATION = Metric("streamapp_incarnation", Kind.GAUGE, "Which driver of the app this is, counted from 1.")
+MOVED = Metric("streamapp_tasks_moved_total", MetricKind.COUNTER, "Tasks that went to another processor.")
+REFUSED = Metric(
+    "streamapp_changes_refused",
+    MetricKind.GAUGE,
+    "Growths and wishes that cannot be; the app goes on as it was.",
+)
+INCARNATION = Metric(
+    "streamapp_incarnation", MetricKind.GAUGE, "Which driver of the app this is, counted from 1."
+)
 
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,

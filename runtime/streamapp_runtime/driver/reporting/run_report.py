@@ -1,6 +1,6 @@
 """How a run stands, as it tells those who look: the same of its own author as of one under an operator."""
 
-from streamapp.protocol.report import Progress, Report, Seat, State, coarse
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progress, Report, next_power_of_two
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 
@@ -9,22 +9,24 @@ def run_report(loop: Loop, last: BatchResult | None, *, ended: bool) -> Report:
     """What loop and last batch say; who speaks, and of what, is the caller's to add."""
     launch, manning = loop.launch, loop.manning
     bound = manning.binding()
-    progress = Progress(coarse(last.lag), last.restoring) if last else Progress()
+    progress = Progress(next_power_of_two(last.lag), last.restoring) if last else Progress()
     return Report(
         _state(last, ended=ended),
         incarnation=loop.ledger.incarnation,
         run_id=loop.ledger.run_id,
         model_version=launch.model.version,
-        binding={name: Seat(launch.locations.get(name), bound.get(name, "")) for name in manning.lanes},
+        binding={
+            name: ExecutorBinding(launch.locations.get(name), bound.get(name, "")) for name in manning.lanes
+        },
         moved=manning.roster.moved(),
         layout=loop.ledger.layout,
         progress=progress,
     )
 
 
-def _state(last: BatchResult | None, *, ended: bool) -> State:
+def _state(last: BatchResult | None, *, ended: bool) -> DriverState:
     if ended:
-        return State.ENDED
+        return DriverState.ENDED
     if last is None:  # executors are not there, or have not shown yet that they can work
-        return State.WAITING
-    return State.RESTORING if last.restoring else State.RUNNING
+        return DriverState.WAITING
+    return DriverState.RESTORING if last.restoring else DriverState.RUNNING

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streamapp_runtime.stores.glance import glances
+from streamapp_runtime.stores.directories.store_stats import app_store_stats
 
 FRESH_SECONDS = 10.0
 
@@ -24,7 +24,7 @@ class StateSizes:
         now = self.clock()
         if self._looked is None or now - self._looked > FRESH_SECONDS:
             found: dict[str, tuple[int, int]] = {}
-            for _, table, seen in glances(self.root, self.application_id):
+            for _, table, seen in app_store_stats(self.root, self.application_id):
                 entries, size = found.get(table, (0, 0))
                 found[table] = entries + (seen.entries or 0), size + seen.size
             self._looked, self._found = now, found

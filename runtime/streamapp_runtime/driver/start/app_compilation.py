@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from streamapp.author.proposal import Proposal
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.event_time import operators_without_watermark
 from streamapp_runtime.driver.start.operator_checks import unfit_operators

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from streamapp.spec.app import StreamApp
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.user_functions import UserFunctions
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,6 @@ class AppContext:
 
     app: StreamApp
     home: AppStorage
-    system: System
+    system: StreamSystem
     ledger: CheckpointStream
     own: UserFunctions

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
-from streamapp.spec.systems import System
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.systems import System
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.systems.connection import Connection, Embedded, Kafka
+from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class AppStorage:
 
 def embedded_storage(folder: Path, *, sync: bool = False) -> AppStorage:
     """Streams and stores below one folder."""
-    return AppStorage(Embedded(str(folder), sync), folder / "state")
+    return AppStorage(EmbeddedConnection(str(folder), sync), folder / "state")
 
 
 def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -> AppStorage:
@@ -29,7 +29,7 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
     `secrets` is where the entries of `configSecret` lie, or a folder that has a folder of each system's.
     """
     connection = connection_of(app.spec.systems[0], 0, data, secrets)
-    if isinstance(connection, Embedded):
+    if isinstance(connection, EmbeddedConnection):
         return embedded_storage(Path(connection.folder), sync=connection.sync)
     if data is None:
         raise _refused(0, "kafka", "the stores of the app need a folder; name one with --data")
@@ -39,14 +39,14 @@ def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -
 def connection_of(system: System, index: int, data: Path | None, secrets: Path | None) -> Connection:
     """How a system is reached, the one of this index among the app's; `data` stands in for an own path."""
     if system.embedded is not None:
-        return Embedded(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
+        return EmbeddedConnection(str((data or Path(system.embedded.path)).resolve()), system.embedded.sync)
     if system.kafka is None:
         raise TypeError("a system is of one kind")
     if system.kafka.config_secret is not None and secrets is None:
         message = "outside a cluster, name its entries' folder with --secrets"
         raise _refused(index, "kafka.configSecret", message)
     place = None if secrets is None else _of_system(secrets, system.name)
-    return Kafka(system.kafka.bootstrap_servers, system.kafka.config, place)
+    return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, place)
 
 
 def _of_system(secrets: Path, name: str) -> str:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from streamapp.author.model import KnownPlacement, next_model
 from streamapp.author.problems import proposal_problems, refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
-from streamapp.jobmodel.model import JobModel
-from streamapp.spec.app import StreamApp
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 
 

@@ -4,14 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from streamapp.control.idle import IdleRule
-from streamapp.control.upstream_tasks import readers, upstream_tasks
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import CONTROL_INTERVAL, KEYS
-from streamapp.spec.durations import milliseconds
-from streamapp.spec.operators import Repartition
+from streamapp.control.idle_rule import IdleRule
+from streamapp.control.upstream_tasks import reading_tasks, upstream_tasks
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import CONTROL_INTERVAL, KEYS
+from streamapp.spec.resource.operators import Repartition
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
@@ -42,7 +42,9 @@ def timekeeping_of(
     operations = [task.operation for task in _tasks(program)]
     reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not Role.SIDE_INPUT}
     mine = {task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()}
-    upstream = upstream_tasks({stream: reach.holds for stream, reach in found.writes.items()}, readers(mine))
+    upstream = upstream_tasks(
+        {stream: reach.holds for stream, reach in found.writes.items()}, reading_tasks(mine)
+    )
     counts = {o.stream: o.partitions for o in operations if isinstance(o, Write)}
     timed = {s.name: s.event_time for s in app.spec.streams if s.event_time and s.name in reads}
     return Timekeeping(

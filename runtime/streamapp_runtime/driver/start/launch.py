@@ -7,18 +7,18 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.app_streams import declared_topics
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
 from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
-from streamapp.author.streams import declared_topics
-from streamapp.jobmodel.model import JobModel
-from streamapp.placement.place import place
-from streamapp.placement.placement import Placement
-from streamapp.spec.app import StreamApp
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.placement.placer import place_tasks
+from streamapp.placement.task_placement import TaskPlacement
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
@@ -57,9 +57,9 @@ from streamapp_runtime.lanes.setup import Setup
 from streamapp_runtime.lanes.shelves import shelves
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.settings import remotes
-from streamapp_runtime.stores.owned import Owned
-from streamapp_runtime.systems.connection import Embedded
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.stores.directories.owned_stores import OwnedStores
+from streamapp_runtime.systems.connection import EmbeddedConnection
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +88,17 @@ class Launch:
         """The app."""
         return self.site.app
 
-    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> Placement | Refusal:
+    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         """All tasks on these processors, as few as can be away from their stores."""
         locations = {name: self.locations.get(name) for name in processors}
         state = {task: self.locations.get(owner) for task, owner in previous.items()}
-        return place(self.assignment.tasks, state, locations, previous)
+        return place_tasks(self.assignment.tasks, state, locations, previous)
 
 
 def launch(
     app: StreamApp,
     home: AppStorage,
-    system: System,
+    system: StreamSystem,
     ledger: CheckpointStream,
     session: SparkSession,
     processors: int,
@@ -166,12 +166,12 @@ def prepare_launch(
         partitions=written,
         shelves=kept,
         adjuncts=adjuncts,
-        owned=Owned(
+        owned=OwnedStores(
             ledger.run_id,
             tasks=frozenset(assignment.layout.changelog),
             tables=frozenset(kept) | frozenset(adjuncts),
             shared=frozenset(name for name, shelf in adjuncts.items() if shelf.broadcast),
-            embedded=isinstance(site.home.connection, Embedded),
+            embedded=isinstance(site.home.connection, EmbeddedConnection),
         ),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streamapp.jobmodel.compact import decode, encode
-from streamapp.jobmodel.model import JobModel
-from streamapp.jobmodel.unreadable import UnreadableError
-from streamapp.metadata.file import FileStore
-from streamapp.metadata.locality import LocalityManager
-from streamapp.metadata.store import MetadataStore
+from streamapp.jobmodel.compact_codec import decode_model, encode_model
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.metadata.file_store import FileMetadataStore
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.metadata.metadata_store import MetadataStore
 
 _MODEL = b"model/"
 
@@ -39,13 +39,13 @@ class LocalityMemory:
     def in_folder(cls, folder: Path, here: str) -> "LocalityMemory":
         """Kept in a folder, which is made."""
         folder.parent.mkdir(parents=True, exist_ok=True)
-        return cls(FileStore(folder), here)
+        return cls(FileMetadataStore(folder), here)
 
     def recall(self, run_id: str) -> RememberedPlacement:
         """What is known of a run; what cannot be read is not known."""
         try:
             packed = self.store.get(_MODEL + run_id.encode())
-            model = decode(packed) if packed is not None else None
+            model = decode_model(packed) if packed is not None else None
             return RememberedPlacement(model, LocalityManager(self.store, run_id).read_task_locality())
         except UnreadableError:
             return RememberedPlacement()
@@ -57,6 +57,6 @@ class LocalityMemory:
             {task.name: locations.get(model.owner(task.name)) for task in model.tasks}
         )
         locality.write_processor_locality({name: locations.get(name) for name in model.processors})
-        key, packed = _MODEL + model.run_id.encode(), encode(model)
+        key, packed = _MODEL + model.run_id.encode(), encode_model(model)
         if self.store.get(key) != packed:
             self.store.put(key, packed)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import path_of
-from streamapp_runtime.formats.opening import UnfitFormatError
+from streamapp_runtime.formats.stream_format import UnfitFormatError
 from streamapp_runtime.lanes.executors import executor
 from streamapp_runtime.lanes.forms import form
 from streamapp_runtime.operations.executor import UnsupportedOperationError

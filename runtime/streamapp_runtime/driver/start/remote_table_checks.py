@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.operations.user_code import UserCodeError
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.contract import WrongColumnsError, checked

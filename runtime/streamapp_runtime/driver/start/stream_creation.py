@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Mapping
 
 from streamapp.author.proposal import Proposal
-from streamapp.spec.app import StreamApp
-from streamapp.spec.durations import milliseconds
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.lanes.custody import Shelf
 from streamapp_runtime.lanes.dead_letters import DeadLetters
 from streamapp_runtime.program import operations
 from streamapp_runtime.program.program import Task
-from streamapp_runtime.systems.system import StreamOptions, System
+from streamapp_runtime.systems.stream_system import StreamOptions, StreamSystem
 
 
 def create_written_streams(
-    app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: System
+    app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: StreamSystem
 ) -> dict[str, int]:
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
@@ -47,7 +47,7 @@ def retention_by_stream(app: StreamApp) -> dict[str, int]:
     }
 
 
-def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: System) -> None:
+def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: StreamSystem) -> None:
     """A partition for every task in the changelog of every kind of state."""
     wanted = max(changelog.values()) + 1
     for shelf in shelves:
@@ -61,20 +61,22 @@ def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], sy
 
 
 def create_dead_letter_stream(
-    app: StreamApp, topics: Mapping[str, str], system: System
+    app: StreamApp, topics: Mapping[str, str], system: StreamSystem
 ) -> DeadLetters | None:
     """The stream that takes bad records, where there is to be one."""
     bad = app.spec.on_bad_record
     return _letters(bad.stream, topics, system) if bad.action == "deadLetter" else None
 
 
-def create_late_row_stream(app: StreamApp, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+def create_late_row_stream(
+    app: StreamApp, topics: Mapping[str, str], system: StreamSystem
+) -> DeadLetters | None:
     """The stream that takes late rows, where there is to be one."""
     late = app.spec.late_rows
     return _letters(late.stream, topics, system) if late.action == "stream" else None
 
 
-def _letters(name: str | None, topics: Mapping[str, str], system: System) -> DeadLetters | None:
+def _letters(name: str | None, topics: Mapping[str, str], system: StreamSystem) -> DeadLetters | None:
     if name is None:
         return None
     there = system.partitions(topics[name])

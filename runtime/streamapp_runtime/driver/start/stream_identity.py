@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import DATA_LOSS_HINT
 from streamapp_runtime.driver.start.app_context import AppContext

@@ -3,19 +3,19 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.author.proposal import Proposal
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
-from streamapp.spec.tables import Table
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.tables import Table
+from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.request import Assignment
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.stream_creation import retention_by_stream
 from streamapp_runtime.program import operations
 from streamapp_runtime.program.program import Task
-from streamapp_runtime.systems.system import System
+from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
@@ -28,7 +28,7 @@ def latest_positions(
     assignment: Assignment,
     topics: Mapping[str, str],
     shared: Sequence[BroadcastTable],
-    system: System,
+    system: StreamSystem,
 ) -> dict[Partition, int]:
     """The ends of the streams of which only what comes from now on is wanted, those of shared tables too."""
     names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
@@ -46,7 +46,7 @@ def latest_positions(
 
 
 def input_ends(
-    tasks: Sequence[Task], partitions: Mapping[str, Sequence[Partition]], system: System
+    tasks: Sequence[Task], partitions: Mapping[str, Sequence[Partition]], system: StreamSystem
 ) -> dict[Partition, int]:
     """Where the inputs of a batch app end today. Another app's stream ends where that app says so."""
     inputs = {

@@ -7,9 +7,9 @@ is told by the operations themselves.
 from collections.abc import Callable, Iterator
 
 from streamapp.author.names import CHECKPOINT
-from streamapp.spec.app import StreamApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamapp.spec.app import StreamApp
-from streamapp.spec.config_keys import ALGORITHM
 from streamapp.spec.problem import Problem
-from streamapp.tasks.algorithm import ExpansionAlgorithm, modulo
-from streamapp.tasks.grouper import BUILT_IN_GROUPERS, UserGrouper
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.config_keys import ALGORITHM
+from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
+from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS, UserGrouper
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.operations.user_code import UserCodeError, guarded, load
 

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.formats.buffers import binary_of, spans
-from streamapp_runtime.formats.format import UndecodableError
+from streamapp_runtime.formats.byte_spans import binary_of, byte_spans
+from streamapp_runtime.formats.record_format import UndecodableError
 
 _PAD = ord("=")
 _DIGITS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
@@ -17,7 +17,7 @@ _VALUES[_PAD] = 0
 
 def to_text(column: pa.BinaryArray) -> pa.StringArray:
     """Base64 of each entry, null where it is null."""
-    bounds, data = spans(_without_hidden(column))
+    bounds, data = byte_spans(_without_hidden(column))
     lengths = np.diff(bounds)
     groups = (lengths + 2) // 3
     ends = np.cumsum(groups)
@@ -38,7 +38,7 @@ def to_text(column: pa.BinaryArray) -> pa.StringArray:
 
 def from_text(column: pa.StringArray) -> pa.BinaryArray:
     """The bytes that each entry stands for; an UndecodableError where one is no base64."""
-    bounds, data = spans(_without_hidden(column))
+    bounds, data = byte_spans(_without_hidden(column))
     lengths = np.diff(bounds)
     if (lengths % 4).any():
         raise UndecodableError("no base64: its length is no multiple of four")

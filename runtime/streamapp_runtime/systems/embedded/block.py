@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.systems.system import RECORDS, STORED
+from streamapp_runtime.systems.stream_system import RECORDS, STORED
 
 Compression = Literal["lz4_raw", "zstd"]
 
@@ -27,7 +27,7 @@ _SPARSE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class BlockHeader:
     """What can be known of a block without reading its records."""
 
     records: int
@@ -43,7 +43,7 @@ class Header:
 class Block:
     """A block as it is stored; a sparse one knows its first offset."""
 
-    header: Header
+    header: BlockHeader
     content: bytes
     first: int = 0
 
@@ -65,17 +65,17 @@ def sparse_blocks(records: pa.RecordBatch, compression: Compression | None) -> I
         yield Block(made.header, made.content, first)
 
 
-def header_of(content: memoryview) -> Header:
+def read_header(content: memoryview) -> BlockHeader:
     """Read a block's header."""
     version, flags, records, span, size, newest, written = _header.unpack_from(content)
     if version != 1:
         raise ValueError(f"a block of version {version}; this version of streamapp reads version 1")
-    return Header(records, span, newest, written, size, bool(flags & _SPARSE), _codecs[flags & ~_SPARSE])
+    return BlockHeader(records, span, newest, written, size, bool(flags & _SPARSE), _codecs[flags & ~_SPARSE])
 
 
-def stored(content: memoryview, first: int) -> pa.RecordBatch:
+def stored_records(content: memoryview, first: int) -> pa.RecordBatch:
     """A block's records with their offsets (schema STORED). They view `content`, unless it was compressed."""
-    header = header_of(content)
+    header = read_header(content)
     batch = _batch(content, header)
     if header.sparse:
         return batch.select(STORED.names)
@@ -84,7 +84,7 @@ def stored(content: memoryview, first: int) -> pa.RecordBatch:
 
 def with_writing_times(content: memoryview, first: int) -> pa.RecordBatch:
     """A block's records as compaction wants them (schema SPARSE). They view `content` too."""
-    header = header_of(content)
+    header = read_header(content)
     batch = _batch(content, header)
     if header.sparse:
         return batch
@@ -113,12 +113,12 @@ def _block(
         body = pa.Codec(compression).compress(body)
     sparse = "written" in batch.schema.names
     flags = _codecs.index(compression) | (_SPARSE if sparse else 0)
-    header = Header(batch.num_rows, span, newest_ms, written_ms, size, sparse, compression)
+    header = BlockHeader(batch.num_rows, span, newest_ms, written_ms, size, sparse, compression)
     packed = _header.pack(1, flags, batch.num_rows, span, size, newest_ms, written_ms)
     return Block(header, b"".join((packed, body)))
 
 
-def _batch(content: memoryview, header: Header) -> pa.RecordBatch:
+def _batch(content: memoryview, header: BlockHeader) -> pa.RecordBatch:
     body = pa.py_buffer(content[_header.size :])
     if header.compression is not None:
         body = pa.Codec(header.compression).decompress(body, header.size)

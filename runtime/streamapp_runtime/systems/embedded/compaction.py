@@ -13,17 +13,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.systems.embedded import extent, newest
+from streamapp_runtime.systems.embedded import latest_index, partition_extent
 from streamapp_runtime.systems.embedded.block import (
     Block,
     Compression,
     sparse_blocks,
-    stored,
+    stored_records,
     with_writing_times,
 )
-from streamapp_runtime.systems.embedded.environment import Environment, Txn
-from streamapp_runtime.systems.embedded.placing import SMALL_BYTES, replace_blocks
-from streamapp_runtime.systems.embedded.reading import blocks
+from streamapp_runtime.systems.embedded.block_reads import blocks_from
+from streamapp_runtime.systems.embedded.block_writes import SMALL_BYTES, replace_blocks
+from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 
 _EXCHANGED_AT_ONCE = 4 << 20
 
@@ -34,12 +34,12 @@ class _Exchange:
     new: tuple[Block, ...]
 
 
-def is_due(held: extent.Extent, at_least: int) -> bool:
+def is_compaction_due(held: partition_extent.PartitionExtent, at_least: int) -> bool:
     """Whether as much was written since the last compaction as it left: each byte is rewritten once or so."""
     return held.uncompacted > max(at_least, held.size - held.uncompacted)
 
 
-def compact(
+def compact_partition(
     environment: Environment,
     stream: int,
     index: int,
@@ -48,9 +48,9 @@ def compact(
 ) -> bool:
     """Compact a partition as it is now, old tombstones too; False when someone else was at it as well."""
     with environment.writing() as txn:
-        if index == 0 and newest.in_use(txn, stream):
-            newest.catch_up(txn, stream)  # it would not see a tombstone that goes
-        before = extent.load(txn, stream, index)
+        if index == 0 and latest_index.is_indexed(txn, stream):
+            latest_index.complete_index(txn, stream)  # it would not see a tombstone that goes
+        before = partition_extent.load_extent(txn, stream, index)
     kept = _newest_offsets(environment, stream, index, before.end)
     revision = before.revision
     for group in _groups(environment, stream, index, before.end):
@@ -58,18 +58,18 @@ def compact(
         if exchange is None:
             continue
         with environment.writing() as txn:
-            held = extent.load(txn, stream, index)
+            held = partition_extent.load_extent(txn, stream, index)
             if held.revision != revision:
                 return False
             held = replace_blocks(txn, stream, index, held, exchange.old, exchange.new)
-            extent.save(txn, stream, index, replace(held, small=0))
+            partition_extent.save_extent(txn, stream, index, replace(held, small=0))
             revision = held.revision
     with environment.writing() as txn:
-        held = extent.load(txn, stream, index)
+        held = partition_extent.load_extent(txn, stream, index)
         if held.revision != revision:
             return False
         rest = max(0, held.uncompacted - before.uncompacted)
-        extent.save(txn, stream, index, replace(held, uncompacted=rest, small=0))
+        partition_extent.save_extent(txn, stream, index, replace(held, uncompacted=rest, small=0))
     return True
 
 
@@ -78,7 +78,9 @@ def _newest_offsets(environment: Environment, stream: int, index: int, end: int)
     pieces = []
     with environment.reading() as txn:
         for first, content in _below(txn, stream, index, end):
-            pieces.append(pa.concat_batches([stored(content, first).select(["offset", "key"])]))  # a copy
+            pieces.append(
+                pa.concat_batches([stored_records(content, first).select(["offset", "key"])])
+            )  # a copy
     if not pieces:
         return np.array([], dtype=np.int64)
     found = pa.Table.from_batches(pieces).group_by("key", use_threads=False).aggregate([("offset", "max")])
@@ -130,7 +132,7 @@ def _stays(records: pa.RecordBatch, kept: npt.NDArray[np.int64], tombstones_befo
 
 
 def _below(txn: Txn, stream: int, index: int, end: int, start: int = 0) -> Iterator[tuple[int, memoryview]]:
-    for first, content in blocks(txn, stream, index, start):
+    for first, content in blocks_from(txn, stream, index, start):
         if first >= end:
             return
         yield first, content

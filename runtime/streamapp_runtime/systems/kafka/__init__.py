@@ -1,1 +1,1 @@
-"""Streams that are topics of a Kafka cluster."""
+"""Streams that are topics of a Kafka cluster: the system itself, over the clients below it."""

@@ -1,0 +1,70 @@
+"""Opening a system of streams for a verb, and telling what is wrong in one line."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamapp.cli.unreachable import UnreachableError
+from streamapp.spec.problem import nearest
+
+if TYPE_CHECKING:
+    from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+    from streamapp_runtime.systems.stream_system import StreamSystem
+
+
+@contextmanager
+def open_log(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
+    """The log in a folder, which has to be one already unless it may be made."""
+    from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+
+    if not make and not (data / "data.mdb").exists():
+        raise click.ClickException(
+            f"no log in {data}; `streamapp log create` and `streamapp log write` make one"
+        )
+    system = EmbeddedSystem(data)
+    try:
+        yield system
+    finally:
+        system.close()
+
+
+@contextmanager
+def cli_errors() -> Iterator[None]:
+    """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
+    from streamapp_runtime.cli.record_input.lines import UnusableLineError
+    from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.stores.store import StoreError
+    from streamapp_runtime.systems.connection import InvalidSettingsError
+    from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
+    from streamapp_runtime.systems.stream_system import OutOfRangeError, UnavailableError, UnknownStreamError
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except UnavailableError as error:
+        raise UnreachableError(str(error)) from None
+    except (
+        ValueError,
+        LogUnreadableError,
+        OutOfRangeError,
+        AppRefusedError,
+        InvalidSettingsError,
+        StoreError,
+        UnknownStreamError,
+        UnusableLineError,
+    ) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def partition_count(system: "StreamSystem", stream: str) -> int:
+    """How many partitions a stream has; it has to be there."""
+    streams = system.streams()
+    if stream not in streams:
+        raise click.ClickException(f'no stream named "{stream}"{nearest(stream, list(streams))}')
+    return streams[stream]

@@ -1,0 +1,151 @@
+"""`streamapp log read`: the records of a stream on standard output."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from streamapp_runtime.cli.log_access import cli_errors, partition_count
+from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from streamapp.tasks.partition import Partition
+    from streamapp_runtime.systems.stream_system import StreamSystem
+
+_LOOK_AGAIN_S = 0.1
+
+
+@click.command(short_help="Print the records of a stream.")
+@target_options
+@click.argument("stream")
+@click.option("--partition", type=click.IntRange(0), help="Only this one.")
+@click.option(
+    "--from",
+    "start",
+    default="earliest",
+    show_default=True,
+    metavar="OFFSET|earliest|latest",
+    help="Where to begin.",
+)
+@click.option("--follow", is_flag=True, help="Go on with what is written from now on, until interrupted.")
+@click.option("--limit", type=click.IntRange(0), help="How many records at most.")
+@click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
+@click.option("-o", "--output", type=click.Choice(["values", "json"]), default="values", show_default=True)
+def read(
+    place: LogTarget,
+    stream: str,
+    partition: int | None,
+    start: str,
+    follow: bool,
+    limit: int | None,
+    keys: bool,
+    output: str,
+) -> None:
+    """Print the records of STREAM in LOG, one partition after the other; with --follow as they come.
+
+    Only what is committed is read. A null, as key or value, is printed as `null`. With `-o json` each record
+    is an object of partition, offset, timestamp, key and value, both as text.
+
+    \b
+    Examples:
+      streamapp log read ./data enriched --limit 10
+      streamapp log read app.yaml enriched --secrets ./kafka-client --keys
+      streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
+    """
+    if keys and output == "json":
+        raise click.UsageError("-o json always tells the key; leave --keys out")
+    with cli_errors(), place.streams() as there:
+        positions = _positions(there.system, there.named(stream), partition, start)
+        out = sys.stdout.buffer
+        try:
+            for where, batch in _batches(there.system, positions, follow, limit):
+                if output == "json":
+                    _print_json(out, where, batch)
+                else:
+                    _print_values(out, batch, keys)
+                out.flush()
+        except BrokenPipeError:  # the reader of our output has gone; nothing is left to be flushed at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _positions(
+    system: "StreamSystem", stream: str, partition: int | None, start: str
+) -> "dict[Partition, int]":
+    from streamapp.tasks.partition import Partition
+
+    count = partition_count(system, stream)
+    if partition is not None and partition >= count:
+        raise click.BadParameter(f'"{stream}" has the partitions 0 to {count - 1}', param_hint="--partition")
+    indexes = range(count) if partition is None else [partition]
+    spans = system.spans([Partition(stream, index) for index in indexes])
+    if start in ("earliest", "latest"):
+        return {where: span.oldest if start == "earliest" else span.end for where, span in spans.items()}
+    if not (start.isascii() and start.isdecimal()):
+        raise click.BadParameter(f'found "{start}"; write an offset, earliest or latest', param_hint="--from")
+    if len(spans) > 1:
+        raise click.UsageError(
+            f'an offset belongs to one partition, and "{stream}" has {count}: add --partition'
+        )
+    ((where, span),) = spans.items()
+    if not span.oldest <= int(start) <= span.end:
+        raise click.ClickException(
+            f"{where} starts at {span.oldest} and ends at {span.end}; asked for was {start}"
+        )
+    return {where: int(start)}
+
+
+def _batches(
+    system: "StreamSystem", positions: "dict[Partition, int]", follow: bool, limit: int | None
+) -> "Iterator[tuple[Partition, pa.RecordBatch]]":
+    left = limit
+    while left != 0:
+        found = False
+        for where, span in system.spans(positions).items():
+            for batch in system.read(where, positions[where], span.end):
+                found = True
+                shown = batch if left is None else batch.slice(0, left)
+                left = None if left is None else left - shown.num_rows
+                yield where, shown
+                if left == 0:
+                    return
+            positions[where] = max(span.end, positions[where])
+        if not follow:
+            return
+        if not found:
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def _print_values(out: BinaryIO, batch: "pa.RecordBatch", keys: bool) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = pc.fill_null(batch.column("value"), b"null")
+    parts = [values] if not keys else [pc.fill_null(batch.column("key"), b"null"), values]
+    between = pa.scalar(b"\t", pa.binary())
+    lines = pc.binary_join_element_wise(*parts, between) if keys else values
+    joined = pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), b"\n")
+    out.write(joined[0].as_py())
+    out.write(b"\n")
+
+
+def _print_json(out: BinaryIO, where: "Partition", batch: "pa.RecordBatch") -> None:
+    for row in batch.to_pylist():
+        told: Mapping[str, Any] = {
+            "partition": where.index,
+            "offset": row["offset"],
+            "timestamp": row["timestamp"],
+            "key": _text(row["key"]),
+            "value": _text(row["value"]),
+        }
+        out.write(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+
+
+def _text(content: bytes | None) -> str | None:
+    """Text as it is; bytes that are no UTF-8 are marked, not lost in silence."""
+    return None if content is None else content.decode(errors="backslashreplace")

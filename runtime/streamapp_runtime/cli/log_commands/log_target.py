@@ -1,0 +1,109 @@
+"""Where `streamapp log` looks: the folder of an embedded log, an app, or the brokers of a cluster."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from streamapp_runtime.cli.log_access import open_log
+
+if TYPE_CHECKING:
+    from streamapp_runtime.systems.connection import Connection
+    from streamapp_runtime.systems.stream_system import StreamSystem
+
+KAFKA_PREFIX = "kafka://"
+_APPS = (".json", ".py", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class TargetStreams:
+    """The streams of a place, by the names that its user knows them by."""
+
+    system: "StreamSystem"
+    topics: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> its name in the system
+    prefix: str = ""  # of an app: what the names of the streams that it makes begin with
+
+    def named(self, stream: str) -> str:
+        """The name in the system."""
+        return self.topics.get(stream, stream)
+
+    def of_interest(self) -> Collection[str] | None:
+        """The streams of an app, those that it makes too; all where no app was named."""
+        if not self.prefix:
+            return None
+        made = {name for name in self.system.streams() if name.startswith(self.prefix)}
+        return made | set(self.topics.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LogTarget:
+    """What was said of where streams are."""
+
+    log: str
+    secrets: Path | None
+    app: str | None
+
+    @contextmanager
+    def streams(self, make: bool = False) -> Iterator[TargetStreams]:
+        """The streams there; an embedded log has to be there unless it may be made."""
+        from streamapp_runtime.systems.connection import KafkaConnection
+
+        if self.log.startswith(KAFKA_PREFIX):
+            secrets = None if self.secrets is None else str(self.secrets.resolve())
+            with _connected(
+                KafkaConnection(self.log.removeprefix(KAFKA_PREFIX), {}, secrets), make
+            ) as system:
+                yield TargetStreams(system)
+        elif Path(self.log).suffix in _APPS and not Path(self.log).is_dir():
+            with self._of_app(make) as found:
+                yield found
+        else:
+            with open_log(Path(self.log), make) as system:
+                yield TargetStreams(system)
+
+    @contextmanager
+    def _of_app(self, make: bool) -> Iterator[TargetStreams]:
+        from streamapp.author.app_streams import declared_topics
+        from streamapp.author.names import stream_prefix
+        from streamapp.cli.app_sources import one_app
+        from streamapp_runtime.driver.start.app_storage import connection_of
+
+        app = one_app(self.log, self.app)
+        with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:
+            yield TargetStreams(system, declared_topics(app), stream_prefix(app.application_id))
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb the argument LOG and what goes with it; it gets them as one `place`."""
+
+    @wraps(command)
+    def called(log: str, secrets: Path | None, name: str | None, **others: Any) -> Any:
+        return command(place=LogTarget(log, secrets, name), **others)
+
+    options: Callable[..., Any] = called
+    for option in (
+        click.option("--app", "name", metavar="NAME", help="Which app, where LOG is a source of several."),
+        click.option(
+            "--secrets",
+            type=click.Path(exists=True, path_type=Path),
+            help="The entries of configSecret: a folder with a file for each, or a file of key=value lines.",
+        ),
+    ):
+        options = option(options)
+    return click.argument("log")(options)
+
+
+@contextmanager
+def _connected(connection: "Connection", make: bool) -> "Iterator[StreamSystem]":
+    from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
+
+    if isinstance(connection, EmbeddedConnection):
+        with open_log(Path(connection.folder), make) as log:
+            yield log
+    else:
+        with closing(open_system(connection)) as system:
+            yield system

@@ -1,0 +1,126 @@
+"""`streamapp log write`: lines of a file or a pipe as records of a stream."""
+
+from collections.abc import Iterator
+from io import BufferedIOBase
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import click
+
+from streamapp_runtime.cli.log_access import cli_errors
+from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from streamapp_runtime.cli.log_commands.log_target import TargetStreams
+    from streamapp_runtime.systems.stream_system import StreamSystem
+
+
+@click.command(short_help="Write the lines of a file into a stream.")
+@target_options
+@click.argument("stream")
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--key", metavar="COLUMN", help="The column whose text is the record's key.")
+@click.option(
+    "--format", "form", type=click.Choice(["json", "csv", "text"]), default="json", show_default=True
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(1),
+    help="How many the stream gets if it is not there; 1 on an embedded log if this is left out.",
+)
+def write(
+    place: LogTarget, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
+) -> None:
+    """Write the lines of FILE, or of standard input, into STREAM of LOG.
+
+    An embedded log and its stream are made if need be, a topic where --partitions says how many it gets.
+
+    json: each line that is not blank is a value, byte for byte as it is. csv: the first line names the
+    columns, each row becomes a JSON object. text: each line is a value. A record goes to the partition that
+    Kafka's own producers choose for its key; without a key records go round. A record's time is that of
+    writing it.
+
+    \b
+    Examples:
+      streamapp log write ./data views --key user --partitions 4 views.jsonl
+      tail -f access.log | streamapp log write kafka://localhost:9092 lines --format text
+    """
+    if form == "text" and key is not None:
+        raise click.UsageError("lines of text have no columns: --key goes with json and csv")
+    with cli_errors(), place.streams(make=True) as there:
+        name, count = there.named(stream), _count(there, stream, partitions)
+        # A name of its own, so that on Kafka two that write at once do not fence each other.
+        writer, written = f"streamapp-log-{uuid4().hex}", 0
+        try:
+            for keys, values in _blocks(file, form, key):
+                _append(there.system, writer, name, count, keys, values, written)
+                written += len(values)
+        finally:
+            click.echo(f"{written} records written to {stream}", err=True)
+
+
+def _count(there: "TargetStreams", stream: str, partitions: int | None) -> int:
+    """The partitions of the stream, which is made if it is not there."""
+    from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+
+    name = there.named(stream)
+    count = there.system.partitions(name)
+    if count is None:
+        if partitions is None and not isinstance(there.system, EmbeddedSystem):
+            # Others use the cluster too: a name that was misspelt should not leave a topic behind.
+            raise click.UsageError(f'there is no topic "{name}"; --partitions makes it')
+        there.system.create(name, partitions or 1)
+        return partitions or 1
+    if partitions not in (None, count):
+        raise click.UsageError(f'"{stream}" has {count} partitions; --partitions is for a stream to be made')
+    return count
+
+
+def _blocks(
+    source: BufferedIOBase, form: str, key: str | None
+) -> "Iterator[tuple[pa.BinaryArray, pa.BinaryArray]]":
+    import pyarrow as pa
+
+    from streamapp_runtime.cli.record_input.csv_rows import read_rows
+    from streamapp_runtime.cli.record_input.json_lines import with_keys
+    from streamapp_runtime.cli.record_input.lines import read_lines
+
+    if form == "csv":
+        yield from read_rows(source, key)
+    else:
+        for lines in read_lines(source):
+            if form == "json":
+                yield with_keys(lines, key)
+            else:
+                yield pa.nulls(len(lines.values), pa.binary()), lines.values
+
+
+def _append(
+    system: "StreamSystem",
+    writer: str,
+    stream: str,
+    count: int,
+    keys: "pa.BinaryArray",
+    values: "pa.BinaryArray",
+    written: int,
+) -> None:
+    import numpy as np
+    import pyarrow as pa
+
+    from streamapp.tasks.partition import Partition
+    from streamapp_runtime.partitioning import partition_of
+    from streamapp_runtime.systems.embedded.embedded_system import now
+    from streamapp_runtime.systems.stream_system import RECORDS
+
+    times = pa.array(np.full(len(values), now()), pa.int64())
+    records = pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
+    chosen = partition_of(keys, count, written)
+    transaction = system.begin(writer, 0)
+    sorted_records = records.take(pa.array(np.argsort(chosen, kind="stable")))
+    start = 0
+    for index, length in enumerate(np.bincount(chosen, minlength=count).tolist()):
+        transaction.append(Partition(stream, index), sorted_records.slice(start, length))
+        start += length
+    transaction.commit()

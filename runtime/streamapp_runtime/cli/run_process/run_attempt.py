@@ -1,0 +1,59 @@
+"""Runs an app to its end, whichever that is, and says what the end was."""
+
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from streamapp.protocol.termination import ExitCode
+from streamapp_runtime.cli.run_process.run_end import RunEnd
+
+if TYPE_CHECKING:
+    from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.reporting.listeners import Listeners
+    from streamapp_runtime.driver.reporting.metric_values import RunMetrics
+    from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+
+T = TypeVar("T")
+
+
+def run_to_end(
+    start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", measured: "RunMetrics"
+) -> RunEnd:
+    """Start, be heard, end: no exception leaves here."""
+    from streamapp_runtime.driver.app_refusal import AppRefusedError
+    from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.failures import FailedError
+    from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.reporting.listeners import Listeners
+
+    stop = SignalStop()
+    stop.on_signals()
+    hearers = Listeners(
+        launched=_both(progress.launched, measured.launched),
+        heard=_both(progress.batch, measured.batch),
+        trouble=_both(progress.trouble, measured.trouble),
+        idle=progress.idle,
+        changed=_both(progress.changed, measured.changed),
+    )
+    try:
+        start(stop, hearers)
+    except AppRefusedError as refused:
+        return RunEnd(ExitCode.CONFIG, problems=tuple(refused.problems))
+    except JavaMissingError as missing:
+        return RunEnd(ExitCode.MISUSE, str(missing))
+    except JvmFailedError as failure:
+        return RunEnd(ExitCode.RETRY, str(failure))
+    except FailedError as failed:
+        return RunEnd(ExitCode.CONFIG if failed.final else ExitCode.RETRY, str(failed))
+    except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same
+        traceback.print_exc()
+        return RunEnd(ExitCode.RETRY, f"{type(error).__name__}: {error}")
+    return RunEnd(ExitCode.DONE)
+
+
+def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
+    def heard(told: T) -> None:
+        first(told)
+        second(told)
+
+    return heard

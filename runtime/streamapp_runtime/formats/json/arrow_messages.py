@@ -1,0 +1,35 @@
+"""What Arrow says of records that it cannot read, in words for whoever made them."""
+
+import re
+
+from streamapp.spec.problem import short
+
+_changed = re.compile(r"Column\(/?(.*)\) changed from (\w+) to (\w+)")
+_twice = re.compile(r"Column\(/?(.*)\) was specified twice")
+_no_scalar = re.compile(r"Failed to parse string: '(.*)' as a scalar of type (\w+)", re.S)
+_unparsed = re.compile(r"Failed to convert JSON to (.*), couldn't parse:(.*)", re.S)
+_no_decimal = re.compile(r"(\S+) requires (?:scale|precision) \d+")
+LONGEST_MESSAGE = 200
+
+
+def explain_arrow_message(message: str, column: str = "") -> str:
+    """What Arrow's message says."""
+    about = f"{column}: " if column else ""
+    if found := _changed.search(message):
+        where = found[1].replace("/", ".") or "record"
+        return f"{where}: found {article(found[3])} where {article(found[2])} has to stand"
+    if found := _twice.search(message):
+        return f"{found[1].replace('/', '.')}: stands twice"
+    if found := _no_scalar.search(message):
+        return f'{about}"{short(found[1])}" is no {found[2].removesuffix("32")}'
+    if found := _no_decimal.search(message):
+        return f"{about}{short(found[1])} has more digits than the DECIMAL"
+    if found := _unparsed.search(message):
+        return f"{about}{short(found[2])} is no {found[1]}"
+    plain = re.sub(r"^JSON parse error: | in row \d+$", "", message.splitlines()[0] if message else "")
+    return about + short(plain, LONGEST_MESSAGE)
+
+
+def article(kind: str) -> str:
+    """The word with its article."""
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

@@ -1,0 +1,48 @@
+"""The JSON format: what a record must be like to be read, and what is written.
+
+| column | read from | written as |
+| --- | --- | --- |
+| whole numbers | a number without point and exponent that fits | the digits |
+| FLOAT, DOUBLE | any number; NaN, Infinity, -Infinity as names | the shortest digits that give it back |
+| DECIMAL | a number or a text, exact: nothing is rounded | a number with all its digits |
+| BOOLEAN | true, false | the same |
+| STRING | a text of valid UTF-8 | the same |
+| BINARY | base64 | the same |
+| DATE | `2026-01-31` | the same |
+| TIMESTAMP | ISO 8601, UTC where no zone is named, cut to microseconds | `2026-01-31T12:00:00.000000Z` |
+| TIMESTAMP_NTZ | the same without a zone | the same without Z |
+| ARRAY, STRUCT | a list, an object | the same |
+| MAP | an object; numbers, times and the like as names are read as such | the same |
+
+Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
+column that makes the record bad. So does anything else than one object, a text where a number has to stand or
+the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
+milliseconds look alike: declare it BIGINT and say `timestamp_millis(ts)`. A number too large for a FLOAT is
+read as Infinity. Times outside the years 0 to 9999 are written, but cannot be read.
+"""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
+from streamapp_runtime.formats.json.json_reader import JsonReader
+from streamapp_runtime.formats.json.json_writer import json_records
+from streamapp_runtime.formats.record_format import DecodedBatch
+
+
+class JsonFormat:
+    """Records that are JSON objects."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._reader = JsonReader(columns)
+        self.schema = self._reader.schema
+
+    def decode(self, values: pa.BinaryArray) -> DecodedBatch:
+        """The columns of each value."""
+        return decode_around_bad_records(values, self._reader.read)
+
+    def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
+        """The value of each row."""
+        return json_records(columns).view(pa.binary())

@@ -1,0 +1,79 @@
+"""Judges records one by one, for a batch that could not be read as a whole.
+
+Arrow's reader names at most one bad record, and starting it takes as long as judging dozens here. Only what
+that reader is certain to refuse is refused here, so that a record fares the same whatever stands beside it;
+where both may disagree, nothing is said and the reader is asked about smaller and smaller pieces.
+"""
+
+import json
+import re
+
+import pyarrow as pa
+
+from streamapp_runtime.formats.json.arrow_messages import article
+from streamapp_runtime.formats.json.lossless_json import JsonNumber, JsonObject, parse_lossless
+
+_whole = re.compile(r"-?\d{1,19}")
+
+
+def refused_rows(values: pa.BinaryArray, read: pa.Schema) -> dict[int, str]:
+    """The rows that the reader must refuse, and why; it may refuse others as well."""
+    columns = {field.name: field.type for field in read}
+    verdicts = ((row, _verdict(value, columns)) for row, value in enumerate(values.to_pylist()))
+    return {row: verdict for row, verdict in verdicts if verdict}
+
+
+def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
+    try:
+        record = parse_lossless(value.decode(errors="surrogateescape"))
+    except json.JSONDecodeError as wrong:
+        return None if b"Inf" in value else f"no JSON: {wrong}"  # the reader knows Inf and -Inf
+    except RecursionError:
+        return None
+    if not isinstance(record, JsonObject):
+        return None
+    seen = set()
+    for name, item in record:
+        if name in columns:
+            if name in seen:
+                return f"{name}: stands twice"
+            seen.add(name)
+            if fault := _fault(item, columns[name]):
+                return f"{name}: {fault}"
+    return None
+
+
+def _fault(item: object, kind: pa.DataType) -> str | None:
+    if item is None or pa.types.is_decimal(kind):
+        return None
+    given, wanted = _sort_of_value(item), _sort_of_type(kind)
+    if given != wanted:
+        return f"found {article(given)} where {article(wanted)} has to stand"
+    if pa.types.is_integer(kind) and not _fits(str(item), kind.bit_width):
+        return f"{item} is no {kind}"
+    return None
+
+
+def _fits(number: str, bits: int) -> bool:
+    most = 1 << (bits - 1)
+    return _whole.fullmatch(number) is not None and -most <= int(number) < most
+
+
+def _sort_of_value(item: object) -> str:
+    if isinstance(item, JsonNumber):
+        return "number"
+    if isinstance(item, bool):
+        return "boolean"
+    if isinstance(item, str):
+        return "string"
+    return "object" if isinstance(item, JsonObject) else "array"
+
+
+def _sort_of_type(kind: pa.DataType) -> str:
+    if pa.types.is_string(kind):
+        return "string"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_list(kind):
+        return "array"
+    return "object" if pa.types.is_struct(kind) else "number"

@@ -1,0 +1,142 @@
+"""How each column type crosses JSON: the type that Arrow's reader is asked for, and what is made of it then.
+
+The reader knows numbers, texts, lists and objects. Times, dates and binaries are texts; a map is read as a
+list of its entries (see `maps`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.formats.arrow_types import UnknownTypeError
+from streamapp_runtime.formats.json import base64_text
+
+Convert = Callable[[pa.Array], pa.Array]
+"""An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
+
+MOST_DIGITS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class TypeConversion:
+    """What the reader is asked for; `convert` is absent where that is the column's type already."""
+
+    read: pa.DataType
+    convert: Convert | None = None
+
+
+def conversion_of(kind: pa.DataType) -> TypeConversion:
+    """The way across for a column type."""
+    return next((way(kind) for fits, way in _WAYS if fits(kind)), TypeConversion(kind))
+
+
+def _text(kind: pa.DataType) -> TypeConversion:
+    return TypeConversion(kind, _checked)
+
+
+def _binary(_: pa.DataType) -> TypeConversion:
+    return TypeConversion(pa.string(), base64_text.from_text)
+
+
+def _timestamp(kind: pa.TimestampType) -> TypeConversion:
+    return TypeConversion(pa.string(), lambda texts: _times(texts, kind))
+
+
+def _date(kind: pa.DataType) -> TypeConversion:
+    return TypeConversion(pa.string(), lambda texts: texts.cast(kind))
+
+
+def _decimal(kind: pa.Decimal128Type) -> TypeConversion:
+    """The reader counts the zeros behind 1.500 as digits; given room it takes them, and the cast checks."""
+    return TypeConversion(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
+
+
+def _checked(texts: pa.StringArray) -> pa.StringArray:
+    """The reader does not look whether bytes are UTF-8."""
+    texts.validate(full=True)
+    return texts
+
+
+def _times(texts: pa.StringArray, kind: pa.TimestampType) -> pa.TimestampArray:
+    """Nearly all texts are what Arrow reads; only where one is not, all are brought into that form."""
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid as unusual:
+        try:
+            return _usual_form(texts, zoned=kind.tz is not None).cast(kind)
+        except pa.ArrowInvalid:
+            raise unusual from None  # it tells the text as it was
+
+
+def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
+    """Microseconds instead of nanoseconds; UTC where no zone is named; midnight where only a date is."""
+    texts = pc.replace_substring_regex(texts, r"(\.\d{6})\d{1,3}", r"\1")
+    if not zoned:
+        return texts
+    dates = pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d$")
+    texts = pc.if_else(dates, pc.binary_join_element_wise(texts, "00:00:00", "T"), texts)
+    named = pc.match_substring_regex(texts, r":[0-9:.]+(Z|[+-][0-9:]+)$")
+    return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
+
+
+def _list(kind: pa.ListType) -> TypeConversion:
+    inner = conversion_of(kind.value_type)
+    read = pa.list_(pa.field("element", inner.read))
+    return TypeConversion(read, _converting_entries(inner.convert, kind) if inner.convert else None)
+
+
+def _converting_entries(convert: Convert, kind: pa.ListType) -> Convert:
+    def converted(lists: pa.ListArray) -> pa.ListArray:
+        return pa.ListArray.from_arrays(lists.offsets, convert(lists.values), type=kind, mask=_nulls(lists))
+
+    return converted
+
+
+def _struct(kind: pa.StructType) -> TypeConversion:
+    inner = [conversion_of(field.type) for field in kind]
+    names = [field.name for field in kind]
+    read = pa.struct([(name, each.read) for name, each in zip(names, inner, strict=True)])
+
+    def converted(structs: pa.StructArray) -> pa.StructArray:
+        fields = [_across(each, structs.field(at)) for at, each in enumerate(inner)]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=_nulls(structs))
+
+    return TypeConversion(read, converted if any(each.convert for each in inner) else None)
+
+
+def _map(kind: pa.MapType) -> TypeConversion:
+    if pa.types.is_nested(kind.key_type):
+        raise UnknownTypeError(
+            f"a map's keys cannot be of type {kind.key_type} in JSON, where they are names"
+        )
+    keys, values = conversion_of(kind.key_type), conversion_of(kind.item_type)
+    read = pa.list_(pa.struct([("key", keys.read), ("value", values.read)]))
+
+    def converted(lists: pa.ListArray) -> pa.MapArray:
+        entries = lists.values
+        parts = _across(keys, entries.field(0)), _across(values, entries.field(1))
+        return pa.MapArray.from_arrays(lists.offsets, *parts, type=kind, mask=_nulls(lists))
+
+    return TypeConversion(read, converted)
+
+
+def _across(way: TypeConversion, array: pa.Array) -> pa.Array:
+    return way.convert(array) if way.convert else array
+
+
+def _nulls(array: pa.Array) -> pa.BooleanArray | None:
+    return array.is_null() if array.null_count else None
+
+
+_WAYS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], TypeConversion]], ...] = (
+    (pa.types.is_string, _text),
+    (pa.types.is_binary, _binary),
+    (pa.types.is_timestamp, _timestamp),
+    (pa.types.is_date, _date),
+    (pa.types.is_decimal, _decimal),
+    (pa.types.is_list, _list),
+    (pa.types.is_struct, _struct),
+    (pa.types.is_map, _map),
+)

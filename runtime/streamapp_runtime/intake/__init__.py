@@ -1,1 +1,0 @@
-"""Files and pipes as records: whole blocks of lines at a time."""

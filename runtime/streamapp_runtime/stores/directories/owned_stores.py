@@ -1,0 +1,52 @@
+"""What an app owns of the stores on disk, as its last start said it: a file beside them."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from streamapp_runtime.stores.directories.state_directory import app_directory
+
+OWNED_FILE = "owned.json"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedStores:
+    """Which stores are an app's: those of its run, its tasks, and its tables and operators with state."""
+
+    run_id: str
+    tasks: frozenset[str]
+    tables: frozenset[str]
+    shared: frozenset[str] = frozenset()  # tables that are not kept task by task
+    embedded: bool = True  # whether its checkpoints are in the log beside them
+
+    def lacks(self, run_id: str | None, task: str, table: str) -> str:
+        """Why a store is not the app's; empty where it is. A store without a run holds nothing yet."""
+        if table not in self.tables:
+            return "the app has no such table"
+        if task not in self.tasks and table not in self.shared:
+            return "the app has no such task"
+        return "it is of an earlier run" if run_id not in {None, self.run_id} else ""
+
+
+def write_owned_stores(root: Path, application_id: str, owned: OwnedStores) -> None:
+    """Say what an app owns from now on. Several processes may say it at once."""
+    if read_owned_stores(root, application_id) == owned:
+        return
+    names = {name: sorted(getattr(owned, name)) for name in ("tasks", "tables", "shared")}
+    told = asdict(owned) | names
+    directory = app_directory(root, application_id)
+    directory.mkdir(parents=True, exist_ok=True)
+    fresh = directory / f"{OWNED_FILE}.{os.getpid()}.new"
+    fresh.write_text(json.dumps(told, indent=2), "utf-8")
+    fresh.replace(directory / OWNED_FILE)
+
+
+def read_owned_stores(root: Path, application_id: str) -> OwnedStores | None:
+    """What an app owns; None where that was never said, or cannot be read."""
+    try:
+        told = json.loads((app_directory(root, application_id) / OWNED_FILE).read_text("utf-8"))
+        tasks, tables, shared = (frozenset(told[name]) for name in ("tasks", "tables", "shared"))
+        return OwnedStores(told["run_id"], tasks, tables, shared, bool(told["embedded"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,67 @@
+"""Entries that were read or written lately, in columns, in front of where a store keeps them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.stores.engines.entries import FoundValues
+from streamapp_runtime.stores.engines.key_index import KeyIndex, KeyPlaces
+
+_OVERHEAD = 40
+"""Bytes of the index for each key: its hash, two slots of eight bytes or more, the place of its value."""
+
+
+class ReadCache:
+    """Knows the values of some keys, null for those that have none. Starts anew when it has no room left."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self.clear()
+
+    def clear(self) -> None:
+        """Know nothing any more."""
+        self._index = KeyIndex()
+        self._values: pa.BinaryArray = pa.array([], pa.binary())
+        self._at: KeyPlaces = np.empty(0, np.int64)  # where in the values the one of each key is
+
+    def get(self, keys: pa.Array, read: Callable[[list[bytes]], FoundValues]) -> pa.BinaryArray:
+        """The value of each key, null for a null key. What is not known is read, in order of the key."""
+        keys = keys.cast(pa.binary())
+        if keys.null_count:
+            values = self.get(keys.drop_null(), read)
+            places = np.cumsum(keys.is_valid().to_numpy(zero_copy_only=False)) - 1
+            return values.take(pa.array(places, mask=keys.is_null().to_numpy(zero_copy_only=False)))
+        places = self._index.find(keys)
+        unknown = places < 0
+        if unknown.any():
+            if self._bytes() > self._limit:
+                self.clear()
+                unknown[:] = True
+            self._learn(pc.unique(keys.filter(pa.array(unknown))), read)
+            places = self._index.find(keys)
+        return self._values.take(pa.array(self._at[places]))
+
+    def write(self, keys: pa.BinaryArray, values: pa.BinaryArray) -> None:
+        """Take over what was written; the keys are distinct."""
+        if self._bytes() > self._limit:
+            self.clear()
+        places = self._index.find(keys)
+        unknown = places < 0
+        if unknown.any():
+            places[unknown] = len(self._index) + np.arange(np.count_nonzero(unknown))
+            self._index.add(keys.filter(pa.array(unknown)))
+            self._at = np.append(self._at, places[unknown])
+        self._at[places] = len(self._values) + np.arange(len(values))
+        self._values = pa.concat_arrays([self._values, values])
+        if len(self._values) > 2 * len(self._index):
+            self._values = self._values.take(pa.array(self._at))
+            self._at = np.arange(len(self._index))
+
+    def _learn(self, keys: pa.BinaryArray, read: Callable[[list[bytes]], FoundValues]) -> None:
+        ordered = keys.take(pc.array_sort_indices(keys))
+        self.write(ordered, pa.array(read(ordered.to_pylist()), pa.binary()))
+
+    def _bytes(self) -> int:
+        return int(self._index.keys.nbytes + self._values.nbytes) + _OVERHEAD * len(self._index)

@@ -1,0 +1,54 @@
+"""A mark as bytes, and whether it is the mark of the store that was expected."""
+
+import json
+from dataclasses import asdict
+
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.stores.store import StoreDamagedError, StoreIdentity, StoreMark
+
+FORM = 1
+"""Raised whenever an older program would read a mark, or what it stands for, wrongly."""
+
+
+def mark_to_bytes(mark: StoreMark) -> bytes:
+    """A mark as a store keeps it."""
+    return json.dumps({"form": FORM} | asdict(mark), sort_keys=True).encode()
+
+
+def mark_from_bytes(content: bytes) -> StoreMark:
+    """A mark as it was kept; StoreDamagedError where it cannot be read."""
+    try:
+        fields = json.loads(content)
+        form = fields.pop("form")
+        if isinstance(form, int) and form > FORM:
+            message = f"the store's mark has form {form}; this program reads up to {FORM}"
+            raise StoreDamagedError(message, Reason.NEWER_FORMAT)
+        mark = StoreMark(**fields)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise StoreDamagedError("the store's mark cannot be read") from error
+    texts = (mark.run_id, mark.task, mark.table, mark.schema, mark.attempt, mark.version)
+    whole = isinstance(mark.changelog, int) and isinstance(mark.written_ms, int)
+    if not whole or not _are_positions(mark.positions) or not all(isinstance(text, str) for text in texts):
+        raise StoreDamagedError("the store's mark cannot be read")
+    return mark
+
+
+def _are_positions(found: object) -> bool:
+    return isinstance(found, dict) and all(isinstance(at, int) for at in found.values())
+
+
+def check_mark(mark: StoreMark | None, empty: bool, expected: StoreIdentity) -> None:
+    """Refuse a store that is not the expected one, or of which nobody can say what it contains."""
+    if mark is None:
+        if not empty:
+            raise StoreDamagedError("the store has entries and no mark that says what they are")
+        return
+    found = mark.identity
+    for name, here, there in (
+        ("run", found.run_id, expected.run_id),
+        ("task", found.task, expected.task),
+        ("table", found.table, expected.table),
+        ("schema", found.schema, expected.schema),
+    ):
+        if here != there:
+            raise StoreDamagedError(f"the store is of {name} {here!r}, expected was {there!r}")

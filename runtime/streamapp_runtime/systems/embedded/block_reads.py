@@ -1,0 +1,94 @@
+"""Reading a partition: which blocks hold a range of offsets, and the range as Arrow batches."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.embedded import partition_extent
+from streamapp_runtime.systems.embedded.block import read_header, stored_records
+from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
+from streamapp_runtime.systems.embedded.map_keys import block_address, blocks_of, first_offset
+from streamapp_runtime.systems.stream_system import OutOfRangeError
+
+_BATCH_BYTES = 4 << 20
+"""So much at a time makes decoding a tenth cheaper than a quarter of it does."""
+
+
+def blocks_from(txn: Txn, stream: int, index: int, start: int = 0) -> Iterator[tuple[int, memoryview]]:
+    """The blocks, each with its first offset, from the one that holds `start` or is next after it."""
+    prefix = blocks_of(stream, index)
+    with txn.cursor() as cursor:
+        there = cursor.set_range(block_address(stream, index, start))
+        if not (there and bytes(cursor.key()) == block_address(stream, index, start)):
+            before = cursor.prev() if there else cursor.last()
+            if not (before and _holds(cursor.key(), cursor.value(), prefix, start)):
+                there = cursor.set_range(block_address(stream, index, start))
+            else:
+                there = True
+        while there and bytes(cursor.key()[: len(prefix)]) == prefix:
+            yield first_offset(cursor.key()), cursor.value()
+            there = cursor.next()
+
+
+def _holds(address: memoryview, content: memoryview, prefix: bytes, offset: int) -> bool:
+    if bytes(address[: len(prefix)]) != prefix:
+        return False
+    return first_offset(address) + read_header(content).span > offset
+
+
+def last_blocks(txn: Txn, stream: int, index: int, count: int) -> list[tuple[int, memoryview]]:
+    """Up to `count` blocks from the end of a partition, in order."""
+    prefix = blocks_of(stream, index)
+    found: list[tuple[int, memoryview]] = []
+    with txn.cursor() as cursor:
+        there = cursor.set_range(block_address(stream, index + 1, 0))
+        there = cursor.prev() if there else cursor.last()
+        while there and len(found) < count and bytes(cursor.key()[: len(prefix)]) == prefix:
+            found.append((first_offset(cursor.key()), cursor.value()))
+            there = cursor.prev()
+    return found[::-1]
+
+
+def check_range(partition: Partition, held: partition_extent.PartitionExtent, start: int, end: int) -> None:
+    """Refuse a range that is not, or no longer, wholly in the partition."""
+    if start < held.oldest:
+        raise OutOfRangeError(f"{partition} starts at {held.oldest}, asked for was {start}")
+    if end > held.end:
+        raise OutOfRangeError(f"{partition} ends at {held.end}, asked for was up to {end}")
+
+
+def read_range(
+    environment: Environment, partition: Partition, stream: int, start: int, end: int
+) -> Iterator[pa.RecordBatch]:
+    """The range's batches (schema STORED). No view of the log is held while the caller works on one."""
+    position = start
+    while position < end:
+        with environment.reading() as txn:
+            check_range(partition, partition_extent.load_extent(txn, stream, partition.index), position, end)
+            batch, position = _next_batch(txn, stream, partition.index, position, end)
+        if batch is not None:
+            yield batch
+
+
+def _next_batch(txn: Txn, stream: int, index: int, start: int, end: int) -> tuple[pa.RecordBatch | None, int]:
+    """Neighbouring blocks as one batch, and the offset to go on from. Concatenating copies out of the map."""
+    pieces: list[pa.RecordBatch] = []
+    size = 0
+    for first, content in blocks_from(txn, stream, index, start):
+        if first >= end:
+            break
+        if size >= _BATCH_BYTES:
+            return pa.concat_batches(pieces), first
+        piece = _within(stored_records(content, first), start, end)
+        if piece.num_rows:
+            pieces.append(piece)
+            size += len(content)
+    return (pa.concat_batches(pieces) if pieces else None), end
+
+
+def _within(batch: pa.RecordBatch, start: int, end: int) -> pa.RecordBatch:
+    """The rows with start <= offset < end."""
+    offsets = batch.column(0).to_numpy()
+    low, high = offsets.searchsorted([start, end])
+    return batch.slice(low, high - low)

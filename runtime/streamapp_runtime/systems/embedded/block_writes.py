@@ -1,0 +1,84 @@
+"""Putting blocks into a partition: at its end, together when they are small, and instead of others."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from streamapp_runtime.systems.embedded import partition_extent
+from streamapp_runtime.systems.embedded.block import (
+    Block,
+    Compression,
+    dense_blocks,
+    read_header,
+    stored_records,
+)
+from streamapp_runtime.systems.embedded.block_reads import last_blocks
+from streamapp_runtime.systems.embedded.lmdb_environment import Txn
+from streamapp_runtime.systems.embedded.map_keys import block_address
+from streamapp_runtime.systems.stream_system import RECORDS
+
+SMALL_BYTES = 16 << 10
+_MERGED_AT_ONCE = 64
+
+
+def append_blocks(
+    txn: Txn, stream: int, index: int, made: Sequence[Block], compression: Compression | None
+) -> partition_extent.PartitionExtent:
+    """Put dense blocks at the end; gives what the partition holds then."""
+    held = partition_extent.load_extent(txn, stream, index)
+    for block in made:
+        txn.put(block_address(stream, index, held.end), block.content)
+        held = replace(
+            held,
+            end=held.end + block.header.records,
+            records=held.records + block.header.records,
+            size=held.size + len(block.content),
+            uncompacted=held.uncompacted + len(block.content),
+            small=held.small + 1 if len(block.content) < SMALL_BYTES else 0,
+        )
+        if held.small >= _MERGED_AT_ONCE:
+            held = _merge_small(txn, stream, index, held, compression)
+    partition_extent.save_extent(txn, stream, index, held)
+    return held
+
+
+def replace_blocks(
+    txn: Txn,
+    stream: int,
+    index: int,
+    held: partition_extent.PartitionExtent,
+    old: Iterable[int],
+    new: Iterable[Block],
+) -> partition_extent.PartitionExtent:
+    """Put blocks that know their first offset in the place of those that begin at `old`."""
+    records, size = held.records, held.size
+    for first in old:
+        content = txn.pop(block_address(stream, index, first))
+        if content is not None:
+            records -= read_header(content).records
+            size -= len(content)
+    for block in new:
+        txn.put(block_address(stream, index, block.first), block.content)
+        records += block.header.records
+        size += len(block.content)
+    return replace(held, records=records, size=size, revision=held.revision + 1)
+
+
+def _merge_small(
+    txn: Txn, stream: int, index: int, held: partition_extent.PartitionExtent, compression: Compression | None
+) -> partition_extent.PartitionExtent:
+    """Make one block of the small ones at the end: many small commits shall not make many small blocks."""
+    small = last_blocks(txn, stream, index, held.small)
+    held = replace(held, small=0)
+    if not small or any(read_header(content).sparse for _, content in small):
+        return held
+    written = max(read_header(content).written_ms for _, content in small)
+    records = pa.concat_batches(
+        [stored_records(content, first).select(RECORDS.names) for first, content in small]
+    )
+    merged, first = [], small[0][0]
+    for block in dense_blocks(records, written, compression):
+        merged.append(replace(block, first=first))
+        first += block.header.records
+    return replace_blocks(txn, stream, index, held, [first for first, _ in small], merged)

@@ -1,0 +1,188 @@
+"""The embedded log as a system of streams."""
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.embedded import expiry, latest_index, partition_extent
+from streamapp_runtime.systems.embedded import stream_table as log_streams
+from streamapp_runtime.systems.embedded.block import Compression
+from streamapp_runtime.systems.embedded.block_reads import check_range, read_range
+from streamapp_runtime.systems.embedded.embedded_transaction import (
+    EmbeddedTransaction,
+    TransactionOwner,
+    fence,
+)
+from streamapp_runtime.systems.embedded.lmdb_environment import MAP_SIZE, shared_environment
+from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules, maintain
+from streamapp_runtime.systems.stream_system import (
+    DEFAULT_OPTIONS,
+    OffsetSpan,
+    StreamHolding,
+    StreamOptions,
+    UnavailableError,
+)
+
+_USUAL_UPKEEP = MaintenanceRules()
+
+
+def now() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class EmbeddedSystem:
+    """A log in a folder, which is made when it is not there.
+
+    Any number of processes of one host, in one pid namespace, may use a folder at once. One object belongs to
+    one process and is used by one thread at a time; several objects of a process share what is open.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        sync: bool = False,
+        compression: Compression | None = None,
+        map_size: int = MAP_SIZE,
+        upkeep: MaintenanceRules = _USUAL_UPKEEP,
+        clock: Callable[[], int] = now,
+    ) -> None:
+        self._environment = shared_environment(Path(path), sync, map_size)
+        self._compression = compression
+        self._upkeep = upkeep
+        self._clock = clock
+        self._closed = False
+
+    def streams(self) -> Mapping[str, int]:
+        """All streams with their partition counts."""
+        with self._environment.reading() as txn:
+            return {name: stream.partitions for name, stream in log_streams.all_streams(txn).items()}
+
+    def partitions(self, stream: str) -> int | None:
+        """A stream's partition count; None when there is no such stream."""
+        with self._environment.reading() as txn:
+            found = log_streams.find_stream(txn, stream)
+            return None if found is None else found.partitions
+
+    def identities(self, streams: Collection[str]) -> Mapping[str, str]:
+        """The numbers of those of these streams that there are; none is used again."""
+        asked = set(streams)
+        with self._environment.reading() as txn:
+            found = log_streams.all_streams(txn)
+        return {name: str(stream.id) for name, stream in found.items() if name in asked}
+
+    def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
+        """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
+        with self._environment.writing() as txn:
+            log_streams.create_stream(txn, stream, partitions, options)
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Add partitions; fewer than there are is a ValueError."""
+        with self._environment.writing() as txn:
+            log_streams.grow_stream(txn, stream, partitions)
+
+    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
+        """What each partition holds, all at the same moment."""
+        found = {}
+        with self._environment.reading() as txn:
+            for partition in partitions:
+                held = partition_extent.load_extent(
+                    txn, log_streams.owner_of(txn, partition).id, partition.index
+                )
+                found[partition] = OffsetSpan(held.oldest, held.end)
+        return found
+
+    def settled(self, partitions: Iterable[Partition]) -> bool:
+        """Always: what is not committed is not written."""
+        return True
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The records (schema STORED) with start <= offset < end; OutOfRangeError past either end."""
+        with self._environment.reading() as txn:
+            stream = log_streams.owner_of(txn, partition).id
+            if start < end:
+                check_range(partition, partition_extent.load_extent(txn, stream, partition.index), start, end)
+        return read_range(self._environment, partition, stream, start, end)
+
+    def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.
+
+        Nothing is ever written but by a commit, so that what is found is always settled.
+        """
+        with self._environment.reading() as txn:
+            found = log_streams.owner_of(txn, Partition(stream, 0))
+            if not found.options.compacted:
+                raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
+            return latest_index.newest_values(txn, found.id)
+
+    def begin(
+        self,
+        owner: str,
+        incarnation: int,
+        expected: Mapping[bytes, bytes | None] | None = None,
+        writer: str = "",
+        *,
+        loose: bool = False,
+    ) -> EmbeddedTransaction:
+        """Open a transaction for a lane; see `System.begin`. Who writes is of no account here.
+
+        Nor is whether it may be loose: one commit is the cheapest way to write everything.
+        """
+        return EmbeddedTransaction(
+            self._environment,
+            TransactionOwner(owner, incarnation, expected),
+            self._clock(),
+            self._compression,
+            self._after_commit,
+        )
+
+    def interrupt(self, owner: str, writers: Collection[str]) -> None:
+        """Nothing: a transaction that has not been committed holds up nobody."""
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
+        """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
+        with self._environment.writing() as txn:
+            fence(txn, owner, incarnation)
+
+    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+        """Records below these positions are read by nobody any more and go."""
+        with self._environment.writing() as txn:
+            for partition, position in positions.items():
+                expiry.drop_below(txn, log_streams.owner_of(txn, partition).id, partition.index, position)
+
+    def close(self) -> None:
+        """Let go of the log; the last object of a process that does so closes it."""
+        if not self._closed:
+            self._closed = True
+            self._environment.leave()
+
+    def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
+        """What streams hold, all at the same moment: those of these that there are, or all."""
+        found = {}
+        with self._environment.reading() as txn:
+            for name, stream in log_streams.all_streams(txn).items():
+                if streams is not None and name not in streams:
+                    continue
+                held = [
+                    partition_extent.load_extent(txn, stream.id, index) for index in range(stream.partitions)
+                ]
+                records, size = sum(part.records for part in held), sum(part.size for part in held)
+                found[name] = StreamHolding(stream.partitions, stream.options, records, size)
+        return found
+
+    def tidy(self) -> None:
+        """Compact what is due however large, drop what is too old, and forget readers that were killed."""
+        self._environment.forget_dead_readers()
+        every = [Partition(name, index) for name, count in self.streams().items() for index in range(count)]
+        maintain(self._environment, every, self._upkeep, self._clock(), self._compression)
+
+    def _after_commit(self, written: Collection[Partition]) -> None:
+        # What was committed stays so: upkeep that finds no room is done by a later commit.
+        with suppress(UnavailableError):
+            largest = self._upkeep.compact_at_commit_bytes
+            maintain(self._environment, written, self._upkeep, self._clock(), self._compression, largest)

@@ -1,0 +1,161 @@
+"""The LMDB environment of a folder: opened once per process, its errors told in the words of a system.
+
+A map is mapped sparsely and far larger than what it will hold: pages come into being as they are written.
+Without `sync` a commit leaves its pages with the operating system. Killing processes, this one included, then
+loses nothing and tears nothing; a power failure may lose or damage the log.
+"""
+
+import ctypes
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import lmdb
+
+from streamapp_runtime.systems.embedded.map_keys import FORMAT
+from streamapp_runtime.systems.stream_system import FullError, UnavailableError
+
+Txn: TypeAlias = "lmdb.Transaction[memoryview]"
+
+MAP_SIZE = 1 << 40
+_READERS = 4096
+_VERSION = b"1"
+
+
+class LogUnreadableError(Exception):
+    """What the folder holds is no log, is damaged, or was written by a newer version."""
+
+
+class Environment:
+    """One folder's environment, shared by all that use it in this process and closed by the last of them."""
+
+    def __init__(self, path: Path, sync: bool, map_size: int) -> None:
+        self.path = path
+        self.settings = (sync, map_size)
+        self.users = 0
+        self._pid = os.getpid()
+        with _told(path):
+            path.mkdir(parents=True, exist_ok=True)
+            self._lmdb = lmdb.open(
+                str(path), map_size=map_size, sync=sync, metasync=sync, max_readers=_READERS, readahead=True
+            )
+        try:
+            self._lmdb.reader_check()
+            self._check_format()
+        except BaseException:
+            self._lmdb.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Txn]:
+        """One moment's view of everything committed. What is read views the map: copy what shall stay."""
+        with _told(self.path), self._begin(write=False) as txn:
+            yield txn
+
+    @contextmanager
+    def writing(self) -> Iterator[Txn]:
+        """The only writer on this host, until the block ends; an exception drops what was written."""
+        with _told(self.path), self._begin(write=True) as txn:
+            yield txn
+
+    def forget_dead_readers(self) -> None:
+        """Free what killed processes were reading, so that its pages can be used again."""
+        self._lmdb.reader_check()
+
+    def leave(self) -> None:
+        """One user fewer."""
+        with _lock:
+            self.users -= 1
+            if self.users == 0 and self._pid == os.getpid():
+                _opened.pop(self.path, None)
+                self._lmdb.close()
+
+    def outlive_fork(self) -> None:
+        """Never close the handle: a child that did would take its parent's readers out of the lock file."""
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._lmdb))
+
+    def check_process(self) -> None:
+        """Refuse to be used by a child of the process that opened it."""
+        if self._pid != os.getpid():
+            raise UnavailableError(
+                f"the log {self.path} was opened by process {self._pid} before this one was forked from it, "
+                "and cannot be used here; open the log only in the child, or start the child by spawning"
+            )
+
+    def _begin(self, write: bool) -> Txn:
+        self.check_process()
+        try:
+            return self._lmdb.begin(None, None, write, True)
+        except lmdb.MapResizedError:  # another process opened the log with a larger map and filled it
+            self._lmdb.set_mapsize(0)
+        except lmdb.ReadersFullError:
+            self._lmdb.reader_check()
+        return self._lmdb.begin(None, None, write, True)
+
+    def _check_format(self) -> None:
+        with self.reading() as txn:
+            known = txn.get(FORMAT)
+            version = None if known is None else bytes(known)
+        if version is None:
+            with self.writing() as txn:
+                txn.put(FORMAT, _VERSION, overwrite=False)
+        elif version != _VERSION:
+            raise LogUnreadableError(
+                f"the log {self.path} has format {version.decode(errors='replace')}, and this version reads "
+                f"format {_VERSION.decode()}; use the version of streamapp that wrote it"
+            )
+
+
+_lock = threading.Lock()
+_opened: dict[Path, Environment] = {}
+
+
+def shared_environment(path: Path, sync: bool, map_size: int) -> Environment:
+    """The process's one environment of a folder: LMDB must not open the same files twice in one process."""
+    resolved = path.resolve()
+    with _lock:
+        found = _opened.get(resolved)
+        if found is None:
+            found = _opened[resolved] = Environment(resolved, sync, map_size)
+        found.check_process()
+        if found.settings != (sync, map_size):
+            raise ValueError(
+                f"the log {path} is open in this process with other settings of sync or map size"
+            )
+        found.users += 1
+        return found
+
+
+def _in_child() -> None:
+    for environment in _opened.values():
+        environment.outlive_fork()
+    _lock.release()
+
+
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_in_child)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except lmdb.MapFullError:
+        raise FullError(
+            f"the log {path} has no room left in its map; open it with a larger map size"
+        ) from None
+    except lmdb.DiskError as error:
+        raise FullError(f"the disk that holds the log {path} is full") from error
+    except (
+        lmdb.InvalidError,
+        lmdb.CorruptedError,
+        lmdb.VersionMismatchError,
+        lmdb.PageNotFoundError,
+    ) as error:
+        raise LogUnreadableError(f"{path} holds no log, or a damaged one: {error}") from error
+    except lmdb.Error as error:  # a short write, of a disk that is all but full, is told as an I/O error
+        raise UnavailableError(f"the log {path} cannot be used: {error}") from error
+    except OSError as error:
+        raise UnavailableError(f"the log {path} cannot be opened: {error}") from error

@@ -1,0 +1,92 @@
+"""What streams the log has: each with a number, a partition count, and how it keeps its records."""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.embedded.lmdb_environment import Txn
+from streamapp_runtime.systems.embedded.map_keys import LAST_ID, STREAMS, stream_address
+from streamapp_runtime.systems.stream_system import StreamOptions, UnknownStreamError
+
+_row = struct.Struct("<II?q")
+_number = struct.Struct("<I")
+_FOR_EVER = -1
+_LONGEST_NAME = 249  # as in Kafka
+
+
+@dataclass(frozen=True, slots=True)
+class LogStream:
+    """One stream. Its number is its part of every address, and is never used again."""
+
+    id: int
+    partitions: int
+    options: StreamOptions
+
+
+def all_streams(txn: Txn) -> Mapping[str, LogStream]:
+    """Every stream, sorted by name."""
+    found = {}
+    with txn.cursor() as cursor:
+        there = cursor.set_range(STREAMS)
+        while there and bytes(cursor.key()[:1]) == STREAMS:
+            found[bytes(cursor.key()[1:]).decode()] = _unpack(cursor.value())
+            there = cursor.next()
+    return found
+
+
+def find_stream(txn: Txn, name: str) -> LogStream | None:
+    """The stream of this name."""
+    if not 0 < len(name.encode()) <= _LONGEST_NAME:
+        return None
+    row = txn.get(stream_address(name))
+    return None if row is None else _unpack(row)
+
+
+def owner_of(txn: Txn, partition: Partition) -> LogStream:
+    """The stream that a partition belongs to; an `UnknownStreamError` where there is no such partition."""
+    stream = find_stream(txn, partition.stream)
+    if stream is None:
+        raise UnknownStreamError(f'no stream named "{partition.stream}"')
+    if not 0 <= partition.index < stream.partitions:
+        raise UnknownStreamError(f'no partition {partition}: "{partition.stream}" has {stream.partitions}')
+    return stream
+
+
+def create_stream(txn: Txn, name: str, partitions: int, options: StreamOptions) -> None:
+    """Make a stream, unless the same is there."""
+    if not 0 < len(name.encode()) <= _LONGEST_NAME:
+        raise ValueError(f"a stream's name has 1 to {_LONGEST_NAME} bytes, found {len(name.encode())}")
+    if partitions < 1:
+        raise ValueError(f'the stream "{name}" needs at least one partition, found {partitions}')
+    there = find_stream(txn, name)
+    if there is None:
+        last = txn.get(LAST_ID)
+        number = 1 if last is None else _number.unpack(last)[0] + 1
+        txn.put(LAST_ID, _number.pack(number))
+        _save(txn, name, LogStream(number, partitions, options))
+    elif (there.partitions, there.options) != (partitions, options):
+        raise ValueError(
+            f'the stream "{name}" exists with {there.partitions} partitions and {there.options}, '
+            f"asked for were {partitions} and {options}"
+        )
+
+
+def grow_stream(txn: Txn, name: str, partitions: int) -> None:
+    """Add partitions at the end."""
+    there = owner_of(txn, Partition(name, 0))
+    if partitions < there.partitions:
+        raise ValueError(
+            f'the stream "{name}" has {there.partitions} partitions and cannot shrink to {partitions}'
+        )
+    _save(txn, name, replace(there, partitions=partitions))
+
+
+def _save(txn: Txn, name: str, stream: LogStream) -> None:
+    kept = _FOR_EVER if stream.options.retention_ms is None else stream.options.retention_ms
+    txn.put(stream_address(name), _row.pack(stream.id, stream.partitions, stream.options.compacted, kept))
+
+
+def _unpack(row: memoryview) -> LogStream:
+    number, partitions, compacted, kept = _row.unpack(row)
+    return LogStream(number, partitions, StreamOptions(compacted, None if kept == _FOR_EVER else kept))

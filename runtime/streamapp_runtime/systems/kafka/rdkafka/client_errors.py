@@ -1,0 +1,72 @@
+"""What Kafka's clients call an error, as what the engine calls it."""
+
+from confluent_kafka import KafkaError, KafkaException
+
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction, error_reaction
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import error_to_raise
+from streamapp_runtime.systems.stream_system import (
+    DeniedError,
+    FencedError,
+    OutOfRangeError,
+    UnavailableError,
+    UnknownStreamError,
+)
+
+_FENCED = frozenset({KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH})
+_DENIED = frozenset(
+    {
+        KafkaError._AUTHENTICATION,
+        KafkaError._SSL,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.ILLEGAL_SASL_STATE,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.SECURITY_DISABLED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        KafkaError.UNSUPPORTED_SASL_MECHANISM,
+    }
+)
+_UNKNOWN = frozenset(
+    {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+)
+_OUT_OF_RANGE = frozenset(
+    {KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION}
+)
+_KINDS = ((_FENCED, FencedError), (_UNKNOWN, UnknownStreamError), (_OUT_OF_RANGE, OutOfRangeError))
+
+
+def is_denied(error: KafkaError) -> bool:
+    """Whether the cluster refuses who asks, not what is asked."""
+    return error.code() in _DENIED
+
+
+def is_unknown(error: KafkaException) -> bool:
+    """Whether the error says that there is no such topic or partition."""
+    return kafka_error(error).code() in _UNKNOWN
+
+
+CLIENT_EXCEPTIONS = (KafkaException, SystemError)
+"""What a producer raises: what is fatal it raises amidst its callbacks, which makes a SystemError of it."""
+
+
+def kafka_error(error: KafkaException | SystemError) -> KafkaError:
+    """The error inside of what a client raises."""
+    inner = error.__cause__ if isinstance(error, SystemError) else error
+    found = inner.args[0] if inner else str(error)
+    return found if isinstance(found, KafkaError) else KafkaError(KafkaError._FAIL, str(found))
+
+
+def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:
+    """What to raise where `doing` failed; `denied` is why the cluster lets none of the clients in."""
+    code, said = error.code(), f"{doing}: {error.str()} ({error.name()})"
+    for codes, kind in _KINDS:
+        if code in codes:
+            return kind(said)
+    if error_reaction(code) is ErrorReaction.REFUSED:
+        return error_to_raise(code, said)
+    if code in _DENIED:
+        return DeniedError(f"{said}; look at the permissions of the app, and at what configSecret says")
+    if denied:
+        return DeniedError(f"{doing}: the cluster lets nobody in: {denied}; look at what configSecret says")
+    return UnavailableError(said)

@@ -1,0 +1,112 @@
+"""The clients of one cluster: how they are set up, and what they report beside their answers.
+
+librdkafka's own log goes nowhere: what goes wrong is said where it is asked for.
+"""
+
+import logging
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+
+from streamapp_runtime.systems.kafka.rdkafka.client_errors import is_denied, kafka_error, translate_error
+
+T = TypeVar("T")
+
+ANSWER_SECONDS = 15.0
+"""How long an answer is waited for before the cluster counts as out of reach."""
+
+_SILENT = logging.getLogger("streamapp_runtime.systems.kafka")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+_EVERY = {
+    "allow.auto.create.topics": False,
+    "enable.metrics.push": False,
+    "log_level": 0,
+    "reconnect.backoff.max.ms": 1_000,
+    "reconnect.backoff.ms": 50,
+    "retry.backoff.ms": 20,
+    "socket.keepalive.enable": True,
+    "socket.nagle.disable": True,
+}
+_READING = {
+    "auto.offset.reset": "error",
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "enable.partition.eof": True,
+    "fetch.error.backoff.ms": 20,
+    "fetch.queue.backoff.ms": 2,  # the default stops a fast reader for a second at a time
+    "fetch.wait.max.ms": 10,  # the end of a partition is only told when a fetch comes back empty
+    "group.id": "streamapp",  # has to be there; no group is ever joined
+    "isolation.level": "read_committed",
+    "queued.max.messages.kbytes": 65_536,
+}
+_WRITING = {
+    "batch.num.messages": 100_000,
+    "linger.ms": 50,  # a flush, which ends every transaction, waits for nothing
+    "partitioner": "murmur2_random",  # as Java's producers place records that are not placed by us
+    "queue.buffering.max.kbytes": 262_144,
+    "queue.buffering.max.messages": 500_000,
+    "transaction.timeout.ms": 60_000,
+}
+_ONLY_READING = frozenset({"fetch.max.bytes", "fetch.message.max.bytes", "max.partition.fetch.bytes"})
+_ONLY_WRITING = frozenset({"batch.size", "compression.level", "compression.type", "linger.ms"}) | {
+    "transaction.timeout.ms"
+}
+
+
+@dataclass(slots=True)
+class KafkaClients:
+    """What clients of a cluster are made of, and what they said of it last."""
+
+    bootstrap_servers: str
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+    denied: str = ""  # why the cluster lets no client in
+    _admin: AdminClient | None = field(default=None, repr=False)
+
+    @property
+    def admin(self) -> AdminClient:
+        """The client that asks about topics and offsets."""
+        if self._admin is None:
+            self._admin = AdminClient(self._setup(_ONLY_READING | _ONLY_WRITING))
+        return self._admin
+
+    def consumer(self) -> Consumer:
+        """A new reader of committed records."""
+        return Consumer(_READING | self._setup(_ONLY_WRITING))
+
+    def producer(self, transactional_id: str | None) -> Producer:
+        """A new writer of transactions under this name, or of records that are in none."""
+        if transactional_id is None:
+            named: dict[str, Any] = {"enable.idempotence": True}
+        else:
+            named = {"transactional.id": transactional_id}
+        return Producer(_WRITING | self._setup(_ONLY_READING) | named)
+
+    def answer(self, future: "Future[T]", doing: str) -> T:
+        """What a question to the cluster is answered with; any failure in the engine's terms."""
+        try:
+            return future.result(ANSWER_SECONDS * 2)  # the client gives up before
+        except KafkaException as error:
+            raise self.failure(error, doing) from None
+
+    def failure(self, error: KafkaException, doing: str) -> Exception:
+        """What to raise where a client failed."""
+        if self._admin is not None:
+            self._admin.poll(0)  # what its connections met is told then
+        if kafka_error(error).code() == KafkaError._TIMED_OUT:
+            self._admin = None  # it would wait for ever for a controller that is gone: another one looks anew
+        return translate_error(kafka_error(error), doing, self.denied)
+
+    def note(self, error: KafkaError) -> None:
+        """Hear what befalls connections: only one that was refused will not mend itself."""
+        if is_denied(error):
+            self.denied = error.str()
+
+    def _setup(self, not_for_this: frozenset[str]) -> dict[str, Any]:
+        mine = {name: value for name, value in self.settings.items() if name not in not_for_this}
+        brokers = {"bootstrap.servers": self.bootstrap_servers, "error_cb": self.note, "logger": _SILENT}
+        return _EVERY | mine | brokers

@@ -1,0 +1,77 @@
+"""The newest values of a compacted topic: read once, and from there on only what was added."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import KafkaClients
+from streamapp_runtime.systems.kafka.rdkafka.partition_offsets import (
+    high_watermarks,
+    oldest_offsets,
+    stable_ends,
+)
+from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
+from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
+from streamapp_runtime.systems.stream_system import UnavailableError, UnknownStreamError
+
+_PAUSE_SECONDS = 0.02
+SETTLE_SECONDS = 15.0
+"""How long open transactions are waited for. Those of the app itself have been voided before."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    identity: str
+    at: int = 0
+    values: dict[bytes, bytes] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class LatestValues:
+    """Partition 0 of compacted topics, as one process has seen them."""
+
+    cluster: KafkaClients
+    topics: Topics
+    reading: RangeReader
+    _seen: dict[str, _Seen] = field(default_factory=dict)
+
+    def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
+        """The newest value of every key; see `System.latest`."""
+        topic = self.topics.find([stream]).get(stream)
+        if topic is None:
+            raise UnknownStreamError(f'no topic named "{stream}"')
+        seen = self._seen.get(stream)
+        if seen is None or seen.identity != topic.identity:
+            seen = self._seen[stream] = _Seen(topic.identity)
+        partition = Partition(stream, 0)
+        wanted = high_watermarks(self.cluster, [partition])[partition] if settled else 0
+        ends = time.monotonic() + SETTLE_SECONDS
+        for end in self._stable(partition):
+            self._read(seen, partition, end)
+            if end >= wanted:
+                return seen.values
+            if time.monotonic() > ends:
+                raise UnavailableError(
+                    f"{partition} has had a transaction open at {end} for {SETTLE_SECONDS:.0f} s"
+                )
+            time.sleep(_PAUSE_SECONDS)
+        raise AssertionError("ends are told without end")
+
+    def _stable(self, partition: Partition) -> Iterator[int]:
+        while True:
+            yield stable_ends(self.cluster, [partition])[partition]
+
+    def _read(self, seen: _Seen, partition: Partition, end: int) -> None:
+        if seen.at >= end:
+            return
+        seen.at = max(seen.at, oldest_offsets(self.cluster, [partition])[partition])
+        for records in self.reading.read(partition, seen.at, end):
+            pairs = zip(records.column("key").to_pylist(), records.column("value").to_pylist(), strict=True)
+            for key, value in pairs:
+                if value is None:
+                    seen.values.pop(key, None)
+                else:
+                    seen.values[key] = value
+            seen.at = records.column("offset")[-1].as_py() + 1
+        seen.at = end

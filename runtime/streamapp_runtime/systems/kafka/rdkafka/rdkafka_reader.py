@@ -1,0 +1,123 @@
+"""Ranges of committed records, by librdkafka's consumer.
+
+A range ends by position: its last offsets may be markers of transactions, or holes that compaction left.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.rdkafka.client_errors import translate_error
+from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
+from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnavailableError
+
+MOST_MESSAGES = 10_000
+"""More messages at once cost more each: they are out of the processor's caches by then."""
+_WAIT_SECONDS = 0.02
+_OF_GROUPS = KafkaError.GROUP_AUTHORIZATION_FAILED
+"""The client asks who keeps its group together, although none is joined: who may not know need not know."""
+_SHRUNK_SECONDS = 5.0
+"""How long an end may lie below where it was seen: a new leader learns it from its followers."""
+
+
+class RangeReader(Protocol):
+    """Whatever reads ranges for one process. What it raises are errors of `systems.system`."""
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The committed records (schema STORED) with start <= offset < end, in order."""
+
+    def close(self) -> None:
+        """Let go of all connections."""
+
+
+@dataclass(slots=True)
+class RdkafkaReader:
+    """The readers of one process. Each range has a reader to itself while it is read."""
+
+    cluster: KafkaClients
+    end_of: Callable[[Partition], int]
+    _idle: list[Consumer] = field(default_factory=list)
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The records (schema STORED) with start <= offset < end."""
+        consumer = self._idle.pop() if self._idle else self.cluster.consumer()
+        try:
+            consumer.assign([TopicPartition(partition.stream, partition.index, start)])
+            yield from self._range(consumer, partition, start, end)
+        finally:
+            consumer.unassign()  # else it would go on fetching
+            self._idle.append(consumer)
+
+    def close(self) -> None:
+        """Let go of all readers."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _range(
+        self, consumer: Consumer, partition: Partition, start: int, end: int
+    ) -> Iterator[pa.RecordBatch]:
+        at, heard = start, time.monotonic()
+        while at < end:
+            try:
+                found = consumer.consume(min(MOST_MESSAGES, end - at), _WAIT_SECONDS)
+            except KafkaException as error:
+                raise self.cluster.failure(error, f"reading {partition}") from None
+            records: list[Message] = []
+            ended = -1
+            for message in found:
+                told = message.error()
+                if told is None:
+                    records.append(message)
+                elif told.code() == KafkaError._PARTITION_EOF:
+                    ended = message.offset() or 0
+                elif not told.retriable() and told.code() != _OF_GROUPS:
+                    raise translate_error(told, f"reading {partition}", self.cluster.denied)
+            if records:
+                at = max(at, _after(records[-1]))
+                yield from _within(records, start, end)
+            if at <= ended < end:
+                self._await_end(partition, end)
+            elif ended >= end:
+                return
+            if found:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > ANSWER_SECONDS:
+                raise UnavailableError(f"reading {partition}: nothing came for {ANSWER_SECONDS:.0f} s")
+
+    def _await_end(self, partition: Partition, end: int) -> None:
+        """Wait for an end that was seen and is not there any more; OutOfRangeError where it stays away."""
+        ends = time.monotonic() + _SHRUNK_SECONDS
+        while (now := self.end_of(partition)) < end:
+            if time.monotonic() > ends:
+                raise OutOfRangeError(f"{partition} ends at {now}; asked for were records up to {end}")
+            time.sleep(_WAIT_SECONDS)
+
+
+def _after(message: Message) -> int:
+    """The offset that follows a record."""
+    return (message.offset() or 0) + 1
+
+
+def _within(found: list[Message], start: int, end: int) -> Iterator[pa.RecordBatch]:
+    """The messages of the range as Arrow."""
+    offsets = pa.array([message.offset() for message in found], pa.int64())
+    count = len(found)
+    if offsets[count - 1].as_py() >= end:
+        found = [message for message in found if start <= (message.offset() or 0) < end]
+        offsets = offsets.slice(0, len(found))
+    if found:
+        stamps = [message.timestamp() for message in found]
+        yield pa.record_batch(
+            [
+                offsets,
+                pa.array([message.key() for message in found], pa.binary()),
+                pa.array([message.value() for message in found], pa.binary()),
+                pa.array([time if kind else None for kind, time in stamps], pa.int64()),
+            ],
+            schema=STORED,
+        )

@@ -1,0 +1,150 @@
+"""Topics: which there are, making them and having them grow; what is there is checked, never changed."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.rdkafka.client_errors import kafka_error
+from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
+from streamapp_runtime.systems.stream_system import (
+    StreamOptions,
+    UnavailableError,
+    UnfitStreamError,
+    UnknownStreamError,
+)
+
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as it is now; another one of its name, made later, has another identity."""
+
+    name: str
+    partitions: int
+    identity: str
+
+
+@dataclass(slots=True)
+class Topics:
+    """The topics of a cluster, for one process."""
+
+    cluster: KafkaClients
+    replication: int = -1  # of new topics; the broker's own number
+    _counts: dict[str, int] = field(default_factory=dict)  # as last seen: topics seldom go, and never shrink
+
+    def all(self) -> Mapping[str, int]:
+        """Every topic that is not the cluster's own, with its partition count."""
+        try:
+            found = self.cluster.admin.list_topics(timeout=ANSWER_SECONDS).topics
+        except KafkaException as error:
+            raise self.cluster.failure(error, "listing topics") from None
+        return {name: len(topic.partitions) for name, topic in found.items() if not name.startswith("__")}
+
+    def find(self, names: Iterable[str]) -> Mapping[str, Topic]:
+        """The topics of these names that there are."""
+        asked = list(names)
+        found = {}
+        answers = (
+            self.cluster.admin.describe_topics(TopicCollection(asked), request_timeout=ANSWER_SECONDS)
+            if asked
+            else {}
+        )
+        for name, future in answers.items():
+            try:
+                topic = self.cluster.answer(future, f'looking at topic "{name}"')
+            except UnknownStreamError:
+                self._counts.pop(name, None)
+                continue
+            self._counts[name] = len(topic.partitions)
+            found[name] = Topic(name, len(topic.partitions), str(topic.topic_id))
+        return found
+
+    def check(self, partition: Partition) -> None:
+        """UnknownStreamError where there is no such partition."""
+        if partition.index < self._counts.get(partition.stream, 0):
+            return
+        topic = self.find([partition.stream]).get(partition.stream)
+        if topic is None:
+            raise UnknownStreamError(f'no topic named "{partition.stream}"')
+        if partition.index >= topic.partitions:
+            raise UnknownStreamError(f"there is no {partition}: the topic has {topic.partitions} partitions")
+
+    def look_again(self, partitions: Iterable[Partition]) -> None:
+        """UnknownStreamError where one of these is not there any more."""
+        asked = list(partitions)
+        self.find({partition.stream for partition in asked})
+        for partition in asked:
+            self.check(partition)
+
+    def create(self, name: str, partitions: int, options: StreamOptions) -> None:
+        """Make a topic; UnfitStreamError where there is one of that name that is not the same."""
+        config = {"cleanup.policy": "compact" if options.compacted else "delete"}
+        if options.retention_ms is not None:
+            config["retention.ms"] = str(options.retention_ms)
+        elif options.ours:
+            config |= {"retention.ms": "-1", "retention.bytes": "-1"}
+        new = NewTopic(name, num_partitions=partitions, replication_factor=self.replication, config=config)
+        try:
+            self.cluster.admin.create_topics([new], request_timeout=ANSWER_SECONDS)[name].result()
+        except KafkaException as error:
+            if kafka_error(error).code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise self.cluster.failure(error, f'making topic "{name}"') from None
+            self._compare(name, partitions, options)
+        self._await(name, partitions)
+
+    def grow(self, name: str, partitions: int) -> None:
+        """Add partitions; fewer than there are is an UnfitStreamError."""
+        topic = self.find([name]).get(name)
+        if topic is None:
+            raise UnknownStreamError(f'no topic named "{name}"')
+        if partitions < topic.partitions:
+            raise UnfitStreamError(f'topic "{name}" has {topic.partitions} partitions, and none can be taken')
+        if partitions > topic.partitions:
+            more = self.cluster.admin.create_partitions([NewPartitions(name, partitions)])[name]
+            self.cluster.answer(more, f'adding partitions to topic "{name}"')
+            self._await(name, partitions)
+
+    def options(self, names: Iterable[str]) -> Mapping[str, StreamOptions]:
+        """How these topics keep their records."""
+        resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+        asked = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
+        found = {}
+        for name, resource in resources.items():
+            said = self.cluster.answer(asked[resource], f'looking at topic "{name}"')
+            kept = int(said["retention.ms"].value)
+            compacted = said["cleanup.policy"].value == "compact"
+            found[name] = StreamOptions(compacted, None if compacted or kept < 0 else kept)
+        return found
+
+    def _compare(self, name: str, partitions: int, options: StreamOptions) -> None:
+        topic = self.find([name]).get(name)
+        if topic is not None and topic.partitions != partitions:
+            raise UnfitStreamError(
+                f'topic "{name}" has {topic.partitions} partitions, and {partitions} are needed; '
+                "delete the topic, or give the app another applicationId"
+            )
+        resource = ConfigResource(ResourceType.TOPIC, name)
+        asked = self.cluster.admin.describe_configs([resource])[resource]
+        policy = self.cluster.answer(asked, f'looking at topic "{name}"')["cleanup.policy"].value
+        wanted = "compact" if options.compacted else "delete"
+        if (policy == "compact") != options.compacted:
+            raise UnfitStreamError(
+                f'topic "{name}" has cleanup.policy={policy}, and {wanted} is needed: '
+                f"set it with kafka-configs --alter --add-config cleanup.policy={wanted}"
+            )
+
+    def _await(self, name: str, partitions: int) -> None:
+        """Wait until the cluster has heard of what its controller made."""
+        ends = time.monotonic() + ANSWER_SECONDS
+        while True:
+            topic = self.find([name]).get(name)
+            if topic is not None and topic.partitions >= partitions:
+                return
+            if time.monotonic() > ends:
+                raise UnavailableError(f'topic "{name}" was made, and the cluster does not show it')
+            time.sleep(_POLL_SECONDS)

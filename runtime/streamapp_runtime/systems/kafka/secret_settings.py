@@ -1,0 +1,39 @@
+"""Client settings that only their owner may read: a folder with a file for each, as a Secret is mounted."""
+
+from pathlib import Path
+
+from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp_runtime.systems.connection import InvalidSettingsError
+
+
+def read_secrets(place: Path) -> dict[str, str]:
+    """The settings in a folder, a file each, named by its key; or in one file of lines like `key=value`."""
+    try:
+        found = _of_folder(place) if place.is_dir() else _of_lines(place)
+    except OSError as error:
+        raise InvalidSettingsError(f"{place}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidSettingsError(f"{place}: not all of it is text") from None
+    refused = refused_settings(found, secret=True)
+    if refused:
+        raise InvalidSettingsError("; ".join(f"{place}: {name}: {why}" for name, why in refused.items()))
+    return found
+
+
+def _of_folder(folder: Path) -> dict[str, str]:
+    # A mounted Secret is a folder of links, beside a hidden one that they lead into.
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {path.name: path.read_text(encoding="utf-8").rstrip("\n") for path in files}
+
+
+def _of_lines(file: Path) -> dict[str, str]:
+    found = {}
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidSettingsError(f"{file}: line {number} is not like key=value")
+        found[key.strip()] = value.strip().replace("\\n", "\n")
+    return found

@@ -1,0 +1,63 @@
+"""Records that no transaction holds back, for what may be written twice but not be missing."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.transactions.record_producer import RecordProducer
+from streamapp_runtime.systems.kafka.transactions.transactional_writer import MakeRecordProducer
+from streamapp_runtime.systems.stream_system import UnavailableError
+
+
+@dataclass(slots=True)
+class NonTransactionalProducer:
+    """One process's producer without a name: what it writes can be read at once, and is never voided.
+
+    Brokers know what they have of it already, so that to send again after a lost connection repeats nothing.
+    """
+
+    make: MakeRecordProducer
+    _producing: RecordProducer | None = None
+    _held: bool = False  # whether something was appended that may not be there yet
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Give records (schema RECORDS, all with a time) on their way."""
+        with self._whole() as producing:
+            self._held = True
+            producing.append(partition, records)
+
+    def delivered(self) -> Mapping[Partition, int]:
+        """Return when brokers have everything: where what was appended to each partition ends."""
+        with self._whole() as producing:
+            ends = producing.commit()
+            self._held = False
+            return ends
+
+    def drop(self) -> None:
+        """Send nothing more of what was appended; some of it may be there."""
+        if self._held:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the producer; the next record gets another one."""
+        producing, self._producing, self._held = self._producing, None, False
+        if producing is not None:
+            with suppress(UnavailableError):
+                producing.close()
+
+    @contextmanager
+    def _whole(self) -> Iterator[RecordProducer]:
+        """Something that leaves the producer of no more use where it fails."""
+        try:
+            yield self._producing or self._begun()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begun(self) -> RecordProducer:
+        self._producing = self.make(None)
+        self._producing.initialise()
+        return self._producing

@@ -1,0 +1,86 @@
+"""Writing without a transaction: the records first, and then what says that they are there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
+from streamapp_runtime.systems.kafka.transactions.outgoing_records import (
+    as_records,
+    check_records,
+    with_timestamps,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedCheckpoints:
+    """What one writer of an incarnation takes for the newest checkpoints, as long as all goes well."""
+
+    incarnation: int
+    known: dict[bytes, bytes | None]
+
+    def agrees(self, incarnation: int, expected: Mapping[bytes, bytes | None]) -> bool:
+        """Whether this is what the same writer wrote or read last."""
+        known = incarnation == self.incarnation and expected.keys() <= self.known.keys()
+        return known and all(self.known[key] == value for key, value in expected.items())
+
+
+@dataclass(slots=True)
+class NonTransactionalWrites:
+    """Appends that can be read at once, and puts that follow them."""
+
+    outright: NonTransactionalProducer
+    noted: NotedCheckpoints
+    check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
+    now_ms: int
+    _open: bool = True
+    _put: dict[Partition, list[tuple[bytes, bytes | None]]] = field(default_factory=dict)
+    _ends: dict[Partition, int] = field(default_factory=dict)
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records (schema RECORDS) to the end of a partition."""
+        self._check_open()
+        self.check(partition)
+        if len(check_records(partition, records)):
+            self.outright.append(partition, with_timestamps(records, self.now_ms))
+
+    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """The same."""
+        self.append(partition, records)
+
+    def put(self, stream: str, key: bytes, value: bytes | None) -> None:
+        """Add one record to partition 0 of a compacted stream, once all that is appended is there."""
+        self._check_open()
+        self.check(Partition(stream, 0))
+        self._put.setdefault(Partition(stream, 0), []).append((key, value))
+
+    def end_of(self, partition: Partition) -> int:
+        """Where what was appended to a partition ends."""
+        self._ends |= self.outright.delivered()
+        return self._ends[partition]
+
+    def commit(self) -> Mapping[Partition, int]:
+        """Return when everything is there; gives the end of what was written to each partition."""
+        self._check_open()
+        self._open = False
+        self._ends |= self.outright.delivered()
+        if self._put:
+            crash_point("transaction.handed-out")
+            for partition, entries in self._put.items():
+                self.outright.append(partition, as_records(entries, self.now_ms))
+            self._ends |= self.outright.delivered()
+            self.noted.known.update(entry for entries in self._put.values() for entry in entries)
+        return self._ends
+
+    def abort(self) -> None:
+        """Write nothing more; what was appended may be there."""
+        if self._open:
+            self.outright.drop()
+        self._open = False
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise ValueError("the transaction has ended; begin another one")

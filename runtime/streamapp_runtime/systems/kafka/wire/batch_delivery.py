@@ -1,0 +1,165 @@
+"""Bringing batches to the leaders of their partitions, in order, each once, whatever fails between.
+
+Batches carry numbers by which a leader knows what it already has. So after a failure what was not confirmed
+is sent again as it was, and neither lost nor doubled. Several go out before the first is confirmed; not more
+than a leader remembers.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import EncodedBatch, ProducerIdentity
+from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
+from streamapp_runtime.systems.kafka.wire.requests import error_codes, produce_request
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
+    CONNECTION_FAILURES,
+    RequestRetries,
+    error_to_raise,
+)
+
+_AT_ONCE = 4  # requests; a leader knows the last five batches of a producer again
+_REQUEST = 8 << 20  # bytes of one
+_OUT_OF_ORDER, _DUPLICATE = 45, 46
+
+
+@dataclass(slots=True)
+class PartitionQueue:
+    """What one partition is still to be given."""
+
+    source: Iterator[EncodedBatch]
+    sequence: int  # of the next batch that was not sent yet
+    again: deque["SequencedBatch"] = field(default_factory=deque)  # sent, and not confirmed
+    end: int | None = None  # after what was confirmed last
+    exhausted: bool = False
+    failed: bool = False  # in this round
+
+    def next(self) -> "SequencedBatch | None":
+        """The next batch to be sent."""
+        if self.again:
+            return self.again.popleft()
+        batch = next(self.source, None)
+        if batch is None:
+            self.exhausted = True
+            return None
+        numbered = SequencedBatch(batch, self.sequence)
+        self.sequence += batch.count
+        return numbered
+
+
+@dataclass(frozen=True, slots=True)
+class SequencedBatch:
+    """A batch with the number of its first record."""
+
+    batch: EncodedBatch
+    sequence: int
+
+
+@dataclass(slots=True)
+class _Sent:
+    """A request under way."""
+
+    connection: BrokerConnection
+    number: int
+    batches: dict[Partition, SequencedBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDelivery:
+    """One producer's way to the leaders."""
+
+    cluster: BrokerPool
+    transactional_id: str | None
+    identity: ProducerIdentity
+    timeout_ms: int
+
+    def deliver(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> None:
+        """Return when leaders have confirmed everything; else raise, and it is not known what they have."""
+        left = dict(outboxes)
+        while left:
+            trouble = [said for sent in self._send(left, attempts) if (said := self._receive(sent, left))]
+            for outbox in left.values():
+                outbox.failed = False
+            left = {partition: box for partition, box in left.items() if box.again or not box.exhausted}
+            if trouble:
+                attempts.failed(trouble[0])
+            else:
+                attempts.succeeded()
+
+    def _send(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> list[_Sent]:
+        """A few requests to each leader, each with the next batch of its partitions."""
+        sent: list[_Sent] = []
+        leaders: dict[BrokerConnection, dict[Partition, PartitionQueue]] = {}
+        for partition, outbox in outboxes.items():
+            leaders.setdefault(self.cluster.leader(partition, attempts), {})[partition] = outbox
+        for connection, boxes in leaders.items():
+            for _ in range(_AT_ONCE):
+                batches = _next(boxes)
+                if not batches:
+                    break
+                sent.append(self._sent(connection, batches))
+        return sent
+
+    def _sent(self, connection: BrokerConnection, batches: dict[Partition, SequencedBatch]) -> _Sent:
+        stamped = {
+            partition: each.batch.stamped(self.identity, each.sequence) for partition, each in batches.items()
+        }
+        body = produce_request.produce_request(self.transactional_id, stamped, self.timeout_ms)
+        try:
+            number = connection.send(*produce_request.PRODUCE, body)
+        except CONNECTION_FAILURES:
+            number = 0  # no answer will come, which shows when it is waited for
+        return _Sent(connection, number, batches)
+
+    def _receive(self, sent: _Sent, outboxes: Mapping[Partition, PartitionQueue]) -> str:
+        """Take note of what was confirmed, have the rest sent again; gives what went wrong."""
+        try:
+            if not sent.connection.awaits(sent.number):
+                raise ConnectionResetError(f"{sent.connection.address} closed the connection")
+            taken = produce_request.produce_results(sent.connection.receive(sent.number))
+            if taken.keys() != sent.batches.keys():
+                raise MalformedError("a leader answered for other partitions than were written to")
+        except CONNECTION_FAILURES as error:
+            self.cluster.lost(sent.connection)
+            for partition, batch in sent.batches.items():
+                self.cluster.forget(partition)
+                outboxes[partition].again.append(batch)
+            return str(error)
+        said = ""
+        for partition, batch in sent.batches.items():
+            code, outbox = taken[partition].error, outboxes[partition]
+            if not code:
+                outbox.end = taken[partition].base + batch.batch.count
+            elif code != _DUPLICATE:  # which the leader has, though not where
+                said = self._unconfirmed(partition, code, outbox)
+                outbox.again.append(batch)
+        return said
+
+    def _unconfirmed(self, partition: Partition, error: int, outbox: PartitionQueue) -> str:
+        """Prepare to send a batch again; an error that does not go by is raised."""
+        said = f"writing to {partition}: {error_codes.error_name(error)}"
+        if error == _OUT_OF_ORDER and outbox.failed:  # only for the one before it
+            return said
+        if error == UNKNOWN_TOPIC or error_codes.error_reaction(error) is ErrorReaction.LOOK:
+            self.cluster.forget(partition)
+        elif error_codes.error_reaction(error) is not ErrorReaction.RETRY:
+            raise error_to_raise(error, said)
+        outbox.failed = True
+        return said
+
+
+def _next(outboxes: Mapping[Partition, PartitionQueue]) -> dict[Partition, SequencedBatch]:
+    """The next batch of each partition, as far as they go into one request."""
+    found: dict[Partition, SequencedBatch] = {}
+    size = 0
+    for partition, outbox in outboxes.items():
+        if size >= _REQUEST:
+            break
+        if (batch := outbox.next()) is not None:
+            found[partition] = batch
+            size += len(batch.batch.records)
+    return found

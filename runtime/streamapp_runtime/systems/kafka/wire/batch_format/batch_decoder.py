@@ -1,0 +1,57 @@
+"""From the batches of an answer to their records."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp_runtime.systems.kafka.wire.batch_format import varints
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import FetchedBatch
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, decompress
+from streamapp_runtime.systems.kafka.wire.batch_format.record_decoder import BatchBases, decode_records
+from streamapp_runtime.systems.kafka.wire.batch_format.record_starts import BatchExtents
+from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
+
+_AT_ONCE = 32 << 20  # bytes that are decompressed before they are decoded
+
+
+def decode_batches(octets: Octets, found: Iterable[FetchedBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches' records, those of neighbours with the same compression at once."""
+    for codec, neighbours in groupby(found, lambda batch: batch.codec):
+        if codec is CompressionCodec.NONE:
+            run = list(neighbours)
+            begin, end = np.array([batch.begin for batch in run]), np.array([batch.end for batch in run])
+            yield _decoded(octets, begin, end, run)
+            continue
+        for run, parts in _decompressed(octets, neighbours):
+            end = np.cumsum([len(part) for part in parts])
+            begin = np.append(0, end[:-1])
+            yield _decoded(np.concatenate([*parts, np.zeros(varints.PADDING, np.uint8)]), begin, end, run)
+
+
+def _decompressed(
+    octets: Octets, found: Iterable[FetchedBatch]
+) -> Iterator[tuple[list[FetchedBatch], list[Octets]]]:
+    """Some batches at a time, and the bytes of each: few bytes may stand for very many."""
+    run: list[FetchedBatch] = []
+    parts: list[Octets] = []
+    for batch in found:
+        run.append(batch)
+        parts.append(decompress(batch.codec, octets[batch.begin : batch.end]))
+        if sum(map(len, parts)) > _AT_ONCE:
+            yield run, parts
+            run, parts = [], []
+    if run:
+        yield run, parts
+
+
+def _decoded(
+    octets: Octets, begin: varints.Numbers, end: varints.Numbers, run: Sequence[FetchedBatch]
+) -> pa.RecordBatch:
+    bases = BatchBases(
+        np.array([batch.base for batch in run]),
+        np.array([batch.timestamp for batch in run]),
+        np.array([batch.appended for batch in run]),
+    )
+    return decode_records(octets, BatchExtents(begin, end, np.array([batch.count for batch in run])), bases)

@@ -1,0 +1,142 @@
+"""Records from Arrow as the batches that a leader takes, without an object for each record."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp_runtime.systems.kafka.wire.batch_format import varints
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM, COUNTED_FROM, HEAD
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, compress
+from streamapp_runtime.systems.kafka.wire.batch_format.crc32c import crc32c
+from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
+
+_TRANSACTIONAL = 0x10
+_MAGIC = 2
+_MOST_OVERHEAD = 30  # bytes of a record beside its key and value
+_CHECKED = slice(CHECKED_FROM, None)
+_SEQUENCES = 1 << 31  # after the last comes the first
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdentity:
+    """Who writes, and whether in transactions."""
+
+    producer: int
+    epoch: int
+    transactional: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """A batch's records, ready but for what says whose they are and which number they have."""
+
+    records: Octets
+    count: int
+    base_time: int
+    last_time: int
+    codec: CompressionCodec
+
+    def stamped(self, identity: ProducerIdentity, sequence: int) -> list[memoryview]:
+        """The batch in parts."""
+        head = np.zeros(HEAD.size, np.uint8)
+        attributes = self.codec | (_TRANSACTIONAL if identity.transactional else 0)
+        fields = (
+            attributes, self.count - 1, self.base_time, self.last_time,
+            identity.producer, identity.epoch, sequence % _SEQUENCES, self.count,
+        )  # fmt: skip
+        length = HEAD.size - COUNTED_FROM + len(self.records)
+        HEAD.pack_into(head.data, 0, 0, length, -1, _MAGIC, 0, *fields)
+        checksum = crc32c(head[_CHECKED], self.records)
+        HEAD.pack_into(head.data, 0, 0, length, -1, _MAGIC, checksum, *fields)
+        return [head.data, self.records.data]
+
+
+def encode_batches(
+    records: pa.RecordBatch, now: int, most: int, codec: CompressionCodec = CompressionCodec.NONE
+) -> Iterator[EncodedBatch]:
+    """The records (schema RECORDS) in batches of at most so many bytes, unless one alone takes more.
+
+    Records without a time were written `now`.
+    """
+    for part in _parted(records, most):
+        key, value, timestamp = part.columns
+        times = timestamp.fill_null(now).to_numpy()
+        octets = _written(key, value, times - times[0])
+        yield EncodedBatch(compress(codec, octets), len(part), int(times[0]), int(times.max()), codec)
+
+
+def _parted(records: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
+    sizes = _lengths(records.column(0)) + _lengths(records.column(1)) + _MOST_OVERHEAD
+    ends = np.cumsum(sizes)
+    first, before = 0, 0
+    while first < len(records):
+        last = max(int(np.searchsorted(ends, before + most - HEAD.size, "right")), first + 1)
+        yield records.slice(first, last - first)
+        first, before = last, int(ends[last - 1])
+
+
+def _lengths(column: pa.Array) -> Numbers:
+    """How many bytes each takes; none where it is null, whatever lies there."""
+    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
+    lengths = np.diff(offsets).astype(np.int64)
+    if column.null_count:
+        lengths[column.is_null().to_numpy(zero_copy_only=False)] = 0
+    return lengths
+
+
+def _said(column: pa.Array, lengths: Numbers) -> Numbers:
+    """The lengths as a record says them: -1 is null."""
+    if not column.null_count:
+        return lengths
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, lengths)
+
+
+def _written(key: pa.Array, value: pa.Array, times: Numbers) -> Octets:
+    """The bytes of all records.
+
+    Keys and values are put between what is written around them by taking all in turns from one array. What
+    follows a value, the number of headers, which is zero, begins what precedes the next record.
+    """
+    count = len(times)
+    key_size, value_size = _lengths(key), _lengths(value)
+    value_said = _said(value, value_size)
+    inner = [times, np.arange(count), _said(key, key_size)]
+    widths = [varints.varint_sizes(field) for field in inner]
+    value_width = varints.varint_sizes(value_said)
+    inner_width = widths[0] + widths[1] + widths[2]
+    body = 2 + inner_width + key_size + value_width + value_size
+    body_width = varints.varint_sizes(body)
+
+    before = _Pieces(np.append(2 + body_width + inner_width, 1))  # the last ends the last record
+    place = before.begin[:-1] + 1
+    varints.write_varints(before.octets, place, body)
+    place = place + body_width + 1  # the attributes, which are zero
+    for field, width in zip(inner, widths, strict=True):
+        varints.write_varints(before.octets, place, field)
+        place = place + width
+    between = _Pieces(value_width)
+    varints.write_varints(between.octets, between.begin, value_said)
+
+    pieces = pa.concat_arrays([key, between.array(), value, before.array()])
+    turns = np.empty(4 * count + 1, np.int32)
+    for turn, first in enumerate((3 * count, 0, count, 2 * count)):
+        turns[turn::4] = np.arange(first, first + len(turns[turn::4]))
+    whole = pieces.take(pa.array(turns))
+    # The first record has none before it.
+    return np.frombuffer(whole.buffers()[2], np.uint8, int((body + body_width).sum()), 1)
+
+
+class _Pieces:
+    """Room for a few bytes of every record, zeros at first."""
+
+    def __init__(self, sizes: Numbers) -> None:
+        self._offsets = np.zeros(len(sizes) + 1, np.int32)
+        np.cumsum(sizes, out=self._offsets[1:])
+        self.begin = self._offsets[:-1].astype(np.int64)
+        self.octets = np.zeros(int(self._offsets[-1]), np.uint8)
+
+    def array(self) -> pa.Array:
+        buffers = [None, pa.py_buffer(self._offsets), pa.py_buffer(self.octets)]
+        return pa.BinaryArray.from_buffers(pa.binary(), len(self.begin), buffers)

@@ -1,0 +1,1 @@
+"""Requests and answers, error codes, retries, and the connections to brokers."""

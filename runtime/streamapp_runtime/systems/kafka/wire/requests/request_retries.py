@@ -1,0 +1,88 @@
+"""How long something that fails is tried again."""
+
+import ssl
+import time
+from dataclasses import dataclass, field
+
+from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
+from streamapp_runtime.systems.kafka.wire.requests import error_codes
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
+from streamapp_runtime.systems.stream_system import (
+    DeniedError,
+    FencedError,
+    OutOfRangeError,
+    RecordRefusedError,
+    UnavailableError,
+    UnknownStreamError,
+)
+
+CONNECTION_FAILURES = (OSError, MalformedError)
+"""What a connection ends with."""
+
+_FIRST_PAUSE = 0.01
+_LONGEST_PAUSE = 0.5
+_HEARSAY = 1.0  # seconds until every broker knows a new topic
+
+
+class UnfinishedRequestError(UnavailableError):
+    """What was begun cannot be ended; it has to be begun anew."""
+
+
+@dataclass(slots=True)
+class RequestRetries:
+    """One thing that is done, and done again for so many seconds after its last success."""
+
+    doing: str
+    seconds: float
+    _begun: float = field(init=False)
+    _ends: float = field(init=False)
+    _pause: float = field(init=False, default=_FIRST_PAUSE)
+
+    def __post_init__(self) -> None:
+        self.succeeded()
+
+    def succeeded(self) -> None:
+        """The time counts from now."""
+        self._begun = time.monotonic()
+        self._ends = self._begun + self.seconds
+        self._pause = _FIRST_PAUSE
+
+    def failed(self, why: object) -> None:
+        """Return when it is worth another try, after a pause that grows; else UnavailableError."""
+        if isinstance(why, ssl.SSLError) and not isinstance(why, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+            raise DeniedError(f"{self.doing}: TLS: {why}; look at what configSecret says") from None
+        if time.monotonic() + self._pause > self._ends:
+            raise UnavailableError(f"{self.doing}: {why}") from None
+        time.sleep(self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+
+    def missing(self, what: object) -> None:
+        """Return, after a pause, while brokers may not have heard of it yet; then UnknownStreamError."""
+        if time.monotonic() > self._begun + _HEARSAY:
+            raise UnknownStreamError(f"there is no {what}")
+        self.failed(f"there is no {what}")
+
+    def refused(self, code: int) -> ErrorReaction:
+        """Return RETRY or LOOK, after a pause, when the error goes by; else raise what it means."""
+        reaction = error_codes.error_reaction(code)
+        if reaction not in (ErrorReaction.RETRY, ErrorReaction.LOOK):
+            raise error_to_raise(code, f"{self.doing}: {error_codes.error_name(code)}")
+        self.failed(error_codes.error_name(code))
+        return reaction
+
+
+def error_to_raise(code: int, said: str) -> Exception:
+    """What to raise for an error that does not go by."""
+    match error_codes.error_reaction(code):
+        case ErrorReaction.FENCED:
+            return FencedError(said)
+        case ErrorReaction.DENIED:
+            return DeniedError(f"{said}; look at the permissions of the app")
+        case ErrorReaction.REFUSED:
+            return RecordRefusedError(f"{said}; {error_codes.ERROR_HINTS[code]}")
+        case ErrorReaction.UNKNOWN:
+            return UnknownStreamError(said)
+        case ErrorReaction.GONE:
+            return OutOfRangeError(said)
+        case _:
+            return UnfinishedRequestError(said)

@@ -1,0 +1,130 @@
+"""The requests that open, extend and end a transaction, to the broker that keeps it."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TypeVar
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import ProducerIdentity
+from streamapp_runtime.systems.kafka.wire.requests import error_codes
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import BrokerConnection
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
+from streamapp_runtime.systems.kafka.wire.requests.request_fields import RequestBody, ResponseReader
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
+    CONNECTION_FAILURES,
+    RequestRetries,
+    error_to_raise,
+)
+
+T = TypeVar("T")
+
+_INIT = (22, 1)
+_ADD_PARTITIONS = (24, 1)
+_END = (26, 1)
+_NOT_ATTEMPTED = 55  # another partition of the same request was refused
+
+
+@dataclass(slots=True)
+class TransactionCoordinator:
+    """The broker that keeps the transactions of one name, found anew when it moves.
+
+    Who has no name asks any broker, and begins no transaction.
+    """
+
+    cluster: BrokerPool
+    transactional_id: str | None
+    patience: float
+    _connection: BrokerConnection | None = field(default=None, repr=False)
+
+    def initialise(self, timeout_ms: int) -> ProducerIdentity:
+        """Take over the name: whoever had it is fenced, and what it had open is void."""
+        body = RequestBody().text(self.transactional_id).int32(timeout_ms)
+
+        def read(answer: ResponseReader) -> tuple[int, ProducerIdentity]:
+            error, producer, epoch = answer.int16(), answer.int64(), answer.int16()
+            return error, ProducerIdentity(producer, epoch, transactional=self.transactional_id is not None)
+
+        return self._asked("beginning to write", _INIT, body, read)
+
+    def add(self, identity: ProducerIdentity, partitions: Collection[Partition]) -> None:
+        """Have the transaction hold these partitions too."""
+        body = self._named(identity).list(_by_stream(partitions), _write_stream)
+
+        def read(answer: ResponseReader) -> tuple[int, None]:
+            found = [
+                (stream, error) for stream, codes in answer.list(_read_stream) for error in codes if error
+            ]
+            for stream, error in found:
+                if error_codes.error_reaction(error) is ErrorReaction.DENIED:
+                    doing = request_description(f"writing to {stream}", self.transactional_id)
+                    raise error_to_raise(error, f"{doing}: {error_codes.error_name(error)}")
+            codes = [error for _, error in found]
+            return next((error for error in codes if error != _NOT_ATTEMPTED), *codes[:1] or [0]), None
+
+        self._asked("adding partitions to a transaction", _ADD_PARTITIONS, body, read)
+
+    def end(self, identity: ProducerIdentity, *, commit: bool) -> None:
+        """Make everything visible, or drop it. Asked again, it answers as it did."""
+        body = self._named(identity).int8(commit)
+        doing = "committing" if commit else "aborting"
+        self._asked(doing, _END, body, lambda answer: (answer.int16(), None))
+
+    def _found(self, attempts: RequestRetries) -> BrokerConnection:
+        if self.transactional_id is None:
+            return self.cluster.any(attempts)
+        return self.cluster.coordinator(self.transactional_id, attempts)
+
+    def _named(self, identity: ProducerIdentity) -> RequestBody:
+        return RequestBody().text(self.transactional_id).int64(identity.producer).int16(identity.epoch)
+
+    def _asked(
+        self,
+        doing: str,
+        api: tuple[int, int],
+        body: RequestBody,
+        read: Callable[[ResponseReader], tuple[int, T]],
+    ) -> T:
+        attempts = RequestRetries(request_description(doing, self.transactional_id), self.patience)
+        while True:
+            if self._connection is None:
+                self._connection = self._found(attempts)
+            try:
+                answer = self._connection.ask(*api, body)
+                answer.int32()  # how long it was throttled
+                error, value = read(answer)
+            except CONNECTION_FAILURES as failure:
+                self.cluster.lost(self._connection)
+                self._connection = None
+                attempts.failed(failure)
+                continue
+            if not error:
+                return value
+            if error == UNKNOWN_TOPIC:
+                attempts.missing("such partition")
+            elif attempts.refused(error) is ErrorReaction.LOOK:
+                self._connection = None
+
+
+def request_description(doing: str, transactional_id: str | None) -> str:
+    """What is being done, and by whom."""
+    return doing if transactional_id is None else f'{doing} as "{transactional_id}"'
+
+
+def _by_stream(partitions: Collection[Partition]) -> list[tuple[str, list[int]]]:
+    ordered = sorted(partitions, key=lambda each: (each.stream, each.index))
+    return [
+        (stream, [each.index for each in group])
+        for stream, group in groupby(ordered, lambda each: each.stream)
+    ]
+
+
+def _write_stream(body: RequestBody, stream: tuple[str, list[int]]) -> None:
+    name, indexes = stream
+    body.text(name).list(indexes, RequestBody.int32)
+
+
+def _read_stream(answer: ResponseReader) -> tuple[str, list[int]]:
+    stream = answer.text() or ""
+    return stream, [error for _, error in answer.list(lambda answer: (answer.int32(), answer.int16()))]

@@ -1,0 +1,151 @@
+"""What one writer brings to the brokers, by the protocol itself: transactions, or records as they are."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.batch_delivery import BatchDelivery, PartitionQueue
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
+    EncodedBatch,
+    ProducerIdentity,
+    encode_batches,
+)
+from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.requests.broker_pool import BrokerPool
+from streamapp_runtime.systems.kafka.wire.requests.request_retries import (
+    RequestRetries,
+    UnfinishedRequestError,
+)
+from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator import (
+    TransactionCoordinator,
+    request_description,
+)
+
+_HELD = 16 << 20  # bytes that wait before they are sent
+_LARGEST = 1_000_000  # bytes of a batch; a broker takes 1,048,588 unless it was told otherwise
+_TIMEOUT_MS = 60_000
+
+
+class WireProducer:
+    """Writes transactions under one name. After any error it has to be initialised anew.
+
+    Without a name records can be read as soon as brokers have them; to commit is to wait until they do.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        transactional_id: str | None,
+        security: ConnectionSecurity = PLAINTEXT,
+        *,
+        timeout_ms: int = _TIMEOUT_MS,
+        codec: CompressionCodec = CompressionCodec.NONE,
+        largest: int = _LARGEST,
+    ) -> None:
+        """`timeout_ms` is how long a transaction may stay open before the cluster drops it.
+
+        No batch takes more than `largest` bytes, unless one record does.
+        """
+        self._cluster = BrokerPool(bootstrap, security)
+        self._coordinator = TransactionCoordinator(self._cluster, transactional_id, security.timeout)
+        self._transactional_id = transactional_id
+        self._timeout_ms = timeout_ms
+        self._patience = security.timeout
+        self._codec = codec
+        self._largest = largest
+        self._identity: ProducerIdentity | None = None
+        self._sequences: dict[Partition, int] = {}
+        self._held: dict[Partition, list[pa.RecordBatch]] = {}
+        self._size = 0
+        self._added: set[Partition] = set()
+        self._ends: dict[Partition, int] = {}
+        self._broken = False
+
+    def initialise(self) -> None:
+        """Take over the name: whoever had it is fenced, and what it had open is void."""
+        self._identity = self._coordinator.initialise(self._timeout_ms)
+        self._broken = False
+        self._sequences.clear()
+        self._forget()
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records (schema RECORDS) to the end of a partition; those without a time were written now."""
+        if not len(records):
+            return
+        self._held.setdefault(partition, []).append(records)
+        self._size += records.nbytes
+        if self._size > _HELD:
+            self._send()
+
+    def flush(self) -> Mapping[Partition, int]:
+        """Return when the cluster has everything: the offset after the last record of each partition."""
+        self._send()
+        return self._ends
+
+    def commit(self) -> Mapping[Partition, int]:
+        """Make everything visible; gives where what was written to each partition ends."""
+        ends = self.flush()
+        self._end(commit=True)
+        return ends
+
+    def abort(self) -> None:
+        """Drop everything."""
+        self._held, self._size = {}, 0
+        self._end(commit=False)
+
+    def close(self) -> None:
+        """Let go of all connections; a transaction that is open stays so until its time is over."""
+        self._cluster.close()
+
+    def _end(self, *, commit: bool) -> None:
+        with self._whole() as identity:
+            if self._added:
+                self._coordinator.end(identity, commit=commit)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._held, self._size, self._added, self._ends = {}, 0, set(), {}
+
+    def _send(self) -> None:
+        held, self._held, self._size = self._held, {}, 0
+        if not held:
+            return
+        with self._whole() as identity:
+            if identity.transactional and (new := held.keys() - self._added):
+                self._coordinator.add(identity, new)
+                self._added |= new
+            outboxes = {
+                partition: PartitionQueue(self._encoded(batches), self._sequences.get(partition, 0))
+                for partition, batches in held.items()
+            }
+            delivery = BatchDelivery(
+                self._cluster, self._transactional_id, identity, int(self._patience * 1000)
+            )
+            doing = request_description("writing", self._transactional_id)
+            delivery.deliver(outboxes, RequestRetries(doing, self._patience))
+            for partition, outbox in outboxes.items():
+                if outbox.end is None:
+                    raise UnfinishedRequestError(
+                        f"writing to {partition}: the leader does not say where it put the records"
+                    )
+                self._ends[partition] = outbox.end
+                self._sequences[partition] = outbox.sequence
+
+    def _encoded(self, batches: Sequence[pa.RecordBatch]) -> Iterator[EncodedBatch]:
+        whole = pa.concat_batches(batches) if len(batches) > 1 else batches[0]
+        return encode_batches(whole, time.time_ns() // 1_000_000, self._largest, self._codec)
+
+    @contextmanager
+    def _whole(self) -> Iterator[ProducerIdentity]:
+        """Something that is done whole, or else leaves this producer unusable."""
+        if self._broken or self._identity is None:
+            raise UnfinishedRequestError(
+                request_description("what writes", self._transactional_id) + " has to begin anew"
+            )
+        self._broken = True
+        yield self._identity
+        self._broken = False

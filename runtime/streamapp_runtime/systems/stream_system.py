@@ -1,0 +1,190 @@
+"""What every system of streams can do, and the values it speaks in.
+
+A stream is known here by its topic; positions are offsets: the next record to read, or to be written.
+Reads give Arrow, never an object per record. All writes of a lane in a batch, checkpoints included,
+are one transaction.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from streamapp.tasks.partition import Partition
+
+RECORDS = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("timestamp", pa.int64())])
+"""What is written: bytes or null; bytes, or null which deletes; milliseconds since the epoch, or null."""
+
+STORED = pa.schema([("offset", pa.int64()), *RECORDS])
+"""What is read: the same with each record's offset. Offsets grow; they may leave holes."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSpan:
+    """What a partition holds: offsets from `oldest` up to, and without, `end`."""
+
+    oldest: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How a stream keeps its records."""
+
+    compacted: bool = False  # the newest record of each key stays, older ones may go
+    retention_ms: int | None = None  # records older than this may go
+    ours: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
+
+
+DEFAULT_OPTIONS = StreamOptions()
+"""Every record stays as long as the system is set up to keep it: on an embedded log, for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamHolding:
+    """What a stream holds, over all of its partitions."""
+
+    partitions: int
+    options: StreamOptions
+    records: int  # at most so many: where records have gone or transactions were voided there are fewer
+    size: int | None  # bytes, where they can be told
+
+
+class FencedError(Exception):
+    """A newer incarnation has taken over, or a checkpoint is not what was expected: nothing was written."""
+
+
+class UnavailableError(Exception):
+    """The system cannot be reached or is busy; trying again later may help."""
+
+
+class FullError(UnavailableError):
+    """There is no room for what was to be written: nothing of it was."""
+
+
+class DeniedError(UnavailableError):
+    """The system does not let us do this: credentials, certificates or permissions have to be changed."""
+
+
+class RecordRefusedError(Exception):
+    """The system does not take such a record, however often it is asked; the message says why."""
+
+
+class UnfitStreamError(ValueError):
+    """A stream is there and is not what it has to be; the message says what would mend it."""
+
+
+class UnknownStreamError(Exception):
+    """A stream or partition that does not exist was named."""
+
+
+class OutOfRangeError(Exception):
+    """Records that were asked for are no longer there: retention or truncation took them."""
+
+
+class Transaction(Protocol):
+    """Appends that become visible together, or not at all."""
+
+    def append(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records (schema RECORDS) to the end of a partition."""
+
+    def hand_out(self, partition: Partition, records: pa.RecordBatch) -> None:
+        """Add records that are there before anything is committed, and may be seen then, or without a commit.
+
+        For what may be written twice, but not be missing. A system may as well make them part of the rest.
+        """
+
+    def put(self, stream: str, key: bytes, value: bytes | None) -> None:
+        """Add one record to partition 0 of a compacted stream, such as a checkpoint."""
+
+    def end_of(self, partition: Partition) -> int:
+        """Where what was appended to a partition ends: the offset after its last record, once committed.
+
+        Only where nobody else writes to the partition meanwhile, as with a task's changelog.
+        """
+
+    def commit(self) -> Mapping[Partition, int]:
+        """Make everything visible; gives each partition's new end. FencedError when it may not."""
+
+    def abort(self) -> None:
+        """Drop everything."""
+
+
+class StreamSystem(Protocol):
+    """A system of streams. One object per process; used by one thread at a time."""
+
+    def streams(self) -> Mapping[str, int]:
+        """All streams with their partition counts."""
+
+    def partitions(self, stream: str) -> int | None:
+        """A stream's partition count; None when there is no such stream."""
+
+    def identities(self, streams: Collection[str]) -> Mapping[str, str]:
+        """What tells those of these streams that there are from others that may be made by their names."""
+
+    def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
+        """What streams hold: those of these that there are, or all."""
+
+    def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
+        """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Add partitions; fewer than there are is a ValueError."""
+
+    def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
+        """What each partition holds now, committed records only."""
+
+    def settled(self, partitions: Iterable[Partition]) -> bool:
+        """Whether nothing was written to these partitions that may yet become visible, or void."""
+
+    def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
+        """The committed records (schema STORED) with start <= offset < end, in order.
+
+        An OutOfRangeError when the range does not lie between the partition's oldest offset and its end.
+        """
+
+    def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
+        """The newest value of every key of a compacted stream's partition 0; deleted keys are left out.
+
+        Transactions that are open on the stream are waited for, an UnavailableError when that takes long.
+        Unless `settled` is wanted: then what was committed before the first of them is enough.
+        """
+
+    def begin(
+        self,
+        owner: str,
+        incarnation: int,
+        expected: Mapping[bytes, bytes | None] | None = None,
+        writer: str = "",
+        *,
+        loose: bool = False,
+    ) -> Transaction:
+        """Open a transaction for a lane.
+
+        `owner` is the checkpoint stream that fencing goes by. At commit at the latest the system checks that
+        no higher incarnation was fenced for that owner and, where `expected` is given, that the newest values
+        of those keys in the checkpoint stream are the ones named. `writer` is the name of who writes, one of
+        those that a later fence will name; a writer has one transaction at a time.
+
+        A `loose` one hands everything out, and what is put when all else is there. What it compares it may
+        compare at its beginning. A system may as well do what it always does.
+        """
+
+    def interrupt(self, owner: str, writers: Collection[str]) -> None:
+        """Void what these writers have open, so that it holds up no reader. They may begin anew."""
+
+    def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
+        """From now on nothing of a lower incarnation commits for that owner; what was open is void.
+
+        `writers` are all that may have anything open: each that ever began for this owner.
+        """
+
+    def delete_before(self, positions: Mapping[Partition, int]) -> None:
+        """Records below these positions are read by nobody any more and may go."""
+
+    def tidy(self) -> None:
+        """Look after what is kept, at a time when nothing else is to be done."""
+
+    def close(self) -> None:
+        """Let go of everything."""

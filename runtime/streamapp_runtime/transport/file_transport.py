@@ -1,0 +1,98 @@
+"""Messages as files of a folder: how `streamapp run` is told things, and is asked how it goes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
+from streamapp.protocol.driver_report import Report
+from streamapp.protocol.message_names import ACCEPTED, REPORT, WANTED
+from streamapp.protocol.report_codec import decode_report, encode_report
+from streamapp.protocol.wanted_state import WantedState, decode_wanted, encode_wanted
+from streamapp_runtime.stores.directories.state_directory import quoted
+
+FOLDER = "protocol"
+T = TypeVar("T")
+
+
+def message_folder(state: Path, application_id: str) -> Path:
+    """Where an app's messages lie, beside the folder of its stores."""
+    return state.parent / FOLDER / quoted(application_id)
+
+
+@dataclass(slots=True)
+class FileTransport:
+    """The driver's end."""
+
+    folder: Path
+    _wanted: "_Message[WantedState]" = field(init=False)
+    _accepted: "_Message[AcceptedApp]" = field(init=False)
+    _said: str = field(default="")
+
+    def __post_init__(self) -> None:
+        self._wanted = _Message(self.folder / WANTED, decode_wanted)
+        self._accepted = _Message(self.folder / ACCEPTED, decode_accepted)
+
+    def begin(self) -> None:
+        """Forget what was wanted of an earlier run: who starts one says how it is to be."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / WANTED).unlink(missing_ok=True)
+
+    def wanted(self) -> WantedState | None:
+        """What is wanted now; a file that cannot be read changes nothing."""
+        return self._wanted.newest()
+
+    def accepted(self) -> AcceptedApp | None:
+        """The newest accepted generation, where somebody puts any there."""
+        return self._accepted.newest()
+
+    def report(self, report: Report) -> None:
+        """Write it, if it says anything new."""
+        text = encode_report(report)
+        if text != self._said:
+            _put(self.folder / REPORT, text)
+            self._said = text
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+@dataclass(slots=True)
+class _Message(Generic[T]):
+    """A file that others replace, read again only when it is another one."""
+
+    file: Path
+    decode: Callable[[str], T]
+    _seen: tuple[int, int] | None = None  # when the file was written, and which one it is
+    _found: T | None = None
+
+    def newest(self) -> T | None:
+        """What it says; one that cannot be read says what it said before."""
+        with suppress(OSError, UnreadableError):
+            found = self.file.stat()
+            if (seen := (found.st_mtime_ns, found.st_ino)) != self._seen:
+                self._seen = seen
+                self._found = self.decode(self.file.read_text("utf-8"))
+        return self._found
+
+
+def write_wanted(folder: Path, wanted: WantedState) -> None:
+    """The other end: want something of the run whose folder this is."""
+    _put(folder / WANTED, encode_wanted(wanted))
+
+
+def read_report(folder: Path) -> Report | None:
+    """What a run said last; None where none has, or nothing that can be read."""
+    with suppress(OSError, UnreadableError):
+        return decode_report((folder / REPORT).read_text("utf-8"))
+    return None
+
+
+def _put(file: Path, text: str) -> None:
+    """A reader finds the old text or the new one, never a part of it."""
+    fresh = file.with_suffix(".new")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(file)

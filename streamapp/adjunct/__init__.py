@@ -1,1 +1,0 @@
-"""Tables that side inputs fill: what makes their stores valid, where reading goes on, what waits for them."""

@@ -1,0 +1,37 @@
+"""The streams that belong to an app, and where each of them lies."""
+
+from streamapp.author.names import checkpoint_stream
+from streamapp.graph.graph_builder import build_graph
+from streamapp.spec.resource.app import StreamApp
+
+
+def is_embedded(app: StreamApp) -> bool:
+    """Whether any of the app's streams are in an embedded log, which one process alone can open."""
+    return any(system.embedded is not None for system in app.spec.systems)
+
+
+def declared_topics(app: StreamApp, system: str | None = None) -> dict[str, str]:
+    """Each stream that the app declares, with its name in the system; of one system, or of all."""
+    return {
+        stream.name: stream.topic or stream.name
+        for stream in app.spec.streams
+        if system is None or stream.system == system
+    }
+
+
+def created_streams(app: StreamApp) -> tuple[str, ...]:
+    """The intermediate streams that the app makes, by name."""
+    operators = build_graph(app, {}).operators.values()
+    return tuple(sorted({one.stream for one in operators if one.cuts and one.stream}))
+
+
+def topics_of_system(app: StreamApp, index: int) -> dict[str, str]:
+    """Every stream of the app in its system of this index, with its name there.
+
+    What the app makes, its checkpoints too, is in its first system.
+    """
+    declared = declared_topics(app, app.spec.systems[index].name)
+    if index:
+        return declared
+    made = (*created_streams(app), checkpoint_stream(app.application_id))
+    return declared | {name: name for name in made}

@@ -1,0 +1,61 @@
+"""What tasks read: which streams are divided among them, which go to all, and whether they keep state."""
+
+import re
+from collections.abc import Iterator
+
+from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.plan.partition_plan import Plan, Role
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.groupers.statefulness import StoreTraits, is_stateful
+from streamapp.tasks.partition import Partition
+
+_single = re.compile(r"^(.+)#([0-9]+)$")
+_several = re.compile(r"^(.+)#\[([0-9]+)-([0-9]+)\]$")
+_KEEPING = {OperatorKind.AGGREGATE, OperatorKind.JOIN, OperatorKind.PROCESS}
+"""A class of the app's own may keep something, which only its code can tell."""
+
+
+def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
+    """The streams whose partitions tasks own or share, by name.
+
+    Streams that only fill broadcast tables are read by those tables' writers, not by tasks.
+    """
+    whole = {name for table in graph.tables.values() if table.broadcast for name in table.side_inputs}
+    partly = {name for table in graph.tables.values() if not table.broadcast for name in table.side_inputs}
+    only_broadcast = whole - partly
+    return tuple(
+        name
+        for name, stream in sorted(plan.streams.items())
+        if stream.role is not Role.OUTPUT and not (stream.role is Role.SIDE_INPUT and name in only_broadcast)
+    )
+
+
+def broadcast_inputs(app: StreamApp, plan: Plan) -> tuple[str | Partition, ...]:
+    """What every task reads: streams made by broadcast operators, and `spec.broadcastInputs`."""
+    made = [name for name, stream in plan.streams.items() if stream.broadcast]
+    asked = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
+    return tuple(sorted({*made, *asked}, key=str))
+
+
+def parse_broadcast_input(text: str) -> Iterator[str | Partition]:
+    """`views`, `views#3` or `views#[0-7]`: a whole stream, one partition, several."""
+    if found := _single.fullmatch(text):
+        yield Partition(found[1], int(found[2]))
+    elif found := _several.fullmatch(text):
+        yield from (Partition(found[1], index) for index in range(int(found[2]), int(found[3]) + 1))
+    else:
+        yield text
+
+
+def keeps_state(app: StreamApp, graph: Graph) -> bool:
+    """Whether keys are tied to tasks: by a local table, by totals, by a join, or by a class."""
+    stores = [
+        StoreTraits(
+            persistent=table.store != "memory",
+            changelog=table.changelog is not False or bool(table.side_inputs),
+        )
+        for table in app.spec.tables
+        if not (table.remote or table.broadcast)
+    ]
+    own = [StoreTraits(True, True) for operator in graph.operators.values() if operator.kind in _KEEPING]
+    return is_stateful([*stores, *own])

@@ -1,0 +1,154 @@
+"""Streams and what is done to them: every method adds one operator and returns what comes out of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from streamapp.dsl.app_parts import AppParts, resource_fields
+from streamapp.spec.resource.operators import Window
+
+
+@dataclass(frozen=True, slots=True)
+class TableHandle:
+    """A table that operators may name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Rows on their way: a stream, or what an operator puts out.
+
+    The name that each method takes first is the operator's: part of the address of its state, so it
+    stays when the program is rearranged.
+    """
+
+    parts: AppParts
+    name: str
+
+    def _then(self, name: str, kind: str, source: str | list[str], **fields: Any) -> "Flow":
+        self.parts.operators.append({"name": name, kind: {"from": source, **resource_fields(fields)}})
+        return Flow(self.parts, name)
+
+    def filter(self, name: str, *, where: str) -> "Flow":
+        """Keep the rows for which the condition holds."""
+        return self._then(name, "filter", self.name, where=where)
+
+    def map(
+        self,
+        name: str,
+        *,
+        select: str | None = None,
+        python: str | None = None,
+        columns: str | None = None,
+        key: str | None = None,
+    ) -> "Flow":
+        """Make one row of each, by a select list or by a Python function over Arrow batches."""
+        return self._then(name, "map", self.name, select=select, python=python, columns=columns, key=key)
+
+    def flat_map(
+        self,
+        name: str,
+        *,
+        select: str | None = None,
+        python: str | None = None,
+        columns: str | None = None,
+        key: str | None = None,
+    ) -> "Flow":
+        """Make any number of rows of each."""
+        return self._then(name, "flatMap", self.name, select=select, python=python, columns=columns, key=key)
+
+    def merge(self, name: str, *others: "Flow") -> "Flow":
+        """All rows of this and the others."""
+        return self._then(name, "merge", [self.name, *(other.name for other in others)])
+
+    def partition_by(
+        self,
+        name: str,
+        *,
+        key: str,
+        partitions: int | None = None,
+        retention: str | None = None,
+        idle_timeout: str | None = None,
+        idle_quorum: float | None = None,
+    ) -> "Flow":
+        """Repartition by a new key, through an intermediate stream."""
+        idle = {"idleTimeout": idle_timeout, "idleQuorum": idle_quorum}
+        return self._then(
+            name, "partitionBy", self.name, key=key, partitions=partitions, retention=retention, **idle
+        )
+
+    def broadcast(
+        self, name: str, *, idle_timeout: str | None = None, idle_quorum: float | None = None
+    ) -> "Flow":
+        """Give every row to every task, through an intermediate stream."""
+        return self._then(name, "broadcast", self.name, idleTimeout=idle_timeout, idleQuorum=idle_quorum)
+
+    def join(
+        self,
+        name: str,
+        other: "Flow",
+        *,
+        within: str,
+        time: Literal["event", "arrival"] | None = None,
+        type: Literal["inner", "left", "right", "full"] | None = None,
+        where: str | None = None,
+        select: str | None = None,
+    ) -> "Flow":
+        """Pair rows of equal keys that come within a time of each other."""
+        sources = [self.name, other.name]
+        return self._then(
+            name, "join", sources, within=within, time=time, type=type, where=where, select=select
+        )
+
+    def join_table(
+        self,
+        name: str,
+        table: TableHandle,
+        *,
+        type: Literal["inner", "left"] | None = None,
+        key: str | None = None,
+        select: str | None = None,
+    ) -> "Flow":
+        """Look up each row in a table."""
+        return self._then(name, "joinTable", self.name, table=table.name, type=type, key=key, select=select)
+
+    def aggregate(
+        self,
+        name: str,
+        *,
+        aggregates: str,
+        key: str | None = None,
+        window: Window | None = None,
+        allowed_lateness: str | None = None,
+        emit: Literal["onUpdate", "onWatermark"] | None = None,
+    ) -> "Flow":
+        """Totals per key, running or per window of event time."""
+        fields = {"aggregates": aggregates, "key": key, "window": window, "emit": emit}
+        return self._then(name, "aggregate", self.name, **fields, allowed_lateness=allowed_lateness)
+
+    def process(
+        self,
+        name: str,
+        *,
+        python: str,
+        columns: str | None = None,
+        tables: Sequence[TableHandle] = (),
+        key: str | None = None,
+    ) -> "Flow":
+        """Run a stateful class of one's own."""
+        named = [table.name for table in tables] or None
+        return self._then(name, "process", self.name, python=python, columns=columns, tables=named, key=key)
+
+    def send_to_table(self, name: str, table: TableHandle, *, delete_where: str | None = None) -> None:
+        """Write the rows to a table."""
+        self._then(name, "sendToTable", self.name, table=table.name, delete_where=delete_where)
+
+    def send_to(self, name: str, stream: "StreamHandle") -> None:
+        """Write the rows to an output stream."""
+        self._then(name, "sendTo", self.name, stream=stream.name)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamHandle(Flow):
+    """A stream outside the app; it can be read, written and used to fill tables."""

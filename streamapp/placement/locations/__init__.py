@@ -1,0 +1,1 @@
+"""What a location is, and how it is read from a pod."""

@@ -1,0 +1,50 @@
+"""Why a stream has the partition count it has, as a value and as words."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.spec.resource.config_keys import PARTITIONS
+
+INFERRED_COUNT_CAP = 256
+
+
+class CountSource(StrEnum):
+    """What a count rests on."""
+
+    KNOWN = "known"
+    EXPLICIT = "explicit"
+    IMPOSED = "imposed"
+    CONFIGURED = "configured"
+    INFERRED = "inferred"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class CountReason:
+    """The ground of one stream's count, and who laid it."""
+
+    kind: CountSource
+    operator: str | None = None  # the partitionBy that asks for it, or the join that imposes it
+    stream: str | None = None  # the stream met in that join, or the one with the largest count
+    origin: str | None = None  # the stream from which an imposed count comes at last
+    system: str | None = None  # the system that knows it
+    capped: bool = False  # whether the largest count was more than an inferred one may be
+
+    @property
+    def sentence(self) -> str:
+        """The ground in words that can follow the count: `imposed by joined, where it meets views`."""
+        match self.kind:
+            case CountSource.KNOWN:
+                return f"known from system {self.system}" if self.system else "known from its system"
+            case CountSource.EXPLICIT:
+                return f"asked for by {self.operator}"
+            case CountSource.IMPOSED:
+                met = f"imposed by {self.operator}, where it meets {self.stream}"
+                return met if self.origin == self.stream else f"{met}, whose count comes from {self.origin}"
+            case CountSource.CONFIGURED:
+                return f"set by {PARTITIONS}"
+            case CountSource.INFERRED:
+                largest = f"the largest count over inputs and outputs is that of {self.stream}"
+                return f"{largest}, capped at {INFERRED_COUNT_CAP}" if self.capped else largest
+            case CountSource.UNKNOWN:
+                return "no system knows it"

@@ -1,0 +1,99 @@
+"""A plan: every stream's partition count and its ground, every join's group, and what is wrong with them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.graph.nodes import OperatorKind
+from streamapp.graph.stages import Stage
+from streamapp.plan.count_reason import CountReason, CountSource
+from streamapp.spec.reasons import Reason
+
+
+class PlanOutcome(StrEnum):
+    """Whether the app may run."""
+
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class Mode(StrEnum):
+    """Whether an app runs for ever or ends with its inputs."""
+
+    STREAM = "stream"
+    BATCH = "batch"
+
+
+class Role(StrEnum):
+    """What a stream is to the app."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    INPUT_OUTPUT = "inputOutput"
+    INTERMEDIATE = "intermediate"
+    SIDE_INPUT = "sideInput"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStream:
+    """A stream that the app uses. Without partitions, nothing says how many it has."""
+
+    name: str
+    partitions: int | None
+    role: Role
+    system: str
+    because: CountReason
+    broadcast: bool = False  # whole to every task, so that it constrains nothing
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJoin:
+    """An operator that brings equal keys together, the streams they come from, and what those agree on."""
+
+    operator: str
+    kind: OperatorKind
+    streams: tuple[str, ...]
+    partitions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanError:
+    """One thing that is wrong, the streams it is about with their counts, and what would mend it."""
+
+    reason: Reason
+    operator: str | None
+    streams: tuple[tuple[str, int | None], ...]
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that planning found out; everything in it is sorted, so equal apps have equal plans."""
+
+    mode: Mode
+    streams: Mapping[str, PlannedStream]
+    joins: tuple[PlannedJoin, ...]
+    components: tuple[tuple[str, ...], ...]  # streams that share one count, through however many joins
+    stages: tuple[Stage, ...]
+    broadcast_inputs: str  # as in `task.broadcast.inputs`: main.rates#[0-7],main.users#0
+    errors: tuple[PlanError, ...]
+
+    @property
+    def outcome(self) -> PlanOutcome:
+        """Accepted when nothing is wrong."""
+        return PlanOutcome.REJECTED if self.errors else PlanOutcome.ACCEPTED
+
+    def classification(self) -> dict[Role, tuple[str, ...]]:
+        """The app's streams by role."""
+        return {
+            role: tuple(name for name, stream in self.streams.items() if stream.role is role) for role in Role
+        }
+
+    def before_inference(self) -> dict[str, int | None]:
+        """What was known of each stream's count before the joins were looked at."""
+        given = (CountSource.KNOWN, CountSource.EXPLICIT)
+        return {
+            name: stream.partitions if stream.because.kind in given else None
+            for name, stream in self.streams.items()
+        }

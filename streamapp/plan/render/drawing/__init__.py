@@ -1,0 +1,1 @@
+"""A diagram as one SVG: coordinates, shapes, styles. It knows no plan but for heading and errors."""

@@ -1,0 +1,119 @@
+"""A plan as a drawing: one SVG that stands alone, follows the reader's light or dark, and scales."""
+
+from streamapp.graph.nodes import Graph
+from streamapp.plan.partition_plan import Plan, PlanOutcome
+from streamapp.plan.render.diagram.diagram_builder import build_diagram
+from streamapp.plan.render.diagram.elements import Diagram
+from streamapp.plan.render.display_names import clip_end, legible
+from streamapp.plan.render.drawing import svg_shapes
+from streamapp.plan.render.drawing.edge_labels import place_labels
+from streamapp.plan.render.drawing.geometry import measure
+from streamapp.plan.render.drawing.legend import legend
+from streamapp.plan.render.drawing.markup import element, escaped_text
+from streamapp.plan.render.drawing.svg_style import STYLE
+from streamapp.plan.render.drawing.theme import variables
+from streamapp.plan.render.summary import outcome_text, summary
+
+_LEAST_WIDTH = 760
+_MARGIN = 28
+_HEAD = 64
+_LINE = 22
+_SHOWN = 12  # errors that a drawing lists; the other forms list all
+
+
+def render(name: str, graph: Graph, plan: Plan) -> str:
+    """The drawing with a heading above, a legend and what is wrong below."""
+    drawn = build_diagram(graph, plan)
+    body, width, height = drawing(drawn, focusable=False)
+    width = max(width, _LEAST_WIDTH)
+    said = _errors(plan, width)
+    key, key_height = legend(drawn, width - 2 * _MARGIN)
+    below = _HEAD + height
+    whole = below + key_height + len(said) * _LINE + 10
+    title = f"Plan of {name}: {plan.outcome}"
+    return (
+        element(
+            "svg",
+            element("title", escaped_text(title)),
+            element(
+                "desc", escaped_text(" ".join([summary(graph, plan), *(e.message for e in plan.errors)]))
+            ),
+            element("style", variables("svg.plan") + STYLE),
+            element("rect", class_="ground", width=width, height=whole),
+            _heading(name, graph, plan),
+            element("g", body, transform=f"translate(0,{_HEAD})"),
+            element("g", *said, transform=f"translate({_MARGIN},{below + 4:g})"),
+            element(
+                "g",
+                key,
+                class_="legend",
+                transform=f"translate({_MARGIN},{below + 14 + len(said) * _LINE:g})",
+            ),
+            xmlns="http://www.w3.org/2000/svg",
+            class_="plan",
+            role="img",
+            aria_label=title,
+            viewBox=f"0 0 {width:g} {whole:g}",
+            width=width,
+            height=whole,
+        )
+        + "\n"
+    )
+
+
+def drawing(drawn: Diagram, *, focusable: bool) -> tuple[str, float, float]:
+    """Nodes, edges and counts, with the width and height they take."""
+    geometry = measure(drawn)
+    edges = [svg_shapes.edge(edge, route) for edge, route in zip(drawn.edges, geometry.routes, strict=True)]
+    # What is wrong is drawn last among its kind, so that nothing covers it.
+    order = sorted(range(len(edges)), key=lambda number: drawn.edges[number].failing)
+    labels = [
+        svg_shapes.label(drawn.edges[placed.edge], placed)
+        for placed in place_labels(drawn.edges, geometry.routes)
+    ]
+    nodes = [
+        svg_shapes.node(node, number, at, geometry.box, focusable=focusable)
+        for number, (node, at) in enumerate(zip(drawn.nodes, geometry.corners, strict=True))
+    ]
+    body = [
+        element("g", *(edges[number] for number in order), class_="edges"),
+        element("g", *labels, class_="labels"),
+        element("g", *nodes, class_="nodes"),
+    ]
+    return "".join(body), geometry.width, geometry.height
+
+
+def _heading(name: str, graph: Graph, plan: Plan) -> str:
+    return "".join(
+        (
+            element("text", escaped_text(clip_end(legible(name), 48)), class_="heading", x=_MARGIN, y=36),
+            element(
+                "text",
+                element("tspan", escaped_text(outcome_text(plan)), class_=f"verdict {plan.outcome}"),
+                element("tspan", escaped_text(f"  ·  {summary(graph, plan)}"), class_="about"),
+                x=_MARGIN,
+                y=58,
+                class_="about",
+            ),
+        )
+    )
+
+
+def _errors(plan: Plan, width: float) -> list[str]:
+    if plan.outcome is PlanOutcome.ACCEPTED:
+        return []
+    room = int((width - 2 * _MARGIN) / 6.6)
+    lines = [f"✗ {legible(error.message)}" for error in plan.errors[:_SHOWN]]
+    more = len(plan.errors) - _SHOWN
+    if more > 0:
+        lines.append(f"and {more} more")
+    return [
+        element(
+            "text",
+            element("title", escaped_text(line)),
+            escaped_text(clip_end(line, room)),
+            class_="said",
+            y=number * _LINE,
+        )
+        for number, line in enumerate(lines)
+    ]

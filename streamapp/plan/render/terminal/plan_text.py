@@ -1,0 +1,167 @@
+"""A plan for a person at a terminal: verdict, streams with reasons, the graph in order, what to mend."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.plan.partition_plan import Plan, PlanError, PlannedJoin, PlanOutcome
+from streamapp.plan.render.diagram.error_highlights import deviating_streams
+from streamapp.plan.render.diagram.partition_spread import (
+    NO_SPREAD,
+    Spreads,
+    partition_spreads,
+    reads_table,
+    writes_table,
+)
+from streamapp.plan.render.display_names import display_width, legible
+from streamapp.plan.render.summary import outcome_text, summary
+from streamapp.plan.render.terminal.ansi import Paint
+from streamapp.plan.render.terminal.stage_tree import TreeLine, stage_lines
+from streamapp.plan.render.wording import ROLES, partitions
+from streamapp.spec.reasons import Reason
+
+_WIDTH = 100
+_NAMES_UP_TO = 44  # a longer name pushes its own line out, not all others
+_GROUP_SHOWN = 8
+
+
+def render(name: str, graph: Graph, plan: Plan, colour: bool = False) -> str:
+    """The plan in about a hundred columns; `colour` is for terminals only."""
+    paint = Paint(colour)
+    lines = [*_head(name, graph, plan, paint)]
+    if plan.streams:
+        lines += ["", paint.bold("Streams"), *_streams(plan, paint)]
+    if plan.stages:
+        lines += ["", paint.bold("Graph"), *_graph(graph, plan, paint)]
+    if plan.errors:
+        lines += ["", paint.bold("Errors"), *_errors(plan.errors, paint)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _head(name: str, graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
+    mark = paint.good if plan.outcome is PlanOutcome.ACCEPTED else paint.bad
+    yield f"{paint.bold(legible(name))}  {mark(outcome_text(plan))}"
+    yield paint.dim(summary(graph, plan))
+
+
+def _streams(plan: Plan, paint: Paint) -> Iterator[str]:
+    rows = [("name", "partitions", "role", "system", "because")]
+    for stream in plan.streams.values():
+        count = "?" if stream.partitions is None else str(stream.partitions)
+        because = f"{stream.because.sentence}{'; whole to every task' if stream.broadcast else ''}"
+        rows.append(
+            (legible(stream.name), count, ROLES[stream.role], legible(stream.system) or "-", legible(because))
+        )
+    wide = [_widest([row[column] for row in rows]) for column in range(4)]
+    wrong = {legible(stream) for error in plan.errors for stream in deviating_streams(error)}
+    for number, (name, count, role, system, because) in enumerate(rows):
+        left = f"{_padded(name, wide[0])}  {count:>{wide[1]}}"
+        cells = f"{left}  {_padded(role, wide[2])}  {_padded(system, wide[3])}"
+        if not number:
+            yield paint.dim(f"  {cells}  {because}")
+        else:
+            yield f"  {paint.bad(cells) if name in wrong else cells}  {paint.dim(because)}"
+
+
+def _graph(graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
+    spread = partition_spreads(graph, plan)
+    joins = {join.operator: join for join in plan.joins}
+    mismatched = {
+        error.operator: error for error in plan.errors if error.reason is Reason.JOIN_PARTITION_MISMATCH
+    }
+    told = [[_told(graph, line, spread) for line in stage_lines(graph, stage)] for stage in plan.stages]
+    wide = _widest([one.left for stage in told for one in stage])
+    for number, stage in enumerate(told, start=1):
+        yield paint.dim(f"  stage {number}")
+        for one in stage:
+            operator = one.line.key.name if one.line.key.of == "operator" else None
+            error = mismatched.get(operator) if operator else None
+            text = f"    {_padded(one.left, wide)}  {one.count:>5}"
+            said = _agreed(joins[operator], error, paint) if operator in joins else []
+            said += [paint.dim(one.notes)] if one.notes else []
+            yield "  ".join([paint.bad(text) if error else text, *said])
+            if error:
+                yield from (f"    {one.line.below}{paint.bad(having)}" for having in _by_count(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of one line, before all are padded alike."""
+
+    line: TreeLine
+    left: str
+    count: str
+    notes: str
+
+
+def _told(graph: Graph, line: TreeLine, spread: Spreads) -> _Told:
+    name = legible(line.key.name)
+    if line.key.of == "operator":
+        operator = graph.operators[line.key.name]
+        count, notes = spread.operators[operator.name].label, _notes(graph, line, operator, spread)
+        return _Told(line, f"{line.branch}{operator.kind} {name}", count, notes)
+    filled = [table for table in sorted(graph.tables) if line.key.name in graph.tables[table].side_inputs]
+    notes = f"→ table {', '.join(map(legible, filled))}" if filled else ""
+    return _Told(line, f"{line.branch}{name}", spread.streams.get(line.key.name, NO_SPREAD).label, notes)
+
+
+def _notes(graph: Graph, line: TreeLine, operator: OperatorNode, spread: Spreads) -> str:
+    notes = [f"with {', '.join(map(legible, line.others))}"] if line.others and line.branch else []
+    for table in operator.tables:
+        label = spread.tables.get(table, NO_SPREAD).label
+        if reads_table(operator, table):
+            notes.append(f"table {legible(table)}{f' ({label})' if label else ''}")
+        if writes_table(operator, table):
+            notes.append(f"→ table {legible(table)}")
+    if operator.stream is not None and operator.kind is not OperatorKind.INPUT:
+        label = spread.streams.get(operator.stream, NO_SPREAD).label or "?"
+        notes.append(f"→ {legible(operator.stream)} ({label})")
+    return "  ".join(notes)
+
+
+def _agreed(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[str]:
+    if error:
+        return [paint.bad("✗ no one count")]
+    if join.partitions is None:
+        return ["? not all counts known"]
+    if len(join.streams) < 2:
+        return []  # a stream agrees with itself
+    return [paint.good(f"✓ {len(join.streams)} streams of {join.partitions}")]
+
+
+def _by_count(error: PlanError) -> Iterator[str]:
+    counts: dict[int | None, list[str]] = {}
+    for name, count in error.streams:
+        counts.setdefault(count, []).append(legible(name))
+    for count, names in sorted(counts.items(), key=lambda having: having[0] or 0):
+        shown = ", ".join(names[:_GROUP_SHOWN])
+        more = f" and {len(names) - _GROUP_SHOWN} more" if len(names) > _GROUP_SHOWN else ""
+        yield f"✗ {partitions(count)}: {shown}{more}"
+
+
+def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
+    for error in errors:
+        about = f"  {paint.bold(legible(error.operator))}" if error.operator else ""
+        yield f"  {paint.bad(f'✗ {error.reason}')}{about}"
+        yield from _wrapped(error.message, "    ", "    ")
+        yield from _wrapped(error.hint, "    → ", "      ")
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        legible(text),
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _widest(cells: Sequence[str]) -> int:
+    return max((display_width(cell) for cell in cells if display_width(cell) <= _NAMES_UP_TO), default=0)
+
+
+def _padded(text: str, wide: int) -> str:
+    return text + " " * (wide - display_width(text))

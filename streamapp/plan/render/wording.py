@@ -1,0 +1,23 @@
+"""Words that every shown form of a plan has in common."""
+
+from collections.abc import Mapping
+
+from streamapp.plan.partition_plan import Role
+
+ROLES: Mapping[Role, str] = {
+    Role.INPUT: "input",
+    Role.OUTPUT: "output",
+    Role.INPUT_OUTPUT: "input and output",
+    Role.INTERMEDIATE: "intermediate",
+    Role.SIDE_INPUT: "side input",
+}
+
+
+def counted(count: int, what: str) -> str:
+    """`1 stream`, `2 streams`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def partitions(count: int | None) -> str:
+    """A partition count in words."""
+    return "unknown partitions" if count is None else counted(count, "partition")

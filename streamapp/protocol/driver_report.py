@@ -1,0 +1,81 @@
+"""What a driver says of itself: written when something changes, and believed until it says otherwise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.partition import Partition
+
+
+class DriverState(StrEnum):
+    """Where a driver is in its life."""
+
+    STARTING = "starting"  # the app is looked at as a whole; nothing has been asked of Spark
+    WAITING = "waiting"  # for executors
+    RESTORING = "restoring"  # some tasks bring back their stores, others may work
+    RUNNING = "running"
+    SWITCHING = "switching"  # to another model, between two batches
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorBinding:
+    """Where a processor is."""
+
+    location: str | None = None  # None where it is not known
+    executor: str = ""  # as Spark calls it; empty where it runs in the driver
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedWarning:
+    """Something that was refused while the app goes on as it was."""
+
+    reason: str  # one of `Reason`; it may be of a later version than the reader
+    path: str
+    message: str
+    model_version: int = 0  # of the model that was refused; 0 where it was no model
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the app is, roughly: exact numbers change with every batch, and are in the metrics."""
+
+    lag: int = 0  # records that are there and not yet read, to the next power of two
+    restoring: int = 0  # tasks that bring back their stores
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A driver's word."""
+
+    state: DriverState
+    driver: str = ""  # the name of the pod that speaks
+    incarnation: int = 0  # of the app's checkpoint stream
+    spec_hash: str = ""  # of the accepted app that the driver was started with
+    generation: int = 0  # that it goes by, which may be a later one; 0 where nobody counts them
+    run_id: str = ""
+    model_version: int = 0  # the model that is applied; 0 before the first
+    binding: Mapping[str, ExecutorBinding] = field(default_factory=dict)  # by processor
+    moved: Mapping[str, str] = field(default_factory=dict)  # task -> processor, where not as the model says
+    counts: Mapping[str, int] = field(default_factory=dict)  # by stream: partitions as they are now
+    ends: Mapping[Partition, int] = field(default_factory=dict)  # of streams that have grown, when last seen
+    layout: Layout | None = None  # as it lies with the state: every other one is a copy
+    progress: Progress = Progress()
+    warnings: tuple[ReportedWarning, ...] = ()
+
+    def processor_locality(self) -> dict[str, str | None]:
+        """Where each processor is."""
+        return {name: seat.location for name, seat in self.binding.items()}
+
+    def task_locality(self, model: JobModel) -> dict[str, str | None]:
+        """Where each task's state is, by the model that is applied; what is not known is left out."""
+        places = self.processor_locality()
+        owners = ((task.name, self.moved.get(task.name, model.owner(task.name))) for task in model.tasks)
+        return {task: places[owner] for task, owner in owners if places.get(owner)}
+
+
+def next_power_of_two(number: int) -> int:
+    """The next power of two, so that what hardly changes is not told anew."""
+    return 1 << (number - 1).bit_length() if number > 0 else 0

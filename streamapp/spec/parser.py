@@ -1,0 +1,129 @@
+"""From a text to apps: all problems of all documents at once, or the apps."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from streamapp.spec.problem import Problem, nearest, short
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import API_VERSION, KIND, StreamApp
+from streamapp.spec.resource.config_keys import KEYS
+from streamapp.spec.resource.field_marks import BUILT, Capability
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.resource.systems import System
+from streamapp.spec.text.document import Document, Path, dotted
+from streamapp.spec.text.loader import load_documents
+from streamapp.spec.text.value_limits import first_invalid_value
+from streamapp.spec.validation.capability_check import unsupported_fields
+from streamapp.spec.validation.cross_references import reference_faults
+from streamapp.spec.validation.error_messages import describe_value, error_message, is_reported_elsewhere
+from streamapp.spec.validation.outline import outline
+
+
+@dataclass(frozen=True, slots=True)
+class ParseResult:
+    """What a text gave: apps, and what is wrong. An app with a problem is not among the apps."""
+
+    apps: tuple[StreamApp, ...]
+    problems: tuple[Problem, ...]
+
+
+def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
+    """The apps of a YAML or JSON text. Never raises for what a text holds."""
+    reading = load_documents(text)
+    problems, apps = list(reading.problems), list[StreamApp]()
+    several = len(reading.documents) > 1
+    for document in reading.documents:
+        app, found = _one(document, built)
+        problems += [replace(p, document=document.number) for p in found] if several else found
+        if app and not found:
+            apps.append(app)
+    if not reading.documents and not problems:
+        problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
+    return ParseResult(() if reading.problems else tuple(apps), tuple(sorted(set(problems))))
+
+
+def parse_data(data: Any, built: frozenset[Capability] = BUILT) -> ParseResult:
+    """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
+    if found := first_invalid_value(data):
+        return ParseResult((), (Problem(0, 0, dotted(found[0]), found[1]),))
+    app, problems = _one(Document(0, data, {}), built)
+    return ParseResult((app,) if app and not problems else (), tuple(sorted(set(problems))))
+
+
+def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | None, list[Problem]]:
+    data = document.data
+    if not isinstance(data, dict):
+        return None, [_problem(document, (), f"found {describe_value(data)} where a {KIND} has to stand")]
+    if foreign := list(_foreign(data)):
+        return None, [_problem(document, path, message) for path, message in foreign]
+    problems = [_problem(document, path, message) for path, message in reference_faults(outline(data))]
+    problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
+    problems += [_problem(document, path, message) for path, message in _config(data)]
+    app: StreamApp | None = None
+    asked = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
+    try:
+        app = StreamApp.model_validate_json(json.dumps(asked), by_name=False)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        told = [d for d in details if not is_reported_elsewhere(d)]
+        problems += [_problem(document, d["loc"], error_message(d, StreamApp)) for d in told]
+    for path, capability in unsupported_fields(data, built):
+        message = f"not yet supported: this version does not have {capability.value}; leave it out"
+        problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
+    return app, problems
+
+
+def _problem(document: Document, path: Path, message: str) -> Problem:
+    line, place = 0, path
+    while not (line := document.lines.get(place, 0)) and place:
+        place = place[:-1]
+    return Problem(0, line, dotted(path), message)
+
+
+def _foreign(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """A document of another kind is told as such, not as a hundred unknown fields."""
+    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if data.get(field) != wanted:
+            found = (
+                f"found {describe_value(data[field])}; allowed is"
+                if field in data
+                else "missing; it has to be"
+            )
+            yield (field,), f'{found} "{wanted}"'
+
+
+def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Entries that take exactly one kind: operators and systems."""
+    spec = data.get("spec")
+    for key, model in (("operators", Operator), ("systems", System)):
+        entries = spec.get(key) if isinstance(spec, dict) else None
+        for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if not isinstance(entry, dict):
+                continue
+            found = [k for k in entry if k not in model.always() and entry[k] is not None]
+            allowed = ", ".join(model.kinds())
+            path: Path = ("spec", key, index)
+            if not found:
+                empty = " and ".join(short(k) for k in entry if k not in model.always())
+                yield (
+                    path,
+                    f"takes exactly one of {allowed}; found {f'an empty {empty}' if empty else 'none'}",
+                )
+            elif len(found) > 1:
+                yield path, f"takes exactly one of {allowed}; found {' and '.join(map(short, found))}"
+
+
+def _config(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    spec = data.get("spec")
+    config = spec.get("config") if isinstance(spec, dict) else None
+    for name, value in config.items() if isinstance(config, dict) else ():
+        path: Path = ("spec", "config", name)
+        key = KEYS.get(name)
+        if key is None:
+            yield path, f'unknown setting "{short(name)}"{nearest(name, list(KEYS))}'
+        elif isinstance(value, str) and not key.fits(value):
+            yield path, f"found {describe_value(value)}; allowed is {key.allowed}"

@@ -1,0 +1,160 @@
+"""The StreamApp resource as a whole: the one class that CRD, reference page and Python programs come from."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
+from streamapp.spec.resource.runtime_policies import BadRecords, Batch, LateRows, Monitor
+from streamapp.spec.resource.state import Placement, State
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.systems import System
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.scalars import (
+    AppName,
+    BroadcastInput,
+    Grouper,
+    Name,
+    ObjectName,
+    ShortDuration,
+    Text,
+    Topic,
+)
+
+GROUP: Final = "streamapp.dev"
+VERSION: Final = "v1alpha1"
+API_VERSION: Final = "streamapp.dev/v1alpha1"
+KIND: Final = "StreamApp"
+
+Image = Annotated[str, Field(min_length=1, max_length=512)]
+
+
+class Metadata(Part):
+    """The Kubernetes metadata that the offline commands look at; all else in it is left alone."""
+
+    model_config = {"extra": "ignore"}
+
+    name: Annotated[AppName, Effect.REFUSED]
+    """The app's name in its namespace."""
+    namespace: Annotated[ObjectName, Effect.REFUSED] = "default"
+    """Its namespace."""
+    labels: Annotated[dict[str, str], Effect.NONE] = {}
+    """Its labels."""
+    annotations: Annotated[dict[str, str], Effect.NONE] = {}
+    """Its annotations."""
+
+
+class Spec(Part):
+    """What the app is and how it is to run."""
+
+    application_id: Annotated[Topic | None, Field(max_length=120), Effect.REFUSED] = None
+    """Prefix of every derived topic, transactional id and state path; `<namespace>.<name>` when unset."""
+    mode: Annotated[Literal["stream", "batch"], Effect.REPLAN] = "stream"
+    """Whether the app goes on for ever, or ends when every input has ended."""
+    processors: Annotated[int, Field(ge=1, le=10_000), Effect.LIVE] = 1
+    """How many processors run its tasks; `kubectl scale` changes it."""
+    config: Annotated[dict[str, Text], Crd({"maxProperties": 64}), Effect.REPLAN] = {}
+    """Settings that keep the names of the design documents; see the list of keys."""
+
+    systems: Annotated[tuple[System, ...], Field(min_length=1), named_list(16), Effect.REPLAN]
+    """Where streams live."""
+    streams: Annotated[tuple[Stream, ...], Field(min_length=1), named_list(256), Effect.REPLAN]
+    """Inputs, outputs and side inputs."""
+    tables: Annotated[tuple[Table, ...], named_list(64), Effect.REPLAN] = ()
+    """Local and remote tables."""
+    operators: Annotated[tuple[Operator, ...], Field(min_length=1), named_list(512), Effect.REPLAN]
+    """What is done to the streams."""
+
+    grouper: Annotated[Grouper, Effect.REFUSED] = "partition"
+    """How partitions become tasks: one per partition number, one per partition, one for all, or one's own."""
+    broadcast_inputs: Annotated[tuple[BroadcastInput, ...], Crd({"maxItems": 64}), Effect.REPLAN] = ()
+    """Inputs that go to every task: `stream`, `stream#3` or `stream#[0-7]`."""
+    placement: Annotated[Placement, Effect.LIVE] = Placement()
+    """How tasks are given to processors."""
+    state: Annotated[State, Effect.REFUSED] = State()
+    """Where local state is kept."""
+    on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = (
+        "restart"
+    )
+    """How a grown input is taken up: with a restart of the driver, or between two batches."""
+    partition_settle: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "5m"
+    """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
+    monitor: Annotated[Monitor, Needs(Capability.RUNNING), Effect.LIVE] = Monitor()
+    """Watching for growth of inputs."""
+    rebalance_delay: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "30s"
+    """How long a lost executor's tasks wait for a replacement on their location before they move."""
+
+    delivery: Annotated[Literal["exactlyOnce", "atLeastOnce"], Needs(Capability.RUNNING), Effect.RESTART] = (
+        "exactlyOnce"
+    )
+    """Whether outputs, state and positions are committed as one, or outputs may go before and be repeated."""
+    on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
+    """What becomes of records that cannot be read."""
+    on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
+    """What to do when records that were not yet read are gone from a stream."""
+    late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
+    """What becomes of rows that come too late."""
+    batch: Annotated[Batch, Effect.LIVE] = Batch()
+    """The bounds of one micro-batch."""
+
+    image: Annotated[Image | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    """The runtime image; the installation's when unset."""
+    image_pull_policy: Annotated[
+        Literal["Always", "IfNotPresent", "Never"] | None, Needs(Capability.CLUSTER), Effect.RESTART
+    ] = None
+    """When the image is pulled."""
+    image_pull_secrets: Annotated[
+        tuple[PullSecret, ...], Crd({"maxItems": 16}), Needs(Capability.CLUSTER), Effect.RESTART
+    ] = ()
+    """Secrets for pulling it."""
+    code: Annotated[Code | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    """Python files beside the image's."""
+    env: Annotated[tuple[EnvVar, ...], named_list(128), Needs(Capability.CLUSTER), Effect.RESTART] = ()
+    """Environment variables of driver and executors."""
+    service_account_name: Annotated[ObjectName | None, Needs(Capability.CLUSTER), Effect.RESTART] = None
+    """The driver's service account; one is made for the app when unset."""
+    driver: Annotated[Driver, Needs(Capability.CLUSTER), Effect.RESTART] = Driver()
+    """The driver's pod."""
+    executor: Annotated[Executor, Needs(Capability.CLUSTER), Effect.RESTART] = Executor()
+    """The executors' pods."""
+    restart_policy: Annotated[RestartPolicy, Needs(Capability.CLUSTER), Effect.LIVE] = RestartPolicy()
+    """What happens when the driver ends."""
+    suspend: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
+    """Stop after the running batch and keep state and locality; false goes on."""
+    restart_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.RESTART] = 0
+    """Raise it to restart the driver once."""
+    reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.RESET), Effect.REPLAN] = 0
+    """Raise it to drop state, checkpoints and layout and begin anew: a new run id."""
+    take_over: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
+    """Claim an application id that another owner holds."""
+    ttl_seconds_after_finished: Annotated[
+        int | None, Field(ge=0, le=315_360_000), Needs(Capability.CLUSTER), Effect.LIVE
+    ] = None
+    """How long the pods of an app that ended are kept; unset: as long as the app."""
+    operator_class: Annotated[Name | None, Needs(Capability.CLUSTER), Effect.REFUSED] = None
+    """Which installation looks after the app, where a cluster has several."""
+
+
+class StreamApp(Part):
+    """A stateful stream application."""
+
+    api_version: Annotated[Literal["streamapp.dev/v1alpha1"], Effect.NONE] = API_VERSION
+    """The version of this form."""
+    kind: Annotated[Literal["StreamApp"], Effect.NONE] = KIND
+    """The kind of resource."""
+    metadata: Metadata
+    """Its name and namespace."""
+    spec: Spec
+    """What the app is and how it is to run."""
+
+    @property
+    def application_id(self) -> str:
+        """The id that everything derived from the app begins with."""
+        return self.spec.application_id or f"{self.metadata.namespace}.{self.metadata.name}"
+
+    def intermediate_stream(self, operator: str) -> str:
+        """The name of the stream that a partitionBy or broadcast of that name makes."""
+        return f"{self.application_id}.{operator}"

@@ -1,0 +1,114 @@
+"""What shapes the pods of driver and executors, and how the app comes back when it fails."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.field_marks import Crd, Effect
+from streamapp.spec.value_types.scalars import (
+    LongDuration,
+    Name,
+    ObjectName,
+    Quantity,
+    ShortDuration,
+    Text,
+    Variable,
+)
+
+OPEN = Crd({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+Settings = Annotated[dict[str, Text], Crd({"maxProperties": 256})]
+Quantities = Annotated[dict[str, Quantity], Crd({"maxProperties": 16})]
+
+
+class Resources(Part):
+    """What a container asks for."""
+
+    requests: Quantities = {}
+    """At least."""
+    limits: Quantities = {}
+    """At most."""
+
+
+class Driver(Part):
+    """The driver's pod."""
+
+    resources: Resources = Resources()
+    """Its CPU and memory."""
+    template: Annotated[dict[str, Any], OPEN] = {}
+    """A pod template to start from; host access is refused unless the installation allows it."""
+    spark_conf: Settings = {}
+    """Further Spark settings; those that StreamApp depends on are refused."""
+    lost_timeout: LongDuration = "5m"
+    """When a driver whose node does not answer is given up and force-deleted."""
+
+
+class Executor(Part):
+    """The executors' pods; one processor each."""
+
+    resources: Resources = Resources()
+    """CPU and memory of each."""
+    template: Annotated[dict[str, Any], OPEN] = {}
+    """A pod template to start from."""
+    spark_conf: Settings = {}
+    """Further Spark settings for executors."""
+    start_timeout: Annotated[ShortDuration, Effect.LIVE] = "2m"
+    """The first batch starts with those executors that came by then."""
+
+
+class RestartPolicy(Part):
+    """What happens when the driver ends."""
+
+    type: Literal["Always", "OnFailure", "Never"] = "OnFailure"
+    """Which endings are followed by a restart."""
+    max_restarts: Annotated[int | None, Field(ge=0, le=1_000_000)] = None
+    """Restarts until the app counts as failed; unset: no limit."""
+    backoff: ShortDuration = "5s"
+    """The wait before the first restart; it doubles each time."""
+    max_backoff: ShortDuration = "5m"
+    """The longest wait."""
+    reset_after: LongDuration = "10m"
+    """A run this long makes the count start again."""
+
+
+class ConfigMapKeyRef(Part):
+    """A key of a ConfigMap or Secret."""
+
+    name: ObjectName
+    """The object."""
+    key: Annotated[str, Field(min_length=1, max_length=253)]
+    """The key in it."""
+
+
+class EnvSource(Part):
+    """Where a variable's value comes from."""
+
+    config_map_key_ref: ConfigMapKeyRef | None = None
+    """A ConfigMap."""
+    secret_key_ref: ConfigMapKeyRef | None = None
+    """A Secret."""
+
+
+class EnvVar(Part):
+    """An environment variable of driver and executors."""
+
+    name: Variable
+    """Its name."""
+    value: Text | None = None
+    """Its value."""
+    value_from: EnvSource | None = None
+    """Or where the value comes from."""
+
+
+class PullSecret(Part):
+    """A secret for pulling images."""
+
+    name: Name
+    """Its name."""
+
+
+class Code(Part):
+    """Python files that the app's `python:` references come from."""
+
+    config_map: ObjectName
+    """A ConfigMap; each key is a file."""

@@ -1,0 +1,47 @@
+"""How an app behaves while it runs: deliveries, bad records, late rows, batches, watching for growth."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.field_marks import Capability, Needs
+from streamapp.spec.value_types.scalars import Name, ShortDuration
+
+
+class Batch(Part):
+    """The bounds of one micro-batch."""
+
+    rows: Annotated[int, Field(ge=1, le=1_000_000_000), Needs(Capability.RUNNING)] = 1_000_000
+    """Records read in one batch at most, over all tasks."""
+    bytes: Annotated[int, Field(ge=1_024, le=1_099_511_627_776), Needs(Capability.RUNNING)] = 268_435_456
+    """Bytes of values read in one batch, over all tasks, if records are as large as those of the last one."""
+    interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
+    """The shortest time from the start of one batch to the start of the next."""
+
+
+class BadRecords(Part):
+    """What becomes of a record that cannot be decoded, or of a row on which an expression fails."""
+
+    action: Literal["fail", "skip", "deadLetter"] = "fail"
+    """End the app, count and go on, or write it to a stream with its reason and go on."""
+    stream: Name | None = None
+    """The stream for `deadLetter`."""
+
+
+class LateRows(Part):
+    """What becomes of a row that comes after its window was closed."""
+
+    action: Literal["drop", "stream"] = "drop"
+    """Count and drop, or write to a stream."""
+    stream: Name | None = None
+    """The stream for `stream`."""
+
+
+class Monitor(Part):
+    """Watching the partition counts of inputs."""
+
+    enabled: bool = True
+    """Whether growth is looked for; `job.coordinator.monitor-partition-change` says the same."""
+    interval: ShortDuration = "5m"
+    """How often; `job.coordinator.monitor-partition-change.frequency.ms` says the same."""

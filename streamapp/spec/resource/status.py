@@ -1,0 +1,130 @@
+"""What the operator says about an app: the resource's `status`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.field_marks import Crd
+
+ShortText = Annotated[str, Field(max_length=1_024)]
+Message = Annotated[str, Field(max_length=32_768)]
+Time = Annotated[str, Field(max_length=64), Crd({"format": "date-time"})]
+Count = Annotated[int, Field(ge=0)]
+
+
+class Condition(Part):
+    """One aspect of the app, true, false or unknown, with the reason."""
+
+    type: Annotated[str, Field(max_length=316)]
+    """The aspect: Accepted, Planned, Launched, Ready, Progressing, Degraded, Stalled, Suspended."""
+    status: Literal["True", "False", "Unknown"]
+    """Whether it holds."""
+    reason: ShortText
+    """Why, as one word."""
+    message: Message
+    """Why, in words, and what would mend it."""
+    last_transition_time: Time
+    """When `status` last changed."""
+    observed_generation: Count | None = None
+    """The generation of the resource that this speaks of."""
+
+
+class PlanStatus(Part):
+    """The plan in force."""
+
+    outcome: ShortText | None = None
+    """accepted or rejected."""
+    streams: Count | None = None
+    """How many streams it has."""
+    joins: Count | None = None
+    """How many joins agree on a count."""
+    hash: ShortText | None = None
+    """Changes with the plan."""
+
+
+class JobModelStatus(Part):
+    """The job model in force."""
+
+    version: Count | None = None
+    """Its version."""
+    hash: ShortText | None = None
+    """Its content hash."""
+    config_map: ShortText | None = None
+    """The ConfigMap that holds it."""
+    run_id: ShortText | None = None
+    """The run whose state it continues."""
+
+
+class Ending(Part):
+    """How the last driver that ended did so."""
+
+    incarnation: Count | None = None
+    """Which it was."""
+    generation: Count | None = None
+    """The generation it ran."""
+    outcome: ShortText | None = None
+    """done, config, retry, stopped, displaced or lost."""
+    reason: ShortText | None = None
+    """Why, as one word."""
+    path: ShortText | None = None
+    """The field that is wrong, where one is."""
+    message: Message | None = None
+    """Why, in words."""
+    ended_at: ShortText | None = None
+    """When, as an RFC 3339 time."""
+
+
+class DriverStatus(Part):
+    """The driver."""
+
+    incarnation: Count | None = None
+    """Raised before each driver pod is made."""
+    pod: ShortText | None = None
+    """Its pod."""
+    uid: ShortText | None = None
+    """The uid of its pod, from when it was first seen."""
+    node: ShortText | None = None
+    """The node it runs on."""
+    generation: Count | None = None
+    """The generation it runs."""
+    started_at: ShortText | None = None
+    """When its pod began to run, as an RFC 3339 time."""
+    stopping: ShortText | None = None
+    """Why it is being stopped, where the operator wants it to end."""
+    failures: Count | None = None
+    """How often in a row a driver failed."""
+    last_ending: Ending | None = None
+    """The last one that ended."""
+
+
+class Status(Part):
+    """What the operator last saw and did."""
+
+    conditions: Annotated[
+        tuple[Condition, ...],
+        Crd({"maxItems": 32, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}),
+    ] = ()
+    """One entry per aspect."""
+    observed_generation: Count | None = None
+    """The newest generation seen."""
+    accepted_generation: Count | None = None
+    """The generation that runs."""
+    phase: ShortText | None = None
+    """The app's life in one word."""
+    reason: ShortText | None = None
+    """The reason of the condition that matters most."""
+    plan: PlanStatus | None = None
+    """The plan in force."""
+    job_model: JobModelStatus | None = None
+    """The job model in force."""
+    tasks: Count | None = None
+    """How many tasks there are."""
+    processors: Count | None = None
+    """How many processors run."""
+    selector: ShortText | None = None
+    """Label selector of the executors' pods, for the scale subresource."""
+    restarts: Count | None = None
+    """How often the driver was started anew."""
+    driver: DriverStatus | None = None
+    """The driver."""

@@ -1,0 +1,47 @@
+"""Streams that exist outside the app: what it reads, writes, and fills tables from."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.field_marks import Capability, Effect, Needs
+from streamapp.spec.value_types.scalars import Columns, Name, ShortDuration, Topic
+
+
+class EventTime(Part):
+    """Which column tells when a record's event happened, and how long stragglers are waited for."""
+
+    column: Annotated[str, Field(min_length=1, max_length=255)]
+    """A TIMESTAMP column of the stream."""
+    delay: ShortDuration = "0s"
+    """The watermark stays this far behind the newest event seen."""
+    idle_timeout: Annotated[ShortDuration | None, Needs(Capability.EVENT_TIME)] = None
+    """A partition silent for so long no longer holds the watermark back; unset: it always does."""
+    idle_quorum: Annotated[float, Field(ge=0, le=1), Needs(Capability.EVENT_TIME)] = 0.5
+    """The share of partitions that must not be idle for the others to be left out."""
+
+
+class Stream(Part):
+    """One stream: its topic, its form, its key."""
+
+    name: Name
+    """What operators and tables call it by; shares one namespace with operators."""
+    system: Name
+    """The system it lives in."""
+    topic: Annotated[Topic | None, Effect.REFUSED] = None
+    """Its name in that system; the stream's own name when unset."""
+    format: Literal["json", "avro", "bytes", "string", "columns"] = "json"
+    """How values are encoded; `columns` is the embedded log's own Arrow form."""
+    columns: Columns | None = None
+    """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
+    key: Annotated[str | None, Field(min_length=1, max_length=255)] = None
+    """The column that is the record's key: what producers partition by and tables are keyed by."""
+    avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.RUNNING)] = None
+    """The Avro schema as JSON, for `format: avro`."""
+    event_time: EventTime | None = None
+    """When its events happened; without it the stream has no watermark."""
+    start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"
+    """Where an app without a checkpoint begins to read."""
+    control: Annotated[bool, Needs(Capability.EVENT_TIME)] = False
+    """The stream is another app's intermediate stream and carries its control messages."""

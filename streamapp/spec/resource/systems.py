@@ -1,0 +1,57 @@
+"""Where streams live: Kafka, or the embedded log of one machine."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from streamapp.spec.resource.base import OneOf, Part
+from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs
+from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp.spec.value_types.scalars import Name, ObjectName, Text
+
+
+def _settings(said: dict[str, str]) -> dict[str, str]:
+    refused = refused_settings(said, secret=False)
+    if refused:
+        raise ValueError("; ".join(f'"{name}": {why}' for name, why in refused.items()))
+    return said
+
+
+class ObjectReference(Part):
+    """An object in the app's own namespace."""
+
+    name: ObjectName
+    """Its name."""
+
+
+class Kafka(Part):
+    """A Kafka cluster."""
+
+    bootstrap_servers: Annotated[str, Field(min_length=1, max_length=4_096)]
+    """Brokers to start from, `host:port`, several joined by commas."""
+    config_secret: ObjectReference | None = None
+    """Secret whose entries are client settings (TLS, SASL); never logged."""
+    config: Annotated[
+        dict[str, Text], AfterValidator(_settings), Needs(Capability.KAFKA), Crd({"maxProperties": 128})
+    ] = {}
+    """Further client settings, from the allowed list; none that is secret."""
+
+
+class Embedded(Part):
+    """A transactional log in a folder of this machine; no server."""
+
+    path: Annotated[str, Field(min_length=1, max_length=1_024)]
+    """The folder, relative to where the app is run from."""
+    sync: Annotated[bool, Needs(Capability.RUNNING)] = False
+    """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""
+
+
+class System(OneOf):
+    """A named system of exactly one kind."""
+
+    name: Name
+    """What streams call it by."""
+    kafka: Annotated[Kafka | None, Effect.RESTART] = None
+    """Streams are topics of a Kafka cluster."""
+    embedded: Annotated[Embedded | None, Effect.REFUSED] = None
+    """Streams are kept in a folder of this machine."""

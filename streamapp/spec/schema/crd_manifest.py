@@ -1,0 +1,131 @@
+"""The CustomResourceDefinition, made from the model: a structural schema with its defaults."""
+
+from typing import Any
+
+import yaml
+
+from streamapp.spec.resource.app import GROUP, KIND, VERSION, Spec
+from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
+from streamapp.spec.resource.status import Status
+from streamapp.spec.schema.cel_rules import NAME_RULES, ONE_OF, RULES
+
+Schema = dict[str, Any]
+
+_DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "$defs", "const"}
+
+COLUMNS = (
+    ("Phase", "string", ".status.phase", 0),
+    ("Plan", "string", ".status.plan.outcome", 0),
+    ("Tasks", "integer", ".status.tasks", 0),
+    ("Processors", "integer", ".status.processors", 0),
+    ("Restarts", "integer", ".status.restarts", 0),
+    ("Age", "date", ".metadata.creationTimestamp", 0),
+    ("Reason", "string", ".status.reason", 1),
+    ("Driver", "string", ".status.driver.pod", 1),
+    ("Node", "string", ".status.driver.node", 1),
+)
+
+
+def crd_definition() -> Schema:
+    """The whole CustomResourceDefinition."""
+    names = {"kind": KIND, "listKind": f"{KIND}List", "plural": "streamapps", "singular": "streamapp"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"streamapps.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {**names, "shortNames": ["sapp"], "categories": ["streaming"]},
+            "versions": [_version()],
+        },
+    }
+
+
+def crd_yaml() -> str:
+    """The CustomResourceDefinition as YAML."""
+    written: str = yaml.dump(crd_definition(), Dumper=_Plain, sort_keys=False, width=110)
+    return written
+
+
+def _version() -> Schema:
+    return {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "additionalPrinterColumns": [
+            {"name": name, "type": kind, "jsonPath": path} | ({"priority": priority} if priority else {})
+            for name, kind, path, priority in COLUMNS
+        ],
+        "subresources": {
+            "status": {},
+            "scale": {
+                "specReplicasPath": ".spec.processors",
+                "statusReplicasPath": ".status.processors",
+                "labelSelectorPath": ".status.selector",
+            },
+        },
+        "schema": {"openAPIV3Schema": _root()},
+    }
+
+
+def _root() -> Schema:
+    return {
+        "type": "object",
+        "description": "A stateful stream application.",
+        "required": ["metadata", "spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": structural(Spec.model_json_schema(by_alias=True)),
+            "status": structural(Status.model_json_schema(by_alias=True)),
+        },
+        "x-kubernetes-validations": NAME_RULES,
+    }
+
+
+def structural(root: Schema) -> Schema:
+    """A model's JSON schema in the form that Kubernetes takes: references laid in, no unions."""
+    definitions = root.get("$defs", {})
+
+    def lay(schema: Schema, name: str) -> Schema:
+        if "$ref" in schema:
+            name = schema["$ref"].rpartition("/")[2]
+            schema = {**definitions[name], **{k: v for k, v in schema.items() if k != "$ref"}}
+        if "anyOf" in schema:
+            (variant,) = [v for v in schema["anyOf"] if v.get("type") != "null"]
+            outer = {k: v for k, v in schema.items() if k not in {"anyOf", "default"}}
+            return lay({**variant, **outer}, name)
+        extra = schema.get(CRD, {})
+        laid: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
+        if "properties" in schema:
+            laid["properties"] = {k: lay(v, "") for k, v in schema["properties"].items()}
+        if "items" in schema:
+            laid["items"] = lay(schema["items"], "")
+        values = schema.get("additionalProperties")
+        if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
+            laid["additionalProperties"] = lay(values, "")
+        if "default" in laid and (default := _without_nothing(laid.pop("default"))) is not None:
+            laid["default"] = default
+        if name in ONE_OF:
+            laid |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
+        if name in RULES:
+            laid["x-kubernetes-validations"] = RULES[name]
+        return laid
+
+    return lay(root, str(root["title"]))
+
+
+def _without_nothing(default: Any) -> Any:
+    """A default as a structural schema takes it: what is unset is absent, not null."""
+    if not isinstance(default, dict):
+        return default
+    return {name: _without_nothing(value) for name, value in default.items() if value is not None}
+
+
+class _Plain(yaml.SafeDumper):
+    """Repeats what stands twice instead of pointing at it."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True

@@ -1,0 +1,228 @@
+"""The rules across lists: every name used exists and is used as what it is, names are unique."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple
+
+from streamapp.spec.problem import nearest, short
+from streamapp.spec.text.document import Path, dotted
+from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
+from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, Outline
+from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns
+
+COMPARISONS = 100_000
+"""Names compared for likeness in one list at most: beyond that a file has another fault than its spelling."""
+
+
+def reference_faults(app: Outline) -> Iterator[Fault]:
+    """Everything wrong in how the parts of an app name each other."""
+    for rule in RULES:
+        yield from rule(app)
+
+
+def _names_are_unique(app: Outline) -> Iterator[Fault]:
+    for what, entries in (
+        ("system", app.systems),
+        ("table", app.tables),
+        ("name", (*app.streams, *app.operators)),
+    ):
+        seen: dict[str, Path] = {}
+        for entry in entries:
+            if entry.name in seen:
+                first = dotted(seen[entry.name])
+                rest = "; streams and operators share one set of names" if what == "name" else ""
+                yield (*entry.path, "name"), f'the {what} "{short(entry.name)}" is taken by {first}{rest}'
+            else:
+                seen[entry.name] = entry.path
+
+
+def _systems_exist(app: Outline) -> Iterator[Fault]:
+    if "systems" not in app.broken:
+        yield from _unknown((stream.text("system") for stream in app.streams), app.systems, "system")
+
+
+def _sources_exist(app: Outline) -> Iterator[Fault]:
+    if app.broken.isdisjoint({"streams", "operators"}):
+        used = (source for step in app.operators for source in step.sources)
+        yield from _unknown(used, (*app.streams, *app.operators), "stream or operator")
+
+
+def _streams_exist(app: Outline) -> Iterator[Fault]:
+    used = [step.text("sendTo", "stream") for step in app.operators]
+    for table in app.tables:
+        inputs = table.fields.get("sideInputs")
+        for index, fields in enumerate(inputs if isinstance(inputs, list) else ()):
+            if isinstance(fields, dict):
+                used.append(ListEntry("", (*table.path, "sideInputs", index), fields).text("stream"))
+    used += [app.spec.text(key, "stream") for key in ("onBadRecord", "lateRows")]
+    used += [
+        NameReference(name.partition("#")[0], path)
+        for name, path in map(astuple, app.spec.texts("broadcastInputs"))
+    ]
+    if "streams" not in app.broken:
+        yield from _unknown(used, app.streams, "stream")
+
+
+def _tables_exist(app: Outline) -> Iterator[Fault]:
+    if "tables" not in app.broken:
+        yield from _unknown((table for step in app.operators for table in step.tables), app.tables, "table")
+
+
+def _unknown(
+    used: Iterable[NameReference | None], there: tuple[ListEntry, ...], what: str
+) -> Iterator[Fault]:
+    names = list(dict.fromkeys(entry.name for entry in there))
+    known, likeness = set(names), dict[str, str]()
+    for use in used:
+        if use is None or use.name in known:
+            continue
+        if use.name not in likeness and len(likeness) * len(names) <= COMPARISONS:
+            likeness[use.name] = nearest(use.name, names)
+        yield use.path, f'no {what} named "{short(use.name)}"{likeness.get(use.name, "")}'
+
+
+def _nothing_reads_from_a_sink(app: Outline) -> Iterator[Fault]:
+    sinks = {step.name: step.kind for step in app.operators if step.kind in {"sendTo", "sendToTable"}}
+    for step in app.operators:
+        for source in step.sources:
+            if kind := sinks.get(source.name):
+                yield (
+                    source.path,
+                    f'"{short(source.name)}" is a {kind} and hands nothing on; read what it reads',
+                )
+
+
+def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
+    sends = {t.name: t.path for step in app.operators if step.kind == "sendToTable" for t in step.tables}
+    processes = {t.name for step in app.operators if step.kind == "process" for t in step.tables}
+    used = {t.name for step in app.operators for t in step.tables}
+    for table in app.tables:
+        side, remote = table.fields.get("sideInputs"), table.fields.get("remote")
+        name = f'table "{short(table.name)}"'
+        if remote and side:
+            yield (*table.path, "sideInputs"), "a remote table has no side inputs; take out one of the two"
+        if table.name in sends and remote:
+            yield sends[table.name], f"{name} is remote and is only read"
+        elif table.name in sends and side:
+            yield sends[table.name], f"{name} is filled by side inputs and nothing else may write to it"
+        if table.fields.get("broadcast") is True and not (side or remote):
+            yield (*table.path, "broadcast"), "a broadcast table is filled by side inputs; it has none"
+        elif table.name in used and not (side or remote or table.name in sends or table.name in processes):
+            yield table.path, f"nothing fills {name}: give it sideInputs, a remote, or a sendToTable"
+
+
+def _side_inputs_are_made_in_one_way(app: Outline) -> Iterator[Fault]:
+    for table in app.tables:
+        sides = table.fields.get("sideInputs")
+        for index, side in enumerate(sides if isinstance(sides, list) else ()):
+            if not isinstance(side, dict) or side.get("python") is None:
+                continue
+            for name in ("key", "value"):
+                if side.get(name) is not None:
+                    told = "goes without python only: a function gives keys and rows itself; leave one out"
+                    yield (*table.path, "sideInputs", index, name), told
+
+
+def _side_inputs_fill_once_and_need_no_changelog(app: Outline) -> Iterator[Fault]:
+    for table in app.tables:
+        sides = table.fields.get("sideInputs")
+        if not isinstance(sides, list):
+            continue
+        name, seen = f'table "{short(table.name)}"', set[str]()
+        if sides and table.fields.get("changelog") is True:
+            message = f"{name} is filled by side inputs and has no changelog: it is filled from them again"
+            yield (*table.path, "changelog"), message
+        for index, fields in enumerate(sides):
+            path = (*table.path, "sideInputs", index)
+            stream = ListEntry("", path, fields).text("stream") if isinstance(fields, dict) else None
+            if stream and stream.name in seen:
+                yield stream.path, f'{name} is filled by "{short(stream.name)}" already'
+            elif stream:
+                seen.add(stream.name)
+
+
+def _columns_named_exist(app: Outline) -> Iterator[Fault]:
+    for stream in app.streams:
+        columns = _columns(stream)
+        if columns is None:
+            continue
+        names = {column.name.lower(): column for column in columns}
+        for used in (stream.text("key"), stream.text("eventTime", "column")):
+            if used and used.name.lower() not in names:
+                found = nearest(used.name, [column.name for column in columns])
+                yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{found}'
+        time = stream.text("eventTime", "column")
+        if time and (column := names.get(time.name.lower())) and not column.type.startswith("TIMESTAMP"):
+            yield (
+                time.path,
+                f'column "{short(column.name)}" is {column.type}; event time has to be a TIMESTAMP',
+            )
+
+
+def _columns(stream: ListEntry) -> tuple[Column, ...] | None:
+    text = stream.text("columns")
+    try:
+        return parse_columns(text.name) if text else None
+    except ColumnListError:
+        return None  # told where the column list stands
+
+
+def _exactly_one_kind(app: Outline) -> Iterator[Fault]:
+    for step in app.operators:
+        window = step.body.get("window")
+        if isinstance(window, dict):
+            found = [kind for kind, value in window.items() if value is not None]
+            if len(found) != 1:
+                told = " and ".join(map(short, found)) or "none"
+                yield (
+                    (*step.path, step.kind, "window"),
+                    f"takes exactly one of tumbling, hopping, session; found {told}",
+                )
+        if step.kind in {"map", "flatMap"} and step.body:
+            yield from _select_or_python(step.body, (*step.path, step.kind))
+
+
+def _select_or_python(body: dict[str, object], path: Path) -> Iterator[Fault]:
+    select, python, columns = (body.get(key) is not None for key in ("select", "python", "columns"))
+    if select == python:
+        yield path, f"takes either select or python; found {'both' if select else 'neither'}"
+    elif python and not columns:
+        yield (*path, "columns"), "missing; say which columns the Python function returns"
+    elif select and columns:
+        yield (
+            (*path, "columns"),
+            "goes with python only: a select list tells its columns itself; leave it out",
+        )
+
+
+def _volumes_fit_the_location(app: Outline) -> Iterator[Fault]:
+    location = app.spec.text("placement", "location")
+    state = app.spec.fields.get("state")
+    volumes = state if isinstance(state, dict) else {}
+    if location and "volume" in location.name.split("+") and "persistentVolumeClaim" not in volumes:
+        yield (
+            location.path,
+            '"volume" needs state.persistentVolumeClaim: other volumes do not outlive their pod or node',
+        )
+    kinds = [
+        kind for kind in ("persistentVolumeClaim", "hostPath", "emptyDir") if volumes.get(kind) is not None
+    ]
+    if len(kinds) > 1:
+        yield ("spec", "state"), f"takes one kind of volume, found {' and '.join(kinds)}"
+
+
+RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
+    _names_are_unique,
+    _systems_exist,
+    _sources_exist,
+    _streams_exist,
+    _tables_exist,
+    _nothing_reads_from_a_sink,
+    operators_form_no_circle,
+    streams_reach_every_sink,
+    _tables_are_filled_in_one_way,
+    _side_inputs_are_made_in_one_way,
+    _side_inputs_fill_once_and_need_no_changelog,
+    _columns_named_exist,
+    _exactly_one_kind,
+    _volumes_fit_the_location,
+)

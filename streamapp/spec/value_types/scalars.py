@@ -1,0 +1,94 @@
+"""The small texts of the resource: names, durations, expressions; their bounds, their meaning in words."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from streamapp.spec.value_types import durations
+from streamapp.spec.value_types.column_list import ColumnListError, parse_columns
+from streamapp.spec.value_types.expressions import unbalanced
+
+APP_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+NAME = r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+TOPIC = r"^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"  # "." and ".." would lead out of a folder
+PYTHON_REFERENCE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
+_REFERENCE = PYTHON_REFERENCE.strip("^$")
+GROUPER = rf"^(partition|streamPartition|single|{_REFERENCE})$"
+LOCATION = r"^(node|pod|volume|label:[A-Za-z0-9./_-]+)(\+(node|pod|volume|label:[A-Za-z0-9./_-]+))*$"
+BROADCAST_INPUT = r"^[^#\s]+(#[0-9]{1,9}|#\[[0-9]{1,9}-[0-9]{1,9}\])?$"
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
+ABSOLUTE_PATH = r"^/"
+QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
+
+MEANING = {
+    APP_NAME: "a DNS label: small letters, digits and hyphens, with a letter or digit at both ends",
+    NAME: "a name: letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+    TOPIC: "letters, digits, '.', '_' and '-', and not dots alone",
+    PYTHON_REFERENCE: "package.module:name",
+    GROUPER: "partition, streamPartition, single, or one's own as package.module:name",
+    BROADCAST_INPUT: "stream, stream#3 or stream#[0-7]",
+    VARIABLE: "letters, digits and '_', not beginning with a digit",
+    ABSOLUTE_PATH: "a path that begins with '/'",
+    LOCATION: "node, pod, volume, label:<key>, or several of these joined by '+'",
+    QUANTITY: "a Kubernetes quantity such as 500m, 2, 512Mi or 10Gi",
+    durations.PATTERN: "a duration such as 500ms, 5s, 10m, 1h30m or 7d",
+}
+"""Each pattern in words, for messages and for the reference page."""
+
+
+def _within(least: str, most: str) -> Callable[[str], str]:
+    low, high = durations.milliseconds(least), durations.milliseconds(most)
+
+    def check(value: str) -> str:
+        if not low <= durations.milliseconds(value) <= high:
+            raise PydanticCustomError("duration_range", f"found {value}; allowed is {least} to {most}")
+        return value
+
+    return check
+
+
+def _columns(value: str) -> str:
+    try:
+        parse_columns(value)
+    except ColumnListError as error:
+        raise PydanticCustomError("columns", "{error}", {"error": str(error)}) from None
+    return value
+
+
+def _broadcast_input(value: str) -> str:
+    first, _, last = value.partition("#")[2].strip("[]").partition("-")
+    if last and int(first) > int(last):
+        message = f"found {value}; the first partition has to come before the last"
+        raise PydanticCustomError("broadcast_range", message)
+    return value
+
+
+def _expression(value: str) -> str:
+    if fault := unbalanced(value):
+        raise PydanticCustomError("expression", "{fault}", {"fault": fault})
+    return value
+
+
+Duration = Annotated[str, Field(pattern=durations.PATTERN, max_length=32)]
+ShortDuration = Annotated[Duration, AfterValidator(_within("0s", "1d"))]
+LongDuration = Annotated[Duration, AfterValidator(_within("0s", "3650d"))]
+Span = Annotated[Duration, AfterValidator(_within("1ms", "3650d"))]
+
+Name = Annotated[str, Field(pattern=NAME, min_length=1, max_length=63)]
+AppName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=40)]
+ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)]
+Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249)]
+PythonReference = Annotated[str, Field(pattern=PYTHON_REFERENCE, max_length=256)]
+Grouper = Annotated[str, Field(pattern=GROUPER, max_length=256)]
+BroadcastInput = Annotated[
+    str, Field(pattern=BROADCAST_INPUT, max_length=128), AfterValidator(_broadcast_input)
+]
+Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
+AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
+Location = Annotated[str, Field(pattern=LOCATION, max_length=512)]
+Quantity = Annotated[str, Field(pattern=QUANTITY, max_length=32)]
+Expression = Annotated[str, Field(min_length=1, max_length=16_384), AfterValidator(_expression)]
+Columns = Annotated[str, Field(min_length=1, max_length=65_536), AfterValidator(_columns)]
+Text = Annotated[str, Field(max_length=4_096)]

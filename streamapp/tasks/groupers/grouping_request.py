@@ -1,0 +1,45 @@
+"""What forming tasks needs to know, and what comes of it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
+from streamapp.tasks.groupers.grouper import BY_PARTITION, Grouper
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.split import Split
+from streamapp.tasks.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingRequest:
+    """The streams as they are today and what is remembered of them."""
+
+    streams: Mapping[str, Sequence[int]]  # the partitions of each stream: range(8) for all of eight
+    grouper: Grouper = BY_PARTITION
+    stateful: bool = False
+    broadcast: Collection[str | Partition] = ()  # whole streams and single partitions
+    processors: tuple[str, ...] | None = None  # one task for each, where one task reads all
+    copartition_groups: Collection[Collection[str]] = ()  # streams joined with each other
+    algorithm: ExpansionAlgorithm = modulo
+    layout: Layout | None = None
+    run: str = ""  # names the layout of a first run
+    now: float = 0.0  # when growths were seen
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who owns which partition, and the layout to remember before the first record is read under it."""
+
+    tasks: Mapping[str, tuple[Partition, ...]]
+    broadcast: tuple[Partition, ...]  # read by every task
+    layout: Layout
+    grown: tuple[Split, ...] = ()  # growths of streams with state, seen for the first time
+
+    def partitions(self, task: str) -> tuple[Partition, ...]:
+        """All that a task reads."""
+        return tuple(sorted({*self.tasks[task], *self.broadcast}))
+
+    @property
+    def changelog(self) -> dict[str, int]:
+        """The changelog partition of each task."""
+        return {task: self.layout.changelog[task] for task in self.tasks}

@@ -1,0 +1,21 @@
+"""Whether an app has state that ties keys to tasks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StoreTraits:
+    """A store, as far as it matters here: whether what it holds outlives the processor."""
+
+    persistent: bool
+    changelog: bool
+
+
+def is_stateful(stores: Iterable[StoreTraits]) -> bool:
+    """Whether keys must stay with their tasks.
+
+    A changelog counts as state, a store in memory that has one therefore too. A store in memory without one
+    is empty after the restart that any change of tasks brings, so nothing is lost when keys move.
+    """
+    return any(store.persistent or store.changelog for store in stores)

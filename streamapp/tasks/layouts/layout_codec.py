@@ -1,0 +1,72 @@
+"""Writes a layout as text to lie beside the state, and reads it back or says why it cannot be trusted."""
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.layouts.layout import Layout
+from streamapp.tasks.layouts.layout_form import WrittenLayout, layout_of, written_layout
+from streamapp.tasks.refusal import Refusal
+
+FORMAT = 1
+
+
+def encode_layout(layout: Layout) -> str:
+    """The layout as JSON, with a format version and a checksum over all of it."""
+    body = written_layout(layout).model_dump(mode="json")
+    return _canonical({"format": FORMAT, "checksum": _checksum(FORMAT, body), "layout": body})
+
+
+def decode_layout(text: str) -> Layout | Refusal:
+    """The layout in a text that `encode` wrote, or a refusal: a layout is never guessed."""
+    body = _unsealed(text)
+    if isinstance(body, Refusal):
+        return body
+    try:
+        return layout_of(WrittenLayout.model_validate(body))
+    except ValidationError as error:
+        first = error.errors()[0]
+        return _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    except ValueError as error:
+        return _damaged(str(error))
+
+
+def _unsealed(text: str) -> dict[str, Any] | Refusal:
+    try:
+        document = json.loads(text)
+        version, checksum, body = document["format"], document["checksum"], document["layout"]
+        # The checksum is the same in every format, so that damage is not taken for a later format.
+        whole = checksum == _checksum(version, body) and isinstance(body, dict)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        return _damaged(f"it is no layout in JSON ({type(error).__name__}: {error})")
+    if not whole:
+        return _damaged("its checksum differs")
+    if version != FORMAT:
+        return Refusal(
+            Reason.NEWER_FORMAT,
+            "layout",
+            f"it is written in format {version}, and this version reads format {FORMAT}",
+            "use the version of streamapp that wrote it, or a later one",
+        )
+    found: dict[str, Any] = body
+    return found
+
+
+def _checksum(version: object, body: object) -> str:
+    return hashlib.sha256(_canonical([version, body]).encode()).hexdigest()
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _damaged(what: str) -> Refusal:
+    return Refusal(
+        Reason.DAMAGED_DATA,
+        "layout",
+        f"it cannot be read: {what}",
+        "restore it from its copy; only raise resetNonce if the state may be given up",
+    )

@@ -1,0 +1,91 @@
+"""Whether a model may be run over the state that there is. What is remembered beside the state is right."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.layouts.layout import Layout, StreamLayout
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+
+_SHOWN = 5
+
+
+def layout_conflict(
+    kept: Layout | None,
+    proposed: Layout,
+    tasks: Mapping[str, Collection[Partition]],
+    broadcast: Collection[Partition] = (),
+) -> Refusal | None:
+    """Why a model with this layout and these tasks contradicts the layout kept with the state, if it does."""
+    found = _follows(proposed, tasks, frozenset(broadcast))
+    if kept is not None:
+        found = _chained(_extends(kept, proposed), found)
+    shown = list(islice(found, _SHOWN + 1))
+    if not shown:
+        return None
+    more = "; and more" if len(shown) > _SHOWN else ""
+    return Refusal(
+        Reason.LAYOUT_CONFLICT,
+        "jobModel",
+        f"the model contradicts the state: {'; '.join(shown[:_SHOWN])}{more}",
+        "run the model that goes with this state, or raise resetNonce to give the state up",
+    )
+
+
+def _chained(*several: Iterable[str]) -> Iterator[str]:
+    for differences in several:
+        yield from differences
+
+
+def _extends(kept: Layout, proposed: Layout) -> Iterator[str]:
+    """What the proposed layout says otherwise than the kept one; it may say more."""
+    if kept.run != proposed.run:
+        yield f"the state is of run {kept.run} and the model of run {proposed.run}"
+    if kept.has_state and kept.grouper != proposed.grouper:
+        yield f"tasks were formed by {kept.grouper} and are now formed by {proposed.grouper}"
+    for stream, known in sorted(kept.streams.items()):
+        if known.initial:
+            yield from _stream_differences(stream, known, proposed.streams.get(stream))
+    for task, number in kept.changelog.items():
+        other = proposed.changelog.get(task)
+        if other != number:
+            yield f"task {task} has changelog partition {number} and would get {_or_none(other)}"
+
+
+def _stream_differences(stream: str, known: StreamLayout, other: StreamLayout | None) -> Iterator[str]:
+    if other is None or not other.initial:
+        yield f"stream {stream} is forgotten"
+        return
+    if other.initial != known.initial:
+        yield f"{stream} had {known.initial} partitions when its state began, not {other.initial}"
+        return
+    if other.last < known.last:
+        yield f"{stream} had {known.last} partitions and would have {other.last}"
+        return
+    if (other.owners, other.folds[: len(known.folds)]) == (known.owners, known.folds):
+        return
+    for index in range(known.last):
+        mine, theirs = known.owner(index), other.owner(index)
+        if mine is not None and mine != theirs:
+            yield f"the state of {stream}#{index} is with task {mine}, not with {_or_none(theirs)}"
+
+
+def _follows(
+    layout: Layout, tasks: Mapping[str, Collection[Partition]], broadcast: frozenset[Partition]
+) -> Iterator[str]:
+    """Where tasks are given partitions whose state is elsewhere."""
+    for task, partitions in tasks.items():
+        if task not in layout.changelog:
+            yield f"task {task} has no changelog partition"
+        for partition in partitions:
+            known = layout.streams.get(partition.stream)
+            if known is None or partition in broadcast or not known.initial or layout.everywhere:
+                continue
+            owner = known.owner(partition.index)
+            if owner != task:
+                yield f"{partition} is given to task {task}, and its state is with {_or_none(owner)}"
+
+
+def _or_none(found: object) -> str:
+    return "none" if found is None else str(found)

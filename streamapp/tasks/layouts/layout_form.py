@@ -1,0 +1,175 @@
+"""The written form of a layout: fields, types and bounds. Tasks are named once and then numbered."""
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from streamapp.tasks.layouts.layout import Layout, StreamLayout
+from streamapp.tasks.layouts.run_encoding import (
+    NameRun,
+    NumberRun,
+    name_runs,
+    names_of,
+    number_runs,
+    numbers_of,
+)
+from streamapp.tasks.layouts.split import KeyMovement, Split
+from streamapp.tasks.partition import Partition
+
+# More than any system has, so that a few bytes cannot ask for all memory.
+_MANY = 10_000_000
+_NOBODY = -1
+
+Count = Annotated[int, Field(ge=0, le=_MANY)]
+Numbers = list[tuple[int, Count, Annotated[int, Field(ge=0, le=1)]]]
+Names = list[tuple[str, Annotated[int, Field(ge=0)], Count, str]]
+
+
+class _Written(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class WrittenStream(_Written):
+    """One stream; owners are numbers of tasks."""
+
+    first: Count
+    last: Count
+    initial: Count
+    owners: Numbers
+    folds: Numbers
+
+
+class WrittenSplit(_Written):
+    """One growth."""
+
+    stream: str
+    before: Count
+    after: Count
+    seen_at: float
+    parting: KeyMovement
+    offsets: list[int] | None
+
+
+class WrittenLayout(_Written):
+    """A layout as it is written."""
+
+    run: str
+    grouper: str
+    tasks: Names
+    changelog: Numbers  # by task, in the order of the names' texts, in which numbers are given out
+    everywhere: list[Count]
+    streams: dict[str, WrittenStream]
+    splits: list[WrittenSplit]
+    ends: dict[str, list[tuple[Count, int]]]
+
+
+def written_layout(layout: Layout) -> WrittenLayout:
+    """The layout in its written form."""
+    runs = name_runs(_all_tasks(layout))
+    number = {task: place for place, task in enumerate(names_of(runs))}
+    ends: dict[str, list[tuple[int, int]]] = {}
+    for partition, end in sorted(layout.ends.items()):
+        ends.setdefault(partition.stream, []).append((partition.index, end))
+    return WrittenLayout(
+        run=layout.run,
+        grouper=layout.grouper,
+        tasks=runs,
+        changelog=number_runs(layout.changelog.get(task, _NOBODY) for task in sorted(number)),
+        everywhere=[number[task] for task in layout.everywhere],
+        streams={
+            name: WrittenStream(
+                first=stream.first,
+                last=stream.last,
+                initial=stream.initial,
+                owners=number_runs(_NOBODY if task is None else number[task] for task in stream.owners),
+                folds=number_runs(stream.folds),
+            )
+            for name, stream in sorted(layout.streams.items())
+        },
+        splits=[
+            WrittenSplit(
+                stream=split.stream,
+                before=split.before,
+                after=split.after,
+                seen_at=split.seen_at,
+                parting=split.parting,
+                offsets=None if split.offsets is None else list(split.offsets),
+            )
+            for split in layout.splits
+        ],
+        ends=ends,
+    )
+
+
+def layout_of(form: WrittenLayout) -> Layout:
+    """The layout of a written form; a ValueError says where it contradicts itself."""
+    tasks = names_of(_bounded_names(form.tasks))
+    if len(set(tasks)) != len(tasks):
+        raise ValueError("a task is named twice")
+    changelog = numbers_of(_bounded(form.changelog))
+    if len(changelog) != len(tasks):
+        raise ValueError(f"{len(tasks)} tasks and {len(changelog)} changelog numbers")
+    return Layout(
+        run=form.run,
+        grouper=form.grouper,
+        streams={name: _stream(name, stream, tasks) for name, stream in form.streams.items()},
+        changelog={
+            task: number for task, number in zip(sorted(tasks), changelog, strict=True) if number != _NOBODY
+        },
+        everywhere=tuple(_task(tasks, place) for place in form.everywhere),
+        splits=tuple(_split(split) for split in form.splits),
+        ends={Partition(stream, index): end for stream, pairs in form.ends.items() for index, end in pairs},
+    )
+
+
+def _stream(name: str, form: WrittenStream, tasks: list[str]) -> StreamLayout:
+    owners = tuple(
+        None if place == _NOBODY else _task(tasks, place) for place in numbers_of(_bounded(form.owners))
+    )
+    folds = tuple(numbers_of(_bounded(form.folds)))
+    if owners and len(owners) != form.initial:
+        raise ValueError(f"{name} has {len(owners)} owners and {form.initial} initial partitions")
+    if folds and len(folds) != form.last - form.initial:
+        raise ValueError(f"{name} has {len(folds)} folds for {form.last - form.initial} later partitions")
+    if any(not 0 <= fold < form.initial for fold in folds):
+        raise ValueError(f"{name} has a fold outside its {form.initial} initial partitions")
+    return StreamLayout(form.first, form.last, form.initial, owners, folds)
+
+
+def _split(form: WrittenSplit) -> Split:
+    if form.offsets is not None and len(form.offsets) != form.before:
+        raise ValueError(
+            f"a split of {form.stream} has {len(form.offsets)} offsets for {form.before} partitions"
+        )
+    offsets = None if form.offsets is None else tuple(form.offsets)
+    return Split(form.stream, form.before, form.after, form.seen_at, form.parting, offsets)
+
+
+def _task(tasks: list[str], place: int) -> str:
+    if not 0 <= place < len(tasks):
+        raise ValueError(f"task number {place} of {len(tasks)}")
+    return tasks[place]
+
+
+def _bounded(runs: list[NumberRun]) -> list[NumberRun]:
+    if sum(count for _, count, _ in runs) > _MANY:
+        raise ValueError(f"a list of more than {_MANY}")
+    return runs
+
+
+def _bounded_names(runs: list[NameRun]) -> list[NameRun]:
+    if sum(count for _, _, count, _ in runs) > _MANY:
+        raise ValueError(f"a list of more than {_MANY}")
+    return runs
+
+
+def _all_tasks(layout: Layout) -> Iterator[str]:
+    yield from layout.changelog
+    yield from layout.everywhere
+    for stream in layout.streams.values():
+        yield from _known(stream.owners)
+
+
+def _known(owners: Iterable[str | None]) -> Iterator[str]:
+    return (task for task in owners if task is not None)

@@ -1,0 +1,49 @@
+"""One growth of a stream, as far as the order of keys across it is concerned.
+
+After a growth, producers move to the new count one by one. A key that moves from an old partition to a new
+one has its older records in the old one. The split offset of an old partition is its end a while after the
+growth was seen, when no producer uses the old count any more: past it, all older records of moved keys are
+read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from streamapp.tasks.partition import Partition
+
+
+class KeyMovement(StrEnum):
+    """How the keys of old partitions went over to new ones."""
+
+    EXACT = "exact"  # a new partition took keys of one old one: its index modulo the old count
+    MAPPED = "mapped"  # new partitions took keys of old ones, as the user's algorithm says
+    MIXED = "mixed"  # the count is no multiple of the last one: old partitions exchanged keys as well
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A growth of one stream from `before` to `after` partitions; until it has settled, without offsets."""
+
+    stream: str
+    before: int
+    after: int
+    seen_at: float
+    parting: KeyMovement = KeyMovement.EXACT
+    offsets: tuple[int, ...] | None = None  # by old partition
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether every key's records stay in order: not for keys that moved between old partitions."""
+        return self.parting is not KeyMovement.MIXED
+
+
+def is_split_due(split: Split, now: float, settle: float) -> bool:
+    """Whether the end positions of the old partitions may now be taken as split offsets."""
+    return split.offsets is None and now >= split.seen_at + settle
+
+
+def settle_split(split: Split, ends: Mapping[Partition, int]) -> Split:
+    """The split with its offsets: the ends of all old partitions, none of which may be left out."""
+    offsets = tuple(ends[Partition(split.stream, index)] for index in range(split.before))
+    return replace(split, offsets=offsets)
