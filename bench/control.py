@@ -12,16 +12,16 @@ from tempfile import TemporaryDirectory
 from bench.row import Row
 from streamapp.spec.value_types.column_list import Column
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint, Reached
+from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.lanes.intake import Asked, take
-from streamapp_runtime.lanes.lane_time import LaneTime
-from streamapp_runtime.lanes.listening import Memory, News
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
-from streamapp_runtime.lanes.speaking import Speaking
-from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
-from streamapp_runtime.program.operations import Read, Role
-from streamapp_runtime.program.reach import Reach
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
+from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
+from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCache, WatermarkUpdate
+from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.operators.operations import Read, StreamRole
+from streamapp_runtime.program.watermark_reach import WatermarkReach
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 TASKS = PARTITIONS = 300
@@ -49,9 +49,9 @@ def _share(seconds: float) -> str:
 
 def _measured(system: EmbeddedSystem) -> tuple[float, float, float]:
     speakers, readers = _keeping("upstream"), _keeping(STREAM)
-    before = {task: Reached() for task in speakers.partitions}
+    before = {task: EventTimeProgress() for task in speakers.partitions}
     checkpoints: dict[str, str] = {}
-    memory: Memory = {}
+    memory: BookkeepingCache = {}
     spent = [0.0, 0.0]
     for number in range(1, ROUNDS + 1):
         begun = time.process_time()
@@ -64,10 +64,10 @@ def _measured(system: EmbeddedSystem) -> tuple[float, float, float]:
     return spent[0] / ROUNDS, spent[1] / ROUNDS, float(len(found.heard) if found else 0)
 
 
-def _keeping(stream: str) -> Timekeeping:
+def _keeping(stream: str) -> EventTimeSetup:
     partitions = {f"Partition {n}": (Partition(stream, n),) for n in range(TASKS)}
-    reach = Reach({"upstream": 0}, timed=True)
-    return Timekeeping(
+    reach = WatermarkReach({"upstream": 0}, timed=True)
+    return EventTimeSetup(
         run="run",
         model=1,
         since=0,
@@ -77,16 +77,18 @@ def _keeping(stream: str) -> Timekeeping:
         timed=frozenset({"upstream", STREAM}),
         made=frozenset({STREAM}),
         controlled=frozenset(),
-        outlets={STREAM: Outlet(PARTITIONS, TASKS, reach)},
+        outlets={STREAM: WatermarkOutput(PARTITIONS, TASKS, reach)},
         states={},
     )
 
 
-def _say(system: EmbeddedSystem, keeping: Timekeeping, before: dict[str, Reached], number: int) -> None:
+def _say(
+    system: EmbeddedSystem, keeping: EventTimeSetup, before: dict[str, EventTimeProgress], number: int
+) -> None:
     """Every task has moved, and an interval is over."""
-    speaking = Speaking(keeping, 1_000 * number)
+    speaking = WatermarkSender(keeping, 1_000 * number)
     for place, task in enumerate(keeping.partitions):
-        news = News({"upstream": 1_000 * number + place}, "", None)
+        news = WatermarkUpdate({"upstream": 1_000 * number + place}, "", None)
         before[task], _ = speaking.after(task, before[task], news)
     transaction = system.begin("tests", 0)
     for partition, records in speaking.records():
@@ -95,7 +97,11 @@ def _say(system: EmbeddedSystem, keeping: Timekeeping, before: dict[str, Reached
 
 
 def _hear(
-    system: EmbeddedSystem, keeping: Timekeeping, checkpoints: dict[str, str], memory: Memory, number: int
+    system: EmbeddedSystem,
+    keeping: EventTimeSetup,
+    checkpoints: dict[str, str],
+    memory: BookkeepingCache,
+    number: int,
 ) -> None:
     """Every task reads its partition, and has its checkpoint written."""
     start = TASKS * (number - 1)
@@ -103,14 +109,14 @@ def _hear(
         TaskOrder(name, n, checkpoints.get(name, ""), (ReadRange(STREAM, n, start, start + TASKS),))
         for n, name in enumerate(keeping.partitions)
     )
-    lane = LaneTime(keeping, LaneOrder("processor-0", tasks), 1_000 * number, memory)
-    read = Read(STREAM, "main", STREAM, Role.INTERMEDIATE, "json", COLUMNS)
+    lane = LaneEventTime(keeping, LaneOrder("processor-0", tasks), 1_000 * number, memory)
+    read = Read(STREAM, "main", STREAM, StreamRole.INTERMEDIATE, "json", COLUMNS)
     form = open_format("json", COLUMNS, None)
     for index, task in enumerate(tasks):
-        for taken in take(read, form, Asked(task.ranges[0], index, index, {}), system):
+        for taken in read_records(read, form, RequestedRange(task.ranges[0], index, index, {}), system):
             lane.hear(index, Partition(STREAM, index), taken)
     lane.listen(())
-    speaking = Speaking(keeping, lane.now)
+    speaking = WatermarkSender(keeping, lane.now)
     for index, task in enumerate(tasks):
         reached, _ = speaking.after(task.name, lane.before[index], lane.news[index])
         checkpoints[task.name] = Checkpoint("run", "", reached=reached).encode().decode()

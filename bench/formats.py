@@ -12,7 +12,7 @@ from bench.row import Aim, Row
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.message_envelope import close_envelopes, open_envelopes
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 
 ROWS = 1_000_000
 VIEWS = "user STRING, page STRING, ts TIMESTAMP"

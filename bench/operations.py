@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 
 from bench.row import Aim, Row
-from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.state import State
-from streamapp_runtime.program.operations import (
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import (
     JoinStreams,
     LookUp,
     Operation,
-    Partial,
-    SendToTable,
+    PartialTotal,
     Span,
     Totals,
+    WriteTable,
 )
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
 from streamapp_runtime.stores.store_opening import StoreKind, open_store
 
@@ -32,7 +32,11 @@ VIEWS = pa.schema([("user", pa.string()), ("page", pa.string()), ("n", pa.int64(
 USERS = pa.schema([("country", pa.string()), ("tier", pa.int32())])
 SENT = pa.schema([("page", pa.string()), ("n", pa.int64())])
 NOTHING = pa.schema([])
-SUMS = (Partial("count", None, "BIGINT"), Partial("sum", 2, "BIGINT"), Partial("max", 2, "BIGINT"))
+SUMS = (
+    PartialTotal("count", None, "BIGINT"),
+    PartialTotal("sum", 2, "BIGINT"),
+    PartialTotal("max", 2, "BIGINT"),
+)
 
 
 def rows() -> Iterator[Row]:
@@ -58,7 +62,7 @@ def rows() -> Iterator[Row]:
     ):
         figure = _measured(StoreKind.LMDB, _totals(span), [(v,) for v in few])
         yield _row(f"the same in {name}", figure)
-    figure = _measured(StoreKind.LMDB, SendToTable("users", (1, 2)), [(v,) for v in views])
+    figure = _measured(StoreKind.LMDB, WriteTable("users", (1, 2)), [(v,) for v in views])
     yield _row(f"send to a table of {KEYS:,} keys in lmdb", figure)
     join = JoinStreams("joined", "inner", 100, "event", (0, 1, 2, 4))
     halves = [(view, _shifted(view)) for view in views]
@@ -86,7 +90,7 @@ def _measured(kind: StoreKind, operation: Operation, calls: Sequence[tuple[Slice
                 )
             return stores[task, name]
 
-        _run(SendToTable("users", (0, 1)), [(_users(),)], opened, stores)
+        _run(WriteTable("users", (0, 1)), [(_users(),)], opened, stores)
         seconds = _run(operation, calls, opened, stores)
         for store in stores.values():
             store.close()
@@ -100,11 +104,11 @@ def _run(
     stores: dict[tuple[int, str], Store],
 ) -> float:
     given = [VIEWS] * len(calls[0]) if len(calls[0][0].columns) == len(VIEWS) else [USERS]
-    executor = prepare(operation, given, NOTHING)
+    executor = make_executor(operation, given, NOTHING)
     schemas = {"users": USERS if given == [USERS] or isinstance(operation, LookUp) else SENT}
     started = process_time()
     for first in range(0, len(calls), BATCH):
-        state = State(opened, schemas, tasks=1, time_ms=0)
+        state = LaneState(opened, schemas, tasks=1, time_ms=0)
         for slices in calls[first : first + BATCH]:
             executor.execute(slices, state)
         executor.settle(state)

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from bench.row import Aim, Row
 from streamapp_runtime.rows import keys
-from streamapp_runtime.rows.decode import decode
-from streamapp_runtime.rows.encode import encode
+from streamapp_runtime.rows.row_decoder import decode
+from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
 from streamapp_runtime.stores.store_opening import StoreKind, open_store
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
 

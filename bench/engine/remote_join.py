@@ -23,14 +23,14 @@ from bench.engine.apps import JOIN, remote_join
 from bench.engine.redis_server import MISSING, cpu_of, redis_server
 from bench.engine.runs import run_app
 from bench.row import Aim, Row
-from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.operations.executor import Executor
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.state import State
-from streamapp_runtime.program.operations import LookUp, LookUpRemote
-from streamapp_runtime.remote.reader import RemoteReader
-from streamapp_runtime.remote.settings import RemoteSettings
-from streamapp_runtime.rows.encode import encode
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operation_executor import OperationExecutor
+from streamapp_runtime.operators.operations import LookUp, LookUpRemote
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.remote.remote_reader import RemoteReader
+from streamapp_runtime.remote.remote_settings import RemoteSettings
+from streamapp_runtime.rows.row_encoder import encode
+from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity
 from streamapp_runtime.stores.store_opening import StoreKind, open_store
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -91,10 +91,10 @@ def _local(users: Users) -> float:
         store = open_store(StoreKind.LMDB, place, StoreIdentity("run", "task", "users", ""), owner="bench")
         store.load(users.keys, encode(users.rows(), schema))
 
-        def state() -> State:
-            return State(lambda *_: store, {"users": schema}, tasks=1, time_ms=0)
+        def state() -> LaneState:
+            return LaneState(lambda *_: store, {"users": schema}, tasks=1, time_ms=0)
 
-        spent = _joined(prepare(LookUp("users", False, None, (0, 2)), [], MADE), state, process_time)
+        spent = _joined(make_executor(LookUp("users", False, None, (0, 2)), [], MADE), state, process_time)
         store.close()
     return spent
 
@@ -103,14 +103,14 @@ def _remote(port: int, process: int, cache: int) -> float:
     options = json.dumps({"url": f"redis://127.0.0.1:{port}/0"})
     reader = RemoteReader(RemoteSettings("users", COLUMNS, REDIS, options, cache, 3_600.0, timeout=60.0))
 
-    def state() -> State:
+    def state() -> LaneState:
         reader.begin()
-        return State(_no_store, {}, tasks=1, time_ms=0, remotes={"users": reader})
+        return LaneState(_no_store, {}, tasks=1, time_ms=0, remotes={"users": reader})
 
     def clock() -> float:
         return process_time() + cpu_of(process)
 
-    spent = _joined(prepare(LookUpRemote("users", False, None, (0, 2)), [], MADE), state, clock)
+    spent = _joined(make_executor(LookUpRemote("users", False, None, (0, 2)), [], MADE), state, clock)
     reader.close()
     return spent
 
@@ -130,7 +130,7 @@ def _no_store(*_: object) -> Store:
     raise AssertionError("a remote table has no store")
 
 
-def _joined(executor: Executor, state: Callable[[], State], clock: Callable[[], float]) -> float:
+def _joined(executor: OperationExecutor, state: Callable[[], LaneState], clock: Callable[[], float]) -> float:
     """CPU microseconds of a row, once the first batch has shown what is needed."""
     batches = [_views(seed) for seed in range(BATCHES)]
     executor.execute((batches[0],), state())

@@ -15,7 +15,7 @@ from bench.engine.redis_server import cpu_of
 from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
 from bench.row import Row
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.lanes.delivery import Delivery
+from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
 from tests.kafka.broker import Broker
@@ -24,10 +24,14 @@ ROWS = 1_000
 ROUNDS = 12
 COMMITS = 10
 WAYS = {
-    "without state": (Delivery.AS_ONE, Delivery.LOOSE),
-    "with a changelog": (Delivery.AS_ONE, Delivery.STATE),
+    "without state": (DeliveryGuarantee.AS_ONE, DeliveryGuarantee.LOOSE),
+    "with a changelog": (DeliveryGuarantee.AS_ONE, DeliveryGuarantee.STATE),
 }
-NAMES = {Delivery.AS_ONE: "exactly once", Delivery.STATE: "at least once", Delivery.LOOSE: "at least once"}
+NAMES = {
+    DeliveryGuarantee.AS_ONE: "exactly once",
+    DeliveryGuarantee.STATE: "at least once",
+    DeliveryGuarantee.LOOSE: "at least once",
+}
 
 
 @dataclass(slots=True)
@@ -52,7 +56,7 @@ class Lane:
     """One writer with its checkpoints."""
 
     system: KafkaSystem
-    delivery: Delivery
+    delivery: DeliveryGuarantee
     state: bool
     name: str
     checkpoint: bytes | None = None
@@ -65,9 +69,9 @@ class Lane:
     def commit(self, records: pa.RecordBatch) -> None:
         """As a lane does at the end of a batch."""
         owner, expected = f"{self.name}.checkpoint", {b"task": self.checkpoint}
-        loose = self.delivery is Delivery.LOOSE
+        loose = self.delivery is DeliveryGuarantee.LOOSE
         transaction = self.system.begin(owner, 1, expected, "lane", loose=loose)
-        send = transaction.append if self.delivery is Delivery.AS_ONE else transaction.hand_out
+        send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
         for index in range(PARTITIONS):
             send(Partition("out", index), records)
         if self.state:
@@ -95,7 +99,7 @@ def rows() -> Iterator[Row]:
 
 
 def _measured(
-    broker: Broker, state: bool, ways: tuple[Delivery, ...], records: pa.RecordBatch
+    broker: Broker, state: bool, ways: tuple[DeliveryGuarantee, ...], records: pa.RecordBatch
 ) -> tuple[Cost, ...]:
     costs = tuple(Cost() for _ in ways)
     lanes = [Lane(KafkaSystem(broker.bootstrap), way, state, f"{way}-{state}") for way in ways]

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from bench.engine import page_views
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS
 from tests.kafka.broker import Broker

@@ -12,7 +12,7 @@ from streamapp.control.control_sender import LastSent
 from streamapp.tasks.partition import Partition
 
 FORMAT = 1
-DRIVER = b"\x00driver"
+DRIVER_KEY = b"\x00driver"
 """The key under which a driver records its incarnation; no task has a name that begins with a NUL."""
 
 
@@ -21,7 +21,7 @@ class CheckpointUnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class EventTimeProgress:
     """How far a task is in event time: what it was told, what it said, and all that its partitions heard."""
 
     turn: int = 0  # of a batch app: what another turn has reached says nothing in this one
@@ -39,7 +39,7 @@ class Checkpoint:
     attempt: str = ""
     positions: Mapping[Partition, int] = field(default_factory=dict)
     changelogs: Mapping[str, int] = field(default_factory=dict)  # table -> end of the task's changelog
-    reached: Reached | None = None  # None where the app has nothing to do with event time
+    reached: EventTimeProgress | None = None  # None where the app has nothing to do with event time
 
     def encode(self) -> bytes:
         """The checkpoint as it is written; equal checkpoints are equal bytes."""
@@ -65,18 +65,18 @@ class Checkpoint:
             raise CheckpointUnreadableError(f"a checkpoint cannot be read: {error}") from None
 
 
-def _written(reached: Reached) -> dict[str, object]:
+def _written(reached: EventTimeProgress) -> dict[str, object]:
     sent = {stream: [one.model, one.watermark, one.at] for stream, one in sorted(reached.sent.items())}
     watermarks = dict(sorted(reached.watermarks.items()))
     written = {"turn": reached.turn, "watermarks": watermarks, "sent": sent, "heard": reached.heard}
     return written | {"closed": dict(sorted(reached.closed.items()))}
 
 
-def _read(found: Mapping[str, Any]) -> Reached:
+def _read(found: Mapping[str, Any]) -> EventTimeProgress:
     sent = {str(stream): LastSent(*map(int, one)) for stream, one in found["sent"].items()}
     watermarks = {str(stream): int(at) for stream, at in found["watermarks"].items()}
     closed = {str(operator): int(at) for operator, at in found["closed"].items()}
-    return Reached(int(found["turn"]), watermarks, sent, str(found["heard"]), closed)
+    return EventTimeProgress(int(found["turn"]), watermarks, sent, str(found["heard"]), closed)
 
 
 def attempt_name(incarnation: int, batch: int, spark_attempt: int) -> str:

@@ -6,7 +6,7 @@ Recorded in the app's checkpoint stream, so that a driver and a worker can tell 
 import json
 from dataclasses import dataclass
 
-from streamapp_runtime.checkpoint import DRIVER
+from streamapp_runtime.checkpoint import DRIVER_KEY
 from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
 
 
@@ -22,7 +22,7 @@ class Incarnation:
         return json.dumps({"run": self.run_id, "incarnation": self.number}).encode()
 
 
-def decoded(text: bytes | None) -> Incarnation:
+def decode_incarnation(text: bytes | None) -> Incarnation:
     """What a record says; None where no driver has been."""
     if text is None:
         return Incarnation()
@@ -32,6 +32,6 @@ def decoded(text: bytes | None) -> Incarnation:
 
 def check_newest(system: StreamSystem, stream: str, number: int) -> None:
     """FencedError when a later incarnation than this one has been recorded."""
-    newest = decoded(system.latest(stream).get(DRIVER))
+    newest = decode_incarnation(system.latest(stream).get(DRIVER_KEY))
     if newest.number > number:
         raise FencedError(f"incarnation {newest.number} has taken over; this is {number}")

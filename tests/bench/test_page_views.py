@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from bench.engine import page_views
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 VIEWS = 1_000

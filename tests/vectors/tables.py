@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import LookUp, SideInput
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import FillTable, LookUp
 from streamapp_runtime.stores.store import StoreIdentity, StoreMark
 from streamapp_runtime.stores.store_opening import StoreKind, open_store
 from tests.engine.operations.lane import Lane, lane
@@ -29,11 +29,11 @@ class Filled:
 
     def fill(self, entries: Sequence[tuple[str | None, str | None]]) -> None:
         rows = [Row(_bytes(key), None if value is None else (value,)) for key, value in entries]
-        filling = prepare(SideInput("t", "s", True, (0,)), [SCHEMA], NONE)
+        filling = make_executor(FillTable("t", "s", True, (0,)), [SCHEMA], NONE)
         self.running.batch(filling, [(slice_of(rows, SCHEMA),)])
 
     def look_up(self, keys: Sequence[str]) -> list[Any]:
-        looking = prepare(LookUp("t", True, None, (0,)), [NONE], SCHEMA)
+        looking = make_executor(LookUp("t", True, None, (0,)), [NONE], SCHEMA)
         found = self.running.batch(looking, [(slice_of([Row(_bytes(key), ()) for key in keys], NONE),)])
         return [row.columns[0] if row.columns else None for row in found]
 

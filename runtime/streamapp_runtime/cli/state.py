@@ -170,7 +170,7 @@ def _stores(root: Path) -> Iterator[dict[str, Any]]:
 
 def _known(root: Path, table: str, app: str | None) -> "tuple[str, KnownTable]":
     """The table and the app that it is of."""
-    from streamapp_runtime.lanes.tables_file import read as read_tables
+    from streamapp_runtime.lanes.tables_file import read_tables_file as read_tables
 
     apps = read_tables(root)
     if app is not None and app not in apps:

@@ -4,7 +4,7 @@ from streamapp.author.problems import field_path
 from streamapp.author.proposal import Proposal
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.program.side_inputs import FILL
+from streamapp_runtime.operators.tables.side_input_compiler import FILL_PREFIX
 
 
 class AppRefusedError(Exception):
@@ -19,8 +19,8 @@ class AppRefusedError(Exception):
 def path_of(app: StreamApp, name: str) -> str:
     """Where an operator, a part of one, a stream or a side input stands; what is no name stays as it is."""
     whole, _, part = name.partition("/")
-    if part.startswith(FILL):
+    if part.startswith(FILL_PREFIX):
         tables = [table.name for table in app.spec.tables]
-        number = part.removeprefix(FILL).partition("/")[0]
+        number = part.removeprefix(FILL_PREFIX).partition("/")[0]
         return f"spec.tables[{tables.index(whole)}].sideInputs[{number}]"
     return field_path(app, name)

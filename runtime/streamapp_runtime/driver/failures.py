@@ -7,7 +7,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.spark_session import ExecutorsMissingError
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 MOST_FAILURES: Final = 5
@@ -29,7 +29,7 @@ RETRIABLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableE
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 
 
-def failure_of(reports: Iterable[Report]) -> str | None:
+def failure_of(reports: Iterable[TaskReport]) -> str | None:
     """Why a batch of which nothing is committed fails; None where it does not."""
     for report in reports:
         if report.status in {AWAY, WAITING}:
@@ -52,7 +52,7 @@ class FinalFailureError(FailedError):
     final = True
 
 
-def refuse_fatal(reports: Iterable[Report]) -> None:
+def refuse_fatal(reports: Iterable[TaskReport]) -> None:
     """End the run where a task has reported what trying again does not mend."""
     for report in reports:
         if report.status in FATAL:

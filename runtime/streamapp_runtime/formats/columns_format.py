@@ -9,8 +9,8 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
 from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableError
 from streamapp_runtime.formats.required_columns import check_required, required_columns
-from streamapp_runtime.rows.decode import decode as decode_rows
-from streamapp_runtime.rows.encode import encode as encode_rows
+from streamapp_runtime.rows.row_decoder import decode as decode_rows
+from streamapp_runtime.rows.row_encoder import encode as encode_rows
 
 
 class ColumnsFormat:

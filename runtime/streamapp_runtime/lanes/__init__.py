@@ -1,1 +1,5 @@
-"""What one processor does in one micro-batch: read, tables, write, each in a worker process of its own."""
+"""What a Python worker does in a batch.
+
+The entry of a worker, what a launch tells it, and the rooms of the work. May import everything below; not
+driver.
+"""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp_runtime.lanes.setup import Setup
-from streamapp_runtime.program.program import TableRows
-from streamapp_runtime.program.sql_types import listed
+from streamapp_runtime.expressions.sql_types import column_list
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.program.program import TableColumns
 from streamapp_runtime.stores.directories.state_directory import app_directory, unquoted
 
-NAME = "tables.json"
+TABLES_FILE = "tables.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class KnownTable:
     changelog: str | None
 
 
-def write(root: Path, tables: Iterable[TableRows], setup: Setup) -> None:
+def write_tables_file(root: Path, tables: Iterable[TableColumns], setup: WorkerSetup) -> None:
     """Note an app's tables."""
     kept = {name: (shelf.kind, shelf.changelog) for name, shelf in setup.shelves.items()}
     kept |= {name: (shelf.kind, None) for name, shelf in setup.adjuncts.items()}
@@ -32,18 +32,18 @@ def write(root: Path, tables: Iterable[TableRows], setup: Setup) -> None:
     for table in tables:
         if table.name in kept:
             kind, changelog = kept[table.name]
-            told[table.name] = {"store": kind, "columns": listed(table.columns), "changelog": changelog}
+            told[table.name] = {"store": kind, "columns": column_list(table.columns), "changelog": changelog}
     directory = app_directory(root, setup.application_id)
     directory.mkdir(parents=True, exist_ok=True)
-    fresh = directory / f"{NAME}.new"
+    fresh = directory / f"{TABLES_FILE}.new"
     fresh.write_text(json.dumps(told, indent=2), "utf-8")
-    fresh.replace(directory / NAME)
+    fresh.replace(directory / TABLES_FILE)
 
 
-def read(root: Path) -> Mapping[str, tuple[KnownTable, ...]]:
+def read_tables_file(root: Path) -> Mapping[str, tuple[KnownTable, ...]]:
     """The tables of every app that has state below a folder, by application id."""
     found = {}
-    for file in sorted(root.rglob(NAME)):
+    for file in sorted(root.rglob(TABLES_FILE)):
         application_id = unquoted(str(file.parent.relative_to(root)))
         told = json.loads(file.read_text("utf-8"))
         found[application_id] = tuple(

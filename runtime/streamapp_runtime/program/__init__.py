@@ -1,1 +1,4 @@
-"""From an app and its plan to what lanes do: typed edges, SQL steps, operations of Python workers."""
+"""From compiled pieces to the program that lanes run: hops, layers, tags, registers and steps of Spark SQL.
+
+Imports operators and expressions; not remote, lanes or driver.
+"""

@@ -11,22 +11,22 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp_runtime.program.analysis import canonical
+from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piece, RowFlow
+from streamapp_runtime.operators.kind_table import compile_operator, lacks_table_columns
+from streamapp_runtime.operators.operations import Read, side_name
+from streamapp_runtime.operators.stateless.stream_compiler import compile_read
+from streamapp_runtime.operators.tables.side_input_compiler import compile_side_input, side_input_columns
 from streamapp_runtime.program.assembly import assemble
-from streamapp_runtime.program.hops import without_circles
-from streamapp_runtime.program.kinds import compile_operator, unready
-from streamapp_runtime.program.operations import Read, side_name
-from streamapp_runtime.program.order import columnless, in_order
-from streamapp_runtime.program.piece import Compiled, Flow, Piece
-from streamapp_runtime.program.program import Program, TableRows
-from streamapp_runtime.program.refusal import RefusedError
-from streamapp_runtime.program.side_inputs import columns_filled, compile_side_input
-from streamapp_runtime.program.streams import compile_read
-from streamapp_runtime.program.within import within
-from streamapp_runtime.program.world import World
+from streamapp_runtime.program.compile_order import compile_order, tables_without_columns
+from streamapp_runtime.program.hops import with_hops
+from streamapp_runtime.program.program import Program, TableColumns
 
 
-def compile(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> Program | list[Problem]:
+def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> Program | list[Problem]:
     """The program of an app whose plan was accepted; else all problems, sorted by their paths."""
     return _Compilation(app, graph, plan, spark).run()
 
@@ -38,9 +38,9 @@ class _Compilation:
         self.spec = app.spec
         self.graph = graph
         self.columns: dict[str, tuple[Column, ...]] = {}
-        self.world = World(spark, app, plan, self.columns)
+        self.world = CompileContext(spark, app, plan, self.columns)
         self.pieces: list[Piece] = []
-        self.flows: dict[str, Flow] = {}
+        self.flows: dict[str, RowFlow] = {}
         self.problems: list[Problem] = []
 
     def run(self) -> Program | list[Problem]:
@@ -50,8 +50,8 @@ class _Compilation:
         self.side_inputs()
         if self.problems:
             return sorted(set(self.problems))
-        pieces = without_circles(_read_by_someone(self.pieces), self.world)
-        return assemble(pieces, tuple(TableRows(*entry) for entry in sorted(self.columns.items())))
+        pieces = with_hops(_read_by_someone(self.pieces), self.world)
+        return assemble(pieces, tuple(TableColumns(*entry) for entry in sorted(self.columns.items())))
 
     def tables(self) -> None:
         """Columns that a table declares, or has from the first stream that fills it."""
@@ -59,16 +59,16 @@ class _Compilation:
             path = f"spec.tables[{index}]"
             if table.columns is not None:
                 try:
-                    with within("columns"):
+                    with refusals_within("columns"):
                         self.columns[table.name] = canonical(parse_columns(table.columns))
-                except RefusedError as refused:
+                except CompileRefusedError as refused:
                     self.problems.append(refused.at(path))
             elif table.side_inputs and (first := self.side_flow(table, 0)):
                 try:
-                    self.columns[table.name] = columns_filled(table, first, self.world)
-                except RefusedError as refused:
+                    self.columns[table.name] = side_input_columns(table, first, self.world)
+                except CompileRefusedError as refused:
                     self.problems.append(refused.at(path))
-        self.problems += columnless(self.spec)
+        self.problems += tables_without_columns(self.spec)
 
     def inputs(self) -> None:
         """Every stream that is read, once for the operators and once for each table that it fills."""
@@ -85,7 +85,7 @@ class _Compilation:
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""
-        order, circles = in_order(self.spec, frozenset(self.columns))
+        order, circles = compile_order(self.spec, frozenset(self.columns))
         self.problems += circles
         for index in order:
             operator = self.spec.operators[index]
@@ -96,7 +96,7 @@ class _Compilation:
             path = f"spec.operators[{index}].{operator.kind}"
             if operator.send_to_table is not None:
                 self.columns.setdefault(operator.send_to_table.table, flows[0].columns)
-            if not unready(operator, self.columns):
+            if not lacks_table_columns(operator, self.columns):
                 self.add(operator.name, path, partial(compile_operator, operator, flows, self.world))
 
     def side_inputs(self) -> None:
@@ -110,15 +110,15 @@ class _Compilation:
                         partial(compile_side_input, table, number, flow, self.world),
                     )
 
-    def side_flow(self, table: Table, number: int) -> Flow | None:
+    def side_flow(self, table: Table, number: int) -> RowFlow | None:
         """The rows of a table's side input; None where something is wrong with the stream."""
         return self.flows.get(side_name(table.side_inputs[number].stream, table.name))
 
-    def add(self, name: str, path: str, step: Callable[[], Compiled]) -> None:
+    def add(self, name: str, path: str, step: Callable[[], CompiledOperator]) -> None:
         """Keep what one step gives, or why it gives nothing."""
         try:
             made = step()
-        except RefusedError as refused:
+        except CompileRefusedError as refused:
             self.problems.append(refused.at(path))
             return
         self.pieces += made.pieces

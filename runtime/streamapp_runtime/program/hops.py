@@ -9,12 +9,20 @@ from dataclasses import replace
 
 from streamapp.author.names import hop_stream
 from streamapp.graph.components import strong_components
-from streamapp_runtime.program.operations import LookUp, Process, Read, Role, SendToTable, SideInput, Write
-from streamapp_runtime.program.piece import Piece, SqlPart
-from streamapp_runtime.program.world import World
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
+from streamapp_runtime.operators.operations import (
+    FillTable,
+    LookUp,
+    ProcessRows,
+    Read,
+    StreamRole,
+    Write,
+    WriteTable,
+)
 
 
-def without_circles(pieces: tuple[Piece, ...], world: World) -> tuple[Piece, ...]:
+def with_hops(pieces: tuple[Piece, ...], world: CompileContext) -> tuple[Piece, ...]:
     """The pieces, with a hop before as few operations on tables as it takes, writers first."""
     found = list(pieces)
     while True:
@@ -27,15 +35,15 @@ def without_circles(pieces: tuple[Piece, ...], world: World) -> tuple[Piece, ...
 def tables_of(piece: Piece) -> tuple[str, ...]:
     """The tables whose stores a piece touches."""
     match piece.work:
-        case LookUp(table) | SendToTable(table) | SideInput(table):
+        case LookUp(table) | WriteTable(table) | FillTable(table):
             return (table,)
-        case Process(_, _, tables):
+        case ProcessRows(_, _, tables):
             return tables
         case _:
             return ()
 
 
-def computes(piece: Piece) -> bool:
+def needs_spark(piece: Piece) -> bool:
     """Whether only Spark SQL can do it."""
     return isinstance(piece.work, SqlPart) and piece.work.in_python is None
 
@@ -52,7 +60,7 @@ def _circle(pieces: Sequence[Piece]) -> list[Piece]:
             before[tables[table]].append(vertex)
     for part in strong_components(before):
         inside = [pieces[vertex] for vertex in sorted(part) if vertex < len(pieces)]
-        if len(part) > 1 and any(computes(piece) for piece in inside):
+        if len(part) > 1 and any(needs_spark(piece) for piece in inside):
             return inside
     return []
 
@@ -61,26 +69,26 @@ def _all_tables(pieces: Sequence[Piece]) -> list[str]:
     return sorted({table for piece in pieces for table in tables_of(piece)})
 
 
-def _cut(pieces: Sequence[Piece], circle: list[Piece], world: World) -> list[Piece]:
+def _cut(pieces: Sequence[Piece], circle: list[Piece], world: CompileContext) -> list[Piece]:
     """Put a hop before one operation on a table that reads from inside the circle."""
     inside = {piece.name for piece in circle}
     candidates = [p for p in circle if tables_of(p) and inside & set(p.sources)]
-    writers = [p for p in candidates if isinstance(p.work, SendToTable)]
+    writers = [p for p in candidates if isinstance(p.work, WriteTable)]
     chosen = (writers or candidates)[-1]
     (source,) = chosen.sources
     rows = next(piece for piece in pieces if piece.name == source).columns
     stream = hop_stream(world.app.application_id, chosen.operator)
     system = world.app.spec.systems[0].name
     count = _partitions(tables_of(chosen)[0], pieces, world)
-    write = Write(stream, system, stream, Role.HOP, "columns", count)
-    read = Read(stream, system, stream, Role.HOP, "columns", rows)
+    write = Write(stream, system, stream, StreamRole.HOP, "columns", count)
+    read = Read(stream, system, stream, StreamRole.HOP, "columns", rows)
     away = Piece(f"{chosen.operator}/hop", chosen.operator, (source,), write, ())
     back = Piece(f"{chosen.operator}/after-hop", chosen.operator, (), read, rows)
     kept = [replace(p, sources=(back.name,)) if p is chosen else p for p in pieces]
     return [*kept, away, back]
 
 
-def _partitions(table: str, pieces: Sequence[Piece], world: World) -> int | None:
+def _partitions(table: str, pieces: Sequence[Piece], world: CompileContext) -> int | None:
     """The count that everything joined through a table has."""
     users = {piece.operator for piece in pieces if table in tables_of(piece)}
     counts = [join.partitions for join in world.plan.joins if join.operator in users]

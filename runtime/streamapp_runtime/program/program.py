@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.program.operations import Operation
-from streamapp_runtime.program.sql_types import listed
+from streamapp_runtime.expressions.sql_types import column_list
+from streamapp_runtime.operators.operations import Operation
 
-CHANGELOG = -1
+CHANGELOG_TAG = -1
 """The tag of a table's changelog entries on their way to the write layer."""
-REPORT = -2
+REPORT_TAG = -2
 """The tag of what workers report: JSON in the first string register."""
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class RowEdge:
     """Rows on their way from one part to another; register n holds column n."""
 
     tag: int
@@ -24,17 +24,17 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlacedOperation:
     """An operation in its place: what it reads, and where its rows go, once for each of those edges."""
 
     name: str
     operation: Operation
-    sources: tuple[Edge, ...]
-    outputs: tuple[Edge, ...]
+    sources: tuple[RowEdge, ...]
+    outputs: tuple[RowEdge, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SqlStep:
     """One pass of Spark SQL over all rows: filter, explode, project, fan out, in this order.
 
     Expressions are over the registers; what a tag has no part in passes as it is.
@@ -51,21 +51,21 @@ class Step:
 class PythonLayer:
     """Operations of one Python worker, in the order in which they run."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[PlacedOperation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SqlLayer:
     """Steps of Spark SQL between two Python workers."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SqlStep, ...]
 
 
 Layer = PythonLayer | SqlLayer
 
 
 @dataclass(frozen=True, slots=True)
-class TableRows:
+class TableColumns:
     """A table and the columns of its rows."""
 
     name: str
@@ -81,11 +81,11 @@ class Program:
     """
 
     layers: tuple[Layer, ...]
-    edges: tuple[Edge, ...]
+    edges: tuple[RowEdge, ...]
     registers: tuple[Column, ...]  # the wide row, its fixed columns first
-    tables: tuple[TableRows, ...]
+    tables: tuple[TableColumns, ...]
 
     @property
     def schema(self) -> str:
         """The wide row as a Spark SQL column list."""
-        return listed(self.registers)
+        return column_list(self.registers)

@@ -3,35 +3,39 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 
-from streamapp_runtime.program.program import SqlLayer, Step
-from streamapp_runtime.program.steps import ROW
+from streamapp_runtime.program.program import SqlLayer, SqlStep
+from streamapp_runtime.program.sql_steps import ROW_ALIAS
 
-SETTINGS = {"spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"}
+SESSION_SETTINGS = {
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
+}
 """What a session needs. A filter pushed below the steps before it takes their expressions into itself, and
 each register's `CASE ... ELSE register` doubles it: ten maps in a row would make it a thousand times as long.
 """
 
 
-def apply(rows: DataFrame, layer: SqlLayer) -> DataFrame:
+def apply_layer(rows: DataFrame, layer: SqlLayer) -> DataFrame:
     """The rows after all steps of a layer; their columns stay the wide row's."""
     for step in layer.steps:
         rows = apply_step(rows, step)
     return rows
 
 
-def apply_step(rows: DataFrame, step: Step) -> DataFrame:
+def apply_step(rows: DataFrame, step: SqlStep) -> DataFrame:
     """The rows after one step."""
     names = rows.columns
     if step.where is not None:
-        rows = named(rows).where(step.where)
+        rows = with_row_alias(rows).where(step.where)
     for generator, place, element in step.explode:
-        rows = named(rows).selectExpr("*", f"{generator} AS (`{place}`, `{element}`)")
+        rows = with_row_alias(rows).selectExpr("*", f"{generator} AS (`{place}`, `{element}`)")
     project = dict(step.project)
-    rows = named(rows).selectExpr(*(f"{project.get(name, f'{ROW}.{name}')} AS {name}" for name in names))
-    return fanned_out(rows, step)
+    rows = with_row_alias(rows).selectExpr(
+        *(f"{project.get(name, f'{ROW_ALIAS}.{name}')} AS {name}" for name in names)
+    )
+    return fan_out(rows, step)
 
 
-def fanned_out(rows: DataFrame, step: Step) -> DataFrame:
+def fan_out(rows: DataFrame, step: SqlStep) -> DataFrame:
     """The rows, once for each of those that read them."""
     if not step.fan_out:
         return rows
@@ -43,6 +47,6 @@ def fanned_out(rows: DataFrame, step: Step) -> DataFrame:
     return rows.select(F.explode(tags).alias("tag"), *others).select(*names)
 
 
-def named(rows: DataFrame) -> DataFrame:
+def with_row_alias(rows: DataFrame) -> DataFrame:
     """The rows under the name by which expressions ask for registers."""
-    return rows.alias(ROW.strip("`"))
+    return rows.alias(ROW_ALIAS.strip("`"))

@@ -21,11 +21,11 @@ from redis.retry import Retry
 from streamapp.spec.problem import nearest
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.json.json_format import JsonFormat
-from streamapp_runtime.operations.named import KEY
-from streamapp_runtime.remote.contract import RemoteConfig
+from streamapp_runtime.operators.user_code.user_batch import KEY
+from streamapp_runtime.remote.remote_class import RemoteConfig
 
 OPTIONS: Final = {"url": "redis://localhost:6379/0", "prefix": "", "format": "json", "passwordVariable": ""}
-TOGETHER: Final = 1_000
+KEYS_PER_COMMAND: Final = 1_000
 """Keys of one command, or commands sent at once: a server serves others between two of them."""
 
 _Rows = Callable[[pa.BinaryArray], pa.RecordBatch]
@@ -86,8 +86,8 @@ class RedisTable:
         def rows(keys: pa.BinaryArray) -> pa.RecordBatch:
             names = [prefix + key for key in keys.to_pylist()]
             values: list[bytes | None] = []
-            for start in range(0, len(names), TOGETHER):
-                values += self._client.mget(names[start : start + TOGETHER])
+            for start in range(0, len(names), KEYS_PER_COMMAND):
+                values += self._client.mget(names[start : start + KEYS_PER_COMMAND])
             found = pa.array(values, pa.binary())
             there = found.is_valid()
             decoded = form.decode(found.filter(there))
@@ -105,9 +105,9 @@ class RedisTable:
         def rows(keys: pa.BinaryArray) -> pa.RecordBatch:
             names = [prefix + key for key in keys.to_pylist()]
             answers: list[list[bytes | None]] = []
-            for start in range(0, len(names), TOGETHER):
+            for start in range(0, len(names), KEYS_PER_COMMAND):
                 with self._client.pipeline(transaction=False) as pipeline:
-                    for name in names[start : start + TOGETHER]:
+                    for name in names[start : start + KEYS_PER_COMMAND]:
                         pipeline.hmget(name, fields)
                     answers += pipeline.execute()
             there = [any(value is not None for value in answer) for answer in answers]

@@ -11,8 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.rows.form import Bytes, Positions, RowFormError, is_bytes, types_of, width_of
-from streamapp_runtime.rows.pieces import cut, fixed_matrix, fixed_rows, null_mask, numbers, spans, validity
+from streamapp_runtime.rows.byte_columns import (
+    cut,
+    fixed_matrix,
+    fixed_rows,
+    null_mask,
+    numbers,
+    spans,
+    validity,
+)
+from streamapp_runtime.rows.row_form import Bytes, Positions, RowFormError, is_bytes, types_of, width_of
 
 _NOTHING = pa.scalar(b"", pa.binary())
 _END = pa.scalar(b"\0", pa.binary())

@@ -1,1 +1,1 @@
-"""A plan as people and programs read it: one module or room for each form, and the wording that all forms share."""
+"""A plan as people and programs read it: a module or room for each form, and the wording they share."""

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
-from streamapp_runtime.lanes.adjuncts import Adjuncts
-from streamapp_runtime.lanes.orders import ReadRange, SidePartition, TaskOrder
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange, SidePartition, TaskOrder
+from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, SideInputStream
+from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
 from streamapp_runtime.stores.store_opening import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, OffsetSpan
@@ -32,7 +32,7 @@ class Filled:
     now: int = 10 * DAY
     last: dict[int, int] = field(default_factory=dict)  # what the checkpoint says, by partition
     system: EmbeddedSystem = field(init=False)
-    adjuncts: Adjuncts = field(init=False)
+    adjuncts: SideInputStores = field(init=False)
 
     def __post_init__(self) -> None:
         self.system = EmbeddedSystem(self.folder / "log")
@@ -40,9 +40,11 @@ class Filled:
         self.new_worker()
 
     def new_worker(self) -> None:
-        sides = {NAME: Side("users", self.bootstrap)}
-        shelf = AdjunctShelf("tiers", self.kind, self.meaning, DAY, False, self.before_join, sides=sides)
-        self.adjuncts = Adjuncts(
+        sides = {NAME: SideInputStream("users", self.bootstrap)}
+        shelf = SideInputStoreSpec(
+            "tiers", self.kind, self.meaning, DAY, False, self.before_join, sides=sides
+        )
+        self.adjuncts = SideInputStores(
             self.folder / "state", "app", "run", {"tiers": shelf}, wait_seconds=0.0, clock=lambda: self.now
         )
 

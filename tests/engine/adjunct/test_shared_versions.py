@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.lanes.snapshots import Snapshots
+from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.adjunct.versioned import Versioned
@@ -24,7 +24,7 @@ def folder(table: Versioned) -> Path:
 
 def read_elsewhere(table: Versioned) -> dict[str, str]:
     """What a lane that does not fill the table finds."""
-    versions = Snapshots(folder(table) / "versions", table.kind)
+    versions = TableVersions(folder(table) / "versions", table.kind)
     versions.use(table.shared)
     found = {} if versions.store is None else dict(versions.store.scan())
     versions.close()

@@ -9,7 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.inputs.broadcast_tables import LEAST_SECONDS, BroadcastTable, BroadcastTables
 from streamapp_runtime.driver.inputs.fill_progress import FillProgress
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.orders import Report, SharedOrder
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, TaskReport
 
 A, B = Partition("rates>prices", 0), Partition("rates>prices", 1)
 LANES = {"p0": ("t0", "t2"), "p1": ("t1",), "idle": ()}
@@ -36,22 +36,22 @@ class Driver:
 
     def located(self, **locations: str) -> None:
         tasks = {"p0": "t0", "p1": "t1"}
-        self.hear(*(Report(tasks[p], "committed", location=place) for p, place in locations.items()))
+        self.hear(*(TaskReport(tasks[p], "committed", location=place) for p, place in locations.items()))
 
-    def hear(self, *reports: Report) -> None:
+    def hear(self, *reports: TaskReport) -> None:
         self.sharing.hear(reports, self.contained)
 
     def contains(self, task: str, **positions: int) -> None:
         self.contained[task] = {A: positions["a"], B: positions["b"]}
 
-    def orders(self, version: str = "1-1", *given: PendingRange) -> dict[str, SharedOrder]:
+    def orders(self, version: str = "1-1", *given: PendingRange) -> dict[str, BroadcastOrder]:
         return {name: one for name, (one,) in self.sharing.orders(version, self.filled, given).items()}
 
     def publishes(self, version: str) -> None:
         """Each lane that was told to makes its version."""
         for name, order in self.orders(version).items():
             if order.makes:
-                self.hear(Report(LANES[name][0], "committed", published={"prices": order.makes}))
+                self.hear(TaskReport(LANES[name][0], "committed", published={"prices": order.makes}))
 
     @property
     def filled(self) -> FillProgress:
@@ -132,7 +132,7 @@ def test_a_copy_that_takes_long_is_made_seldom() -> None:
     driver.contains("t0", a=3, b=0)
     (order,) = (one for one in driver.orders("1-7").values() if one.makes)
     driver.now += 2.0
-    driver.hear(Report("t0", "committed", published={"prices": order.makes}))
+    driver.hear(TaskReport("t0", "committed", published={"prices": order.makes}))
     driver.contains("t0", a=4, b=0)
     driver.now += 19.0
     assert not driver.pressing

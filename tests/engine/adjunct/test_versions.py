@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.lanes.sealed import Sealed
+from streamapp_runtime.lanes.task_stores.sealed_versions import SealedVersions
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.adjunct.versioned import NAME, Versioned
 
@@ -104,7 +104,7 @@ def test_a_worker_that_is_killed_after_a_version_was_whole_and_before_it_was_see
     table.write("a", "1")
     table.mark()
     with monkeypatch.context() as patched:
-        patched.setattr(Sealed, "swap", killed)
+        patched.setattr(SealedVersions, "swap", killed)
         with pytest.raises(KilledError):
             table.batch()
     table.restarts()

@@ -8,12 +8,18 @@ import pyarrow as pa
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.lanes.adjunct_shelf import AdjunctShelf, Side
-from streamapp_runtime.lanes.adjuncts import Adjuncts
-from streamapp_runtime.lanes.intake import Asked, take
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, SharedOrder, SidePartition, TaskOrder
-from streamapp_runtime.lanes.side_rows import SideRows
-from streamapp_runtime.program.operations import Read, Role
+from streamapp_runtime.lanes.layers.side_input_arrivals import SideInputArrivals
+from streamapp_runtime.lanes.protocol.batch_orders import (
+    BroadcastOrder,
+    LaneOrder,
+    ReadRange,
+    SidePartition,
+    TaskOrder,
+)
+from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, SideInputStream
+from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
+from streamapp_runtime.operators.operations import Read, StreamRole
 from streamapp_runtime.stores.store_opening import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
@@ -33,22 +39,31 @@ class Versioned:
     shared: str = ""  # the copy that all lanes were told to read
     batches: int = 0
     system: EmbeddedSystem = field(init=False)
-    adjuncts: Adjuncts = field(init=False)
+    adjuncts: SideInputStores = field(init=False)
 
     def __post_init__(self) -> None:
         self.system = EmbeddedSystem(self.folder / "log")
         self.system.create("prices", self.partitions)
         self.read = Read(
-            "prices", "main", "prices", Role.SIDE_INPUT, "bytes", COLUMNS, table="prices", versions="nullKey"
+            "prices",
+            "main",
+            "prices",
+            StreamRole.SIDE_INPUT,
+            "bytes",
+            COLUMNS,
+            table="prices",
+            versions="nullKey",
         )
         self.new_worker()
 
     def new_worker(self) -> None:
-        sides = {NAME: Side("prices", bootstrap=True)}
-        shelf = AdjunctShelf(
+        sides = {NAME: SideInputStream("prices", bootstrap=True)}
+        shelf = SideInputStoreSpec(
             "prices", self.kind, "meaning", 10**9, self.broadcast, versions=True, sides=sides
         )
-        self.adjuncts = Adjuncts(self.folder / "state", "app", "run", {"prices": shelf}, wait_seconds=0.0)
+        self.adjuncts = SideInputStores(
+            self.folder / "state", "app", "run", {"prices": shelf}, wait_seconds=0.0
+        )
 
     def restarts(self) -> None:
         self.adjuncts.release()
@@ -72,7 +87,7 @@ class Versioned:
     def batch(self) -> list[str]:
         """Read on as a driver orders it; what is held then."""
         self.batches += 1
-        orders = (SharedOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
+        orders = (BroadcastOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
         self.adjuncts.share(orders)
         contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
         held = self.adjuncts.held("task-0")
@@ -83,11 +98,11 @@ class Versioned:
             if span.end > at and str(partition) not in held:
                 ranges.append(ReadRange(NAME, partition.index, at, span.end))
         order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().sides)
-        rows = SideRows(self.adjuncts, contained={0: dict(contained)})
+        rows = SideInputArrivals(self.adjuncts, contained={0: dict(contained)})
         form = open_format("bytes", COLUMNS)
         for number, found in enumerate(ranges):
             end = None
-            for taken in take(self.read, form, Asked(found, 0, number, {}), self.system):
+            for taken in read_records(self.read, form, RequestedRange(found, 0, number, {}), self.system):
                 if taken.rows is not None and len(taken.rows):
                     values = taken.rows.columns[0]
                     self.adjuncts.fill("task-0", "prices", taken.rows.key, values)

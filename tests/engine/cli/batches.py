@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 
 
 def batch(
@@ -32,5 +32,5 @@ def batch(
         restored_bytes=restored_bytes,
         lags=lags or {},
         given=given or {},
-        reports=(Report("Partition 0", status, counted=counted),),
+        reports=(TaskReport("Partition 0", status, counted=counted),),
     )

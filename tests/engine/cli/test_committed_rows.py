@@ -16,7 +16,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
-from streamapp_runtime.rows.encode import encode
+from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
 

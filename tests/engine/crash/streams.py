@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
 

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.driver.inputs.batch_budget import GUESSED_RECORD_BYTES, BatchBudget
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 
 
-def told(rows: int, size: int) -> Report:
-    return Report("task", "committed", rows_in=rows, bytes_in=size)
+def told(rows: int, size: int) -> TaskReport:
+    return TaskReport("task", "committed", rows_in=rows, bytes_in=size)
 
 
 def test_before_anything_was_seen_records_are_guessed_to_be_small() -> None:

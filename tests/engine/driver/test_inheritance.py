@@ -7,7 +7,7 @@ from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookk
 from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint, Reached
+from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
 
 P, Q = Partition("views", 0), Partition("views", 1)
@@ -19,7 +19,7 @@ def checkpoint(
     books = Bookkeeping(
         100, {p: UpstreamProgress(since=0, watermark=at, spoken=50) for p, at in watermarks.items()}
     )
-    return Checkpoint("run", "", positions, {}, Reached(turn, {}, {}, encode_bookkeeping(books)))
+    return Checkpoint("run", "", positions, {}, EventTimeProgress(turn, {}, {}, encode_bookkeeping(books)))
 
 
 def taken_over(tasks, checkpoints, *, shared=(), layout=None, turn=0):

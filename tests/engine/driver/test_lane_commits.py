@@ -8,17 +8,17 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.lanes.commit import Committed, Ledger
-from streamapp_runtime.lanes.custody import Shelf
-from streamapp_runtime.lanes.orders import LaneOrder, Orders, ReadRange, TaskOrder
-from streamapp_runtime.lanes.outbox import Outbox
-from streamapp_runtime.operations.changes import Changes
+from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
+from streamapp_runtime.lanes.records.record_collector import RecordCollector
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.stores.store_opening import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 
 OWNER = "app.checkpoint"
-SHELF = Shelf("users", StoreKind.LMDB, "schema", "app.users.changelog")
+SHELF = StoreSpec("users", StoreKind.LMDB, "schema", "app.users.changelog")
 CHANGELOG = Partition("app.users.changelog", 0)
 READ = (ReadRange("views", 0, 0, 10),)
 
@@ -38,16 +38,16 @@ def commit(
     attempt: str = "1.1.0",
     failed: frozenset[int] = frozenset(),
     changed: int = 1,
-) -> Committed:
+) -> CommitResult:
     """A batch in which the first task writes so many entries to its table."""
     lane = LaneOrder("processor-0", tasks)
-    changes = Changes()
+    changes = ChangelogBuffer()
     keys = pa.array([f"key-{number}".encode() for number in range(changed)], pa.binary())
     changes.add(0, "users", keys, keys)
     orders = Orders(1, 1, 0, (lane,))
-    outbox = Outbox({}, {}, 0)
+    outbox = RecordCollector({}, {}, 0)
     shelves = {"users": SHELF}
-    ledger = Ledger(orders, lane, attempt, outbox, changes, failed, shelves, "run", OWNER)
+    ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, shelves, "run", OWNER)
     return ledger.commit(system)
 
 

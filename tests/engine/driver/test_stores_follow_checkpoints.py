@@ -13,8 +13,13 @@ import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.lanes.custody import TOMBSTONES_KEPT_MS, Custody, Settled, Shelf
-from streamapp_runtime.lanes.orders import TaskOrder
+from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
+from streamapp_runtime.lanes.task_stores.lane_stores import (
+    TOMBSTONES_KEPT_MS,
+    LaneStores,
+    RestoreProgress,
+    StoreSpec,
+)
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.store import StoreBusyError, StoreMark
 from streamapp_runtime.stores.store_opening import StoreKind
@@ -34,7 +39,7 @@ class Task:
     folder: Path
     kind: StoreKind
     system: EmbeddedSystem
-    custody: Custody = field(init=False)
+    custody: LaneStores = field(init=False)
     checkpoint: Checkpoint = field(default_factory=lambda: Checkpoint("run"))
     batches: int = 0
 
@@ -42,14 +47,14 @@ class Task:
         self.new_worker()
 
     def new_worker(self, begin: int = 0) -> None:
-        shelf = Shelf("users", self.kind, "schema", STREAM)
-        self.custody = Custody(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
+        shelf = StoreSpec("users", self.kind, "schema", STREAM)
+        self.custody = LaneStores(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
 
     @property
     def order(self) -> TaskOrder:
         return TaskOrder("task-0", 0, self.checkpoint.encode().decode())
 
-    def settle(self, seconds: float = 60.0) -> Settled:
+    def settle(self, seconds: float = 60.0) -> RestoreProgress:
         return self.custody.settle(self.order, self.system, time.monotonic() + seconds, newest)
 
     def write(self, **entries: str | None) -> None:
@@ -106,7 +111,7 @@ def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Task]:
 
 def test_writes_of_a_batch_are_kept_once_it_was_committed(task: Task) -> None:
     task.batch(ann="1", bob="2")
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert (task.content(), task.mark().changelog) == ({"ann": "1", "bob": "2"}, 2)
 
 
@@ -114,7 +119,7 @@ def test_writes_of_a_batch_that_was_not_committed_are_dropped(task: Task) -> Non
     task.batch(ann="1")
     task.settle()
     task.write(ann="wrong", cid="wrong")
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert task.content() == {"ann": "1"}
 
 
@@ -126,7 +131,7 @@ def test_a_worker_that_died_with_committed_writes_pending_is_replaced_by_one_tha
     task.batch(ann="2", bob="2")
     task.custody.release()  # drops what is pending, as death does
     task.new_worker()
-    assert task.settle() == Settled(restored=2)
+    assert task.settle() == RestoreProgress(restored=2)
     assert (task.content(), task.mark().changelog) == ({"ann": "2", "bob": "2"}, 3)
 
 
@@ -135,7 +140,7 @@ def test_a_restart_after_everything_was_settled_restores_nothing(task: Task) -> 
     task.settle()
     task.custody.release()
     task.new_worker()
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert task.content() == {"ann": "1"}
 
 
@@ -146,7 +151,7 @@ def test_a_store_that_is_lost_is_made_again_from_the_whole_changelog(task: Task)
     task.custody.release()
     task.folder.rename(task.folder.with_name("lost"))
     task.new_worker()
-    assert task.settle() == Settled(restored=4)
+    assert task.settle() == RestoreProgress(restored=4)
     assert task.content() == {"bob": "1", "cid": "1"}
 
 
@@ -157,7 +162,7 @@ def test_a_store_that_is_ahead_of_its_checkpoint_is_made_again(task: Task) -> No
     task.batch(ann="2", bob="2")
     task.settle()
     task.checkpoint = before
-    assert task.settle() == Settled(restored=1)
+    assert task.settle() == RestoreProgress(restored=1)
     assert task.content() == {"ann": "1"}
 
 
@@ -168,12 +173,12 @@ def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: Task) -> No
     task.custody.release()
     shutil.rmtree(task.folder)
     task.new_worker(begin)
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     task.batch(bob="new")
     task.custody.release()
     shutil.rmtree(task.folder)
     task.new_worker(begin)
-    assert task.settle() == Settled(restored=1)
+    assert task.settle() == RestoreProgress(restored=1)
     assert task.content() == {"bob": "new"}
 
 
@@ -187,7 +192,7 @@ def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -
     task.custody.release()
     task.new_worker()
     settled = task.settle()
-    assert settled == Settled(restored=3)
+    assert settled == RestoreProgress(restored=3)
     assert settled.size == sum(map(len, ("ann", "1", "bob", "1", "bob")))
     assert task.content() == {"ann": "1"}
     assert task.mark().written_ms > TOMBSTONES_KEPT_MS
@@ -216,7 +221,7 @@ def test_tasks_that_went_to_another_lane_are_let_go(task: Task) -> None:
     task.settle()
     task.custody.release(keep=["task-1"])
     other = Task(task.folder, task.kind, task.system, checkpoint=task.checkpoint)
-    assert other.settle() == Settled()
+    assert other.settle() == RestoreProgress()
     other.custody.release()
 
 
@@ -246,7 +251,7 @@ def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
     task: Task, kept_by_another: subprocess.Popen[str]
 ) -> None:
     task.custody.wait_seconds = 0.0
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert kept_by_another.wait() != 0
 
 

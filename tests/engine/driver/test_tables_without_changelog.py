@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.lanes.custody import Custody, Settled, Shelf
+from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress, StoreSpec
 from streamapp_runtime.stores.store_opening import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.driver.test_stores_follow_checkpoints import Task, newest
@@ -19,8 +19,8 @@ class Kept(Task):
     """One task with one table of which no changelog is kept."""
 
     def new_worker(self) -> None:
-        shelf = Shelf("users", self.kind, "schema", None)
-        self.custody = Custody(self.folder, "app", "run", {"users": shelf})
+        shelf = StoreSpec("users", self.kind, "schema", None)
+        self.custody = LaneStores(self.folder, "app", "run", {"users": shelf})
 
     def commit(self, **entries: str | None) -> None:
         count = self.checkpoint.changelogs.get("users", 0) + len(entries)
@@ -44,7 +44,7 @@ def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
 
 def test_what_was_written_is_there_in_the_next_batch(task: Kept) -> None:
     task.batch(ann="1")
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     task.batch(bob="2")
     task.settle()
     assert task.content() == {"ann": "1", "bob": "2"}
@@ -54,7 +54,7 @@ def test_after_an_end_in_good_order_it_is_all_there_if_it_is_on_disk(task: Kept)
     task.batch(ann="1")
     task.settle()
     task.end()
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert task.content() == ({} if task.kind is StoreKind.MEMORY else {"ann": "1"})
 
 
@@ -65,7 +65,7 @@ def test_a_worker_that_died_with_committed_writes_leaves_it_empty_and_it_goes_on
     task.settle()
     task.batch(ann="2", bob="2")
     task.end()  # before the writes were applied
-    assert task.settle() == Settled()
+    assert task.settle() == RestoreProgress()
     assert task.content() == {}
     task.batch(cid="3")
     task.settle()

@@ -1,29 +1,29 @@
 """What an idle driver wakes up for."""
 
 from streamapp_runtime.driver.batches.timers import Timers
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 
 
 def test_a_batch_is_due_when_the_first_of_all_times_has_come():
     timers = Timers()
-    timers.note([Report("a", "committed", due=30), Report("b", "committed", idle_at=20)])
+    timers.note([TaskReport("a", "committed", due=30), TaskReport("b", "committed", idle_at=20)])
     assert [timers.ring(now) for now in (19, 20, 40)] == [False, True, True]
     assert timers.pending
 
 
 def test_a_task_that_waits_for_nothing_any_more_wakes_nobody():
     timers = Timers()
-    timers.note([Report("a", "committed", due=30, idle_at=10)])
-    timers.note([Report("a", "committed")])
+    timers.note([TaskReport("a", "committed", due=30, idle_at=10)])
+    timers.note([TaskReport("a", "committed")])
     assert not timers.ring(1_000)
     assert not timers.pending
 
 
 def test_all_has_ended_when_each_task_has_said_so_last():
     timers = Timers()
-    timers.note([Report("a", "committed", ended=True)])
+    timers.note([TaskReport("a", "committed", ended=True)])
     assert not timers.all_ended(["a", "b"])
-    timers.note([Report("b", "committed", ended=True)])
+    timers.note([TaskReport("b", "committed", ended=True)])
     assert timers.all_ended(["a", "b"])
-    timers.note([Report("a", "restoring")])
+    timers.note([TaskReport("a", "restoring")])
     assert not timers.all_ended(["a", "b"])

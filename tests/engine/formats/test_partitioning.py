@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.partitioning import murmur2, partition_of
+from streamapp_runtime.key_partitioning import murmur2, partition_of
 
 KEYS = st.lists(st.none() | st.binary(max_size=9) | st.binary(min_size=20, max_size=70))
 

@@ -19,7 +19,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from tests.engine.cli.running import COMMAND

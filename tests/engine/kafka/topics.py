@@ -8,7 +8,7 @@ import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 
 _ANY = -1  # where the client's own partitioner puts it
 Row = Mapping[str, Any]

@@ -5,10 +5,10 @@ from dataclasses import replace
 from streamapp.control.control_message import ENDED, NO_BOUND, EndOfStream, UpstreamTask, Watermark
 from streamapp.control.idle_rule import IdleRule
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint, Reached
-from streamapp_runtime.lanes.listening import Listening, News
-from streamapp_runtime.lanes.orders import TaskOrder
-from streamapp_runtime.lanes.timekeeping import Timekeeping
+from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkReceiver, WatermarkUpdate
+from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 
 P, Q, INNER, PLAIN = (
     Partition("views", 0),
@@ -16,7 +16,7 @@ P, Q, INNER, PLAIN = (
     Partition("inner", 0),
     Partition("plain", 0),
 )
-KEEPING = Timekeeping(
+KEEPING = EventTimeSetup(
     run="run",
     model=1,
     since=0,
@@ -32,12 +32,12 @@ KEEPING = Timekeeping(
 ORDER = TaskOrder("task", 0, "")
 
 
-def after(news: News, turn: int = 0) -> Checkpoint:
-    return Checkpoint("run", reached=Reached(turn, news.watermarks, {}, news.heard))
+def after(news: WatermarkUpdate, turn: int = 0) -> Checkpoint:
+    return Checkpoint("run", reached=EventTimeProgress(turn, news.watermarks, {}, news.heard))
 
 
-def listening(keeping=KEEPING, before: Checkpoint | None = None, now: int = 0, **order) -> Listening:
-    return Listening(keeping, replace(ORDER, **order), before, now, {})
+def listening(keeping=KEEPING, before: Checkpoint | None = None, now: int = 0, **order) -> WatermarkReceiver:
+    return WatermarkReceiver(keeping, replace(ORDER, **order), before, now, {})
 
 
 def test_a_stream_is_as_far_as_its_slowest_partition_less_the_delay():

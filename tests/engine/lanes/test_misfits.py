@@ -4,8 +4,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.lanes.misfits import MOST, Misfits, misfits_in
-from streamapp_runtime.lanes.orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
+from streamapp_runtime.lanes.protocol.failed_rows import MOST_FAILED_ROWS, FailedRows, failed_rows_in
 
 LANE = LaneOrder(
     "processor-0",
@@ -27,10 +27,10 @@ def rows(*sources: int, text: str = "x") -> pa.RecordBatch:
 
 
 def test_each_row_is_told_with_the_stream_and_partition_that_its_record_came_from() -> None:
-    misfits = Misfits.of(LANE)
+    misfits = FailedRows.of(LANE)
     misfits.add(rows(2, 0))
     misfits.add(rows(1, text="y"))
-    found = misfits_in(misfits.text()).to_pylist()
+    found = failed_rows_in(misfits.text()).to_pylist()
     assert [(row["stream"], row["partition"], row["off"], row["s0"]) for row in found] == [
         ("views", 1, 0, "x"),
         ("views", 0, 1, "x"),
@@ -39,13 +39,13 @@ def test_each_row_is_told_with_the_stream_and_partition_that_its_record_came_fro
 
 
 def test_rows_that_come_of_no_single_record_blame_nobody() -> None:
-    misfits = Misfits.of(LANE)
+    misfits = FailedRows.of(LANE)
     misfits.add(rows(-1))
     assert misfits.text() == ""
 
 
 def test_no_more_rows_travel_at_once_than_a_report_should_hold() -> None:
-    misfits = Misfits.of(LANE)
+    misfits = FailedRows.of(LANE)
     for _ in range(3):
-        misfits.add(rows(*[0] * (MOST // 2 + 1)))
-    assert misfits_in(misfits.text()).num_rows == MOST
+        misfits.add(rows(*[0] * (MOST_FAILED_ROWS // 2 + 1)))
+    assert failed_rows_in(misfits.text()).num_rows == MOST_FAILED_ROWS

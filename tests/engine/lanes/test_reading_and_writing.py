@@ -11,13 +11,13 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.lanes.dead_letters import DeadLetters, letters
-from streamapp_runtime.lanes.intake import Asked, Taken, take
-from streamapp_runtime.lanes.orders import LaneOrder, Orders, ReadRange, TaskOrder
-from streamapp_runtime.lanes.outbox import Outbox
-from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.partitioning import partition_of
-from streamapp_runtime.program.operations import Read, Role, Write
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
+from streamapp_runtime.lanes.records.dead_letters import SideOutputStream, dead_letters
+from streamapp_runtime.lanes.records.record_collector import RecordCollector
+from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
+from streamapp_runtime.operators.operations import Read, StreamRole, Write
+from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
 
@@ -27,8 +27,8 @@ VALUES = [b'{"user": "a", "n": 1}', b"broken", None, b'{"user": "c", "n": 3}']
 
 
 def taken(
-    folder: Path, values: list[bytes | None], known: dict[int, str], role: Role = Role.INPUT
-) -> list[Taken]:
+    folder: Path, values: list[bytes | None], known: dict[int, str], role: StreamRole = StreamRole.INPUT
+) -> list[DecodedRecords]:
     system = EmbeddedSystem(folder)
     try:
         system.create("events", 1)
@@ -41,7 +41,9 @@ def taken(
         )
         transaction.commit()
         read = Read("events", "main", "events", role, "json", COLUMNS)
-        return list(take(read, open_format("json", COLUMNS), Asked(WHOLE, 2, 5, known), system))
+        return list(
+            read_records(read, open_format("json", COLUMNS), RequestedRange(WHOLE, 2, 5, known), system)
+        )
     finally:
         system.close()
 
@@ -67,7 +69,7 @@ def test_records_that_are_known_as_bad_are_set_apart_for_the_reason_that_is_know
 def test_messages_of_control_are_no_rows_of_an_intermediate_stream(tmp_path: Path) -> None:
     user = close_envelopes(pa.array([VALUES[0], None, VALUES[3]], pa.binary())).to_pylist()
     control = close_envelopes(pa.array([b"{}"], pa.binary()), MessageKind.WATERMARK).to_pylist()
-    (found,) = taken(tmp_path, [user[0], *control, user[1], user[2]], {}, Role.INTERMEDIATE)
+    (found,) = taken(tmp_path, [user[0], *control, user[1], user[2]], {}, StreamRole.INTERMEDIATE)
     assert found.rows is not None
     assert found.rows.offset.to_pylist() == [0, 2, 3]
     assert found.rows.columns[1].to_pylist() == [1, None, 3]
@@ -88,8 +90,8 @@ def rows(keys: list[bytes], tasks: list[int]) -> Slice:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_rows_go_where_their_keys_belong_in_their_order_but_for_tasks_that_failed(count: int) -> None:
-    write = Write("out", "main", "topic", Role.OUTPUT, "json")
-    outbox = Outbox({"sent": open_format("json", COLUMNS)}, {"out": count}, 77)
+    write = Write("out", "main", "topic", StreamRole.OUTPUT, "json")
+    outbox = RecordCollector({"sent": open_format("json", COLUMNS)}, {"out": count}, 77)
     keys = [f"k{i}".encode() for i in range(12)]
     outbox.put("sent", write, rows(keys, [i % 2 for i in range(12)]))
     found = {p: (r.column("key").to_pylist(), t.to_pylist()) for p, r, t in outbox.records({1})}
@@ -103,8 +105,8 @@ def test_rows_go_where_their_keys_belong_in_their_order_but_for_tasks_that_faile
 
 def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -> None:
     (found,) = taken(tmp_path, VALUES, {})
-    outbox, stream = Outbox({}, {}, 77), DeadLetters("letters", 1)
-    keys, values = letters(found.bad)
+    outbox, stream = RecordCollector({}, {}, 77), SideOutputStream("letters", 1)
+    keys, values = dead_letters(found.bad)
     outbox.put_letters(stream, 0, keys, values)
     outbox.put_letters(stream, 1, keys, values)
     ((partition, records, tasks),) = outbox.records({1})

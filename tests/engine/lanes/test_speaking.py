@@ -5,14 +5,14 @@ from dataclasses import replace
 from streamapp.control.control_message import ENDED, EndOfStream, UpstreamTask, Watermark
 from streamapp.control.message_codec import decode_message
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Reached
-from streamapp_runtime.lanes.listening import News
-from streamapp_runtime.lanes.speaking import Speaking, has_ended
-from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
-from streamapp_runtime.operations.clock import Clock
-from streamapp_runtime.program.reach import Reach
+from streamapp_runtime.checkpoint import EventTimeProgress
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
+from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkUpdate
+from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender, has_ended
+from streamapp_runtime.operators.state.event_clock import EventClock
+from streamapp_runtime.program.watermark_reach import WatermarkReach
 
-KEEPING = Timekeeping(
+KEEPING = EventTimeSetup(
     run="run",
     model=3,
     since=0,
@@ -22,15 +22,17 @@ KEEPING = Timekeeping(
     timed=frozenset({"views"}),
     made=frozenset({"inner"}),
     controlled=frozenset(),
-    outlets={"inner": Outlet(2, 1, Reach({"views": 5}, timed=True))},
+    outlets={"inner": WatermarkOutput(2, 1, WatermarkReach({"views": 5}, timed=True))},
     states={},
 )
 
 
-def said(now: int, watermark: int, before: Reached | None = None, task: str = "a"):
-    speaking = Speaking(KEEPING, now)
+def said(now: int, watermark: int, before: EventTimeProgress | None = None, task: str = "a"):
+    speaking = WatermarkSender(KEEPING, now)
     stream = "views" if task == "a" else "others"
-    reached, due = speaking.after(task, before or Reached(), News({stream: watermark}, "books", None))
+    reached, due = speaking.after(
+        task, before or EventTimeProgress(), WatermarkUpdate({stream: watermark}, "books", None)
+    )
     values = {
         partition: decode_message(batch.column("value")[0].as_py()) for partition, batch in speaking.records()
     }
@@ -64,10 +66,14 @@ def test_who_reads_no_source_of_a_stream_says_nothing_to_it():
 
 
 def test_what_an_operator_has_reached_short_of_an_end_is_kept_over_turns():
-    timed = replace(KEEPING, states={"counted": Reach({"views": 5}, timed=True)}, turn=1)
-    first, _ = Speaking(timed, 0).after("a", Reached(1), News({"views": 50}, "", None))
-    ended, _ = Speaking(timed, 0).after("a", first, News({"views": ENDED}, "", None))
-    next_turn, _ = Speaking(replace(timed, turn=2), 0).after("a", ended, News({"views": 30}, "", None))
+    timed = replace(KEEPING, states={"counted": WatermarkReach({"views": 5}, timed=True)}, turn=1)
+    first, _ = WatermarkSender(timed, 0).after(
+        "a", EventTimeProgress(1), WatermarkUpdate({"views": 50}, "", None)
+    )
+    ended, _ = WatermarkSender(timed, 0).after("a", first, WatermarkUpdate({"views": ENDED}, "", None))
+    next_turn, _ = WatermarkSender(replace(timed, turn=2), 0).after(
+        "a", ended, WatermarkUpdate({"views": 30}, "", None)
+    )
     assert first.closed == ended.closed == next_turn.closed == {"counted": 45}
-    clock = Clock(timed.states, [{"views": None}], [{"views": 60}], True, [ended.closed])
+    clock = EventClock(timed.states, [{"views": None}], [{"views": 60}], True, [ended.closed])
     assert (clock.at_start(0, "counted"), clock.at_end(0, "counted")) == (45, 55)

@@ -3,7 +3,7 @@ from time import perf_counter
 
 import pytest
 
-from streamapp_runtime.lanes.step_times import StepTimes
+from streamapp_runtime.lanes.layers.step_times import StepTimes
 
 
 def _spend(seconds: float) -> None:

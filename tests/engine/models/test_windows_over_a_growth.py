@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from tests.engine.graphs.harness import House, app
 from tests.engine.models.switching import Run
 from tests.engine.time.making import NOW, at, counting, events, sent, told

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from streamapp_runtime.lanes.slice import Slice
-from streamapp_runtime.operations.clock import Clock
-from streamapp_runtime.operations.executor import Executor
-from streamapp_runtime.operations.state import State
+from streamapp_runtime.operators.operation_executor import OperationExecutor
+from streamapp_runtime.operators.state.event_clock import EventClock
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
 from streamapp_runtime.stores.store_opening import StoreKind, open_store
 from tests.engine.operations.rows import Row, rows_of
@@ -44,13 +44,13 @@ class Lane:
 
     def batch(
         self,
-        executor: Executor,
+        executor: OperationExecutor,
         calls: Sequence[tuple[Slice, ...]],
         time_ms: int = 0,
-        clock: Clock | None = None,
+        clock: EventClock | None = None,
     ) -> list[Row]:
         """Run a batch in so many calls, settle it, keep what it wrote, and note its changelog."""
-        state = State(self.open, self.schemas, tasks=TASKS, time_ms=time_ms, clock=clock)
+        state = LaneState(self.open, self.schemas, tasks=TASKS, time_ms=time_ms, clock=clock)
         emitted = [row for slices in calls for row in rows_of(executor.execute(slices, state))]
         emitted += rows_of(executor.settle(state))
         for change in state.changes.drain():

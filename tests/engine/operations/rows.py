@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from streamapp_runtime.lanes.slice import Slice
+from streamapp_runtime.rows.slice import Slice
 
 ANY_TIME: SearchStrategy[int | None] = st.just(0)
 

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import SendToTable, SideInput
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import FillTable, WriteTable
+from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
@@ -34,7 +34,7 @@ def table(running: Lane) -> dict[tuple[int, bytes], tuple[object, ...]]:
 @given(sent, st.lists(st.integers(0, 99), max_size=3))
 def test_the_last_row_of_a_key_stays_and_a_tombstone_deletes(kind, rows, cuts):
     with lane(kind, users=USERS) as running:
-        fill = prepare(SendToTable("users", (1, 0)), [SENT], NOTHING)
+        fill = make_executor(WriteTable("users", (1, 0)), [SENT], NOTHING)
         assert running.batch(fill, [(slice_of(part, SENT),) for part in cut_up(rows, cuts)]) == []
         found = table(running)
         assert running.contents() == running.replays()
@@ -46,7 +46,7 @@ def test_the_last_row_of_a_key_stays_and_a_tombstone_deletes(kind, rows, cuts):
 
 def test_what_a_side_input_fills_is_in_no_changelog():
     with lane(users=USERS) as running:
-        fill = prepare(SideInput("users", "people", True, (1, 0)), [SENT], NOTHING)
+        fill = make_executor(FillTable("users", "people", True, (1, 0)), [SENT], NOTHING)
         running.batch(fill, [(slice_of([Row(b"ann", (1, "at"))], SENT),)])
         assert table(running) == {(0, b"ann"): ("at", 1)}
         assert running.replays() == {}

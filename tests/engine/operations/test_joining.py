@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import JoinStreams
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import JoinStreams
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
@@ -61,7 +61,7 @@ def test_rows_that_come_in_time_meet_each_other_once_however_they_are_cut(kind, 
     """Times lie at most 40 apart, so that nothing comes too late when that is allowed."""
     within = max(within, 40) if settled else within
     join = JoinStreams("joined", "inner", within, "event", CHOSEN)
-    executor = prepare(join, [LEFT, RIGHT], NOTHING)
+    executor = make_executor(join, [LEFT, RIGHT], NOTHING)
     with lane(kind) as running:
         if settled:
             found = [row for left, right in pieces for row in running.batch(executor, [called(left, right)])]
@@ -79,7 +79,7 @@ def test_rows_that_come_in_time_meet_each_other_once_however_they_are_cut(kind, 
 def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(within, pieces):
     """Each batch is ten later than the one before, and some rows come from as far back as may be."""
     join = JoinStreams("joined", "inner", within, "event", CHOSEN)
-    executor = prepare(join, [LEFT, RIGHT], NOTHING)
+    executor = make_executor(join, [LEFT, RIGHT], NOTHING)
     newest: dict[int, int] = {}
     lefts: list[Row] = []
     rights: list[Row] = []
@@ -113,7 +113,7 @@ def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(w
 )
 def test_by_arrival_each_kept_row_goes_out_with_its_partners_or_once_alone(type_, within, batches):
     join = JoinStreams("joined", type_, within, "arrival", CHOSEN)
-    executor = prepare(join, [LEFT, RIGHT], NOTHING)
+    executor = make_executor(join, [LEFT, RIGHT], NOTHING)
     lefts: list[tuple[int, Row]] = []
     rights: list[tuple[int, Row]] = []
     found: list[Row] = []
@@ -139,7 +139,7 @@ def test_by_arrival_each_kept_row_goes_out_with_its_partners_or_once_alone(type_
 
 
 def test_a_pair_has_the_origin_of_the_row_that_came_later():
-    executor = prepare(JoinStreams("joined", "inner", 5, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
+    executor = make_executor(JoinStreams("joined", "inner", 5, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
     with lane() as running:
         running.batch(executor, [called([Row(b"ann", ("p",), time=1, source=1, offset=11)], [])])
         (pair,) = running.batch(executor, [called([], [Row(b"ann", (3, 0.5), time=4, source=2, offset=22)])])

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import JoinStreams
-from streamapp_runtime.program.reach import holds_back
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import JoinStreams
+from streamapp_runtime.program.watermark_reach import holds_back
 from tests.engine.operations.lane import lane
 from tests.engine.operations.rows import Row
 from tests.engine.operations.test_joining import (
@@ -30,7 +30,7 @@ types = st.sampled_from(sorted(KEPT))
 
 
 def joined(kind: str, within: int):
-    return prepare(JoinStreams("joined", kind, within, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
+    return make_executor(JoinStreams("joined", kind, within, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
 
 
 @settings(max_examples=150, deadline=None)
@@ -71,7 +71,7 @@ def test_no_row_goes_out_further_behind_the_watermark_than_the_join_holds_it_bac
     operation = JoinStreams("joined", kind, within, "event", CHOSEN)
     hold = holds_back(operation)
     with lane() as running:
-        ticking = Ticking(running, prepare(operation, [LEFT, RIGHT], NOTHING), "joined")
+        ticking = Ticking(running, make_executor(operation, [LEFT, RIGHT], NOTHING), "joined")
         watermark = -30
         for (left, right), move in pieces:
             before, watermark = ticking.watermark, watermark + move

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import LookUp, SendToTable
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import LookUp, WriteTable
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
@@ -34,9 +34,9 @@ views = some_rows(
     st.sampled_from([None, 1]),
 )
 def test_each_row_finds_what_its_table_held_last(kind, filled, asked, cuts, left, key):
-    look_up = prepare(LookUp("users", left, key, (0, 3, 2)), [VIEWS], JOINED)
+    look_up = make_executor(LookUp("users", left, key, (0, 3, 2)), [VIEWS], JOINED)
     with lane(kind, users=USERS) as running:
-        fill = prepare(SendToTable("users", (0, 1)), [USERS], pa.schema([]))
+        fill = make_executor(WriteTable("users", (0, 1)), [USERS], pa.schema([]))
         running.batch(fill, [(slice_of(rows, USERS),) for rows in cut_up(filled, cuts)])
         found = running.batch(look_up, [(slice_of(rows, VIEWS),) for rows in cut_up(asked, cuts)])
         assert running.contents() == running.replays()
@@ -64,7 +64,7 @@ def test_rows_of_one_task_stay_in_their_order():
         rows = [Row(b"ann", (str(n), None), offset=n) for n in range(5)]
         rows[2] = Row(b"bob", None, offset=2)
         found = running.batch(
-            prepare(LookUp("users", True, None, (0, 3, 2)), [VIEWS], JOINED), [(slice_of(rows, VIEWS),)]
+            make_executor(LookUp("users", True, None, (0, 3, 2)), [VIEWS], JOINED), [(slice_of(rows, VIEWS),)]
         )
     assert [row.offset for row in found] == [0, 1, 2, 3, 4]
     assert found[2].columns is None
@@ -72,5 +72,5 @@ def test_rows_of_one_task_stay_in_their_order():
 
 def test_nothing_comes_of_no_rows():
     with lane(users=USERS) as running:
-        look_up = prepare(LookUp("users", True, None, (0,)), [VIEWS], JOINED)
+        look_up = make_executor(LookUp("users", True, None, (0,)), [VIEWS], JOINED)
         assert running.batch(look_up, [(slice_of([], VIEWS),)]) == []

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.program.operations import PythonMap
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import PythonMap
+from streamapp_runtime.operators.user_code.loader import UserCodeError
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
 
@@ -23,7 +23,7 @@ cuts = st.lists(st.integers(0, 99), max_size=3)
 
 
 def mapped(function: str, rows, *, each: bool, places=()):
-    executor = prepare(PythonMap(CODE + function, each), [SCHEMA], SCHEMA)
+    executor = make_executor(PythonMap(CODE + function, each), [SCHEMA], SCHEMA)
     with lane() as running:
         return running.batch(executor, [(slice_of(part, SCHEMA),) for part in cut_up(rows, places)])
 

@@ -5,10 +5,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.changes import Changes
-from streamapp_runtime.operations.distinct import last_of_each
-from streamapp_runtime.operations.pairs import Points, pairs
-from streamapp_runtime.operations.time_keys import before, time_keys, without_times
+from streamapp_runtime.operators.join.row_pairs import KeyTimes, matching_pairs
+from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
+from streamapp_runtime.operators.state.time_keys import key_before, keys_without_times, time_keys
+from streamapp_runtime.rows.distinct_keys import last_of_each
 
 times = st.integers(-(2**62), 2**62)
 points = st.lists(st.tuples(st.integers(0, 3), st.integers(-9, 9) | times), max_size=15)
@@ -21,9 +21,11 @@ writes = st.lists(
 def test_pairs_are_all_of_equal_keys_that_are_no_further_apart_than_allowed(left, right, within):
     def of(given_points):
         array = np.array(given_points, np.int64).reshape(-1, 2)
-        return Points(array[:, 0], array[:, 1])
+        return KeyTimes(array[:, 0], array[:, 1])
 
-    found = list(zip(*(places.tolist() for places in pairs(of(left), of(right), within)), strict=True))
+    found = list(
+        zip(*(places.tolist() for places in matching_pairs(of(left), of(right), within)), strict=True)
+    )
     expected = [
         (a, b)
         for a, (key, time) in enumerate(left)
@@ -44,16 +46,16 @@ def test_the_last_row_of_each_key_is_found_in_order(keys):
 def test_keys_sort_by_their_time_and_what_is_before_a_time_is_one_range(entries, bound):
     moments, keys = zip(*entries, strict=True)
     stored = time_keys(np.array(moments, np.int64), pa.array(keys, pa.binary()))
-    assert without_times(stored).to_pylist() == list(keys)
+    assert keys_without_times(stored).to_pylist() == list(keys)
     assert [key for _, key in sorted(zip(entries, stored.to_pylist(), strict=True))] == sorted(
         stored.to_pylist()
     )
-    assert [key < before(bound) for key in stored.to_pylist()] == [time < bound for time in moments]
+    assert [key < key_before(bound) for key in stored.to_pylist()] == [time < bound for time in moments]
 
 
 @given(writes)
 def test_of_all_writes_to_a_key_the_changelog_gets_the_last(made):
-    changes = Changes()
+    changes = ChangelogBuffer()
     for task, name, key, value in made:
         changes.add(task, name, pa.array([key], pa.binary()), pa.array([value], pa.binary()))
     found = [

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.program.operations import Process
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import ProcessRows
+from streamapp_runtime.operators.user_code.loader import UserCodeError
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.app_code import Visits
 from tests.engine.operations.lane import TASKS, cut_up, lane
@@ -29,7 +29,7 @@ some = some_rows(
 @given(some, st.lists(st.integers(0, 99), max_size=3))
 def test_a_class_finds_what_it_kept_of_each_task_and_puts_out_rows_that_keep_their_key(kind, rows, cuts):
     with lane(kind, last=VIEWS) as running:
-        executor = prepare(Process("visits", CODE + "Visits", ("last",)), [VIEWS], MADE)
+        executor = make_executor(ProcessRows("visits", CODE + "Visits", ("last",)), [VIEWS], MADE)
         found = running.batch(executor, [(slice_of(part, VIEWS),) for part in cut_up(rows, cuts)])
         assert running.contents() == running.replays()
     seen: dict[tuple[int, bytes], list[str]] = {}
@@ -47,7 +47,7 @@ def test_a_class_finds_what_it_kept_of_each_task_and_puts_out_rows_that_keep_the
 def test_a_class_is_opened_once_with_the_columns_of_its_tables_and_closed_once():
     Visits.log.clear()
     with lane(last=VIEWS) as running:
-        executor = prepare(Process("visits", CODE + "Visits", ("last",)), [VIEWS], MADE)
+        executor = make_executor(ProcessRows("visits", CODE + "Visits", ("last",)), [VIEWS], MADE)
         for _ in range(2):
             running.batch(executor, [(slice_of([Row(b"ann", ("a",))], VIEWS),)])
         executor.close()
@@ -65,6 +65,6 @@ def test_a_class_is_opened_once_with_the_columns_of_its_tables_and_closed_once()
 )
 def test_what_is_wrong_with_a_class_is_said(name, message):
     with lane(last=VIEWS) as running, pytest.raises(UserCodeError) as caught:
-        executor = prepare(Process("visits", CODE + name, ("last",)), [VIEWS], MADE)
+        executor = make_executor(ProcessRows("visits", CODE + name, ("last",)), [VIEWS], MADE)
         running.batch(executor, [(slice_of([Row(b"ann", ("a",))], VIEWS),)])
     assert message.replace('\\"', '"') in str(caught.value).replace('\\"', '"')

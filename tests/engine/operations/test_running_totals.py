@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.reduce import TotalOverflowError, state_type
-from streamapp_runtime.program.operations import Partial, Totals
+from streamapp_runtime.operators.aggregate.group_reduction import TotalOverflowError, state_type
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import PartialTotal, Totals
 from streamapp_runtime.stores.store_opening import StoreKind
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.models import FUNCTIONS, comparable
@@ -32,10 +32,10 @@ VALUES = {
 KEYS = st.sampled_from([None, b"", b"ann", b"bob", b"cid"])
 
 
-def partials_of(kind: pa.DataType) -> list[Partial]:
+def partials_of(kind: pa.DataType) -> list[PartialTotal]:
     """A count of all rows, and all there is of a column of this type, which is the first."""
     functions = [name for name in ("count", "sum", "min", "max") if state_type(name, kind) is not None]
-    return [Partial("count", None, ""), *(Partial(name, 0, "") for name in functions)]
+    return [PartialTotal("count", None, ""), *(PartialTotal(name, 0, "") for name in functions)]
 
 
 @pytest.mark.parametrize("kind", VALUES, ids=str)
@@ -51,7 +51,7 @@ def test_the_last_row_of_a_key_has_the_totals_of_all_its_rows(kind, data):
     totals = Totals("sums", (), False, tuple(partials), None, "onUpdate", 0, chosen)
     with lane() as running:
         found = running.batch(
-            prepare(totals, [schema], pa.schema([])),
+            make_executor(totals, [schema], pa.schema([])),
             [(slice_of(part, schema),) for part in cut_up(rows, cuts)],
         )
         assert running.contents() == running.replays()
@@ -80,7 +80,7 @@ def test_the_last_row_of_a_key_has_the_totals_of_all_its_rows(kind, data):
 def test_cuts_and_batches_change_nothing_of_what_is_kept(kind, rows, cuts):
     schema = pa.schema([("x", pa.int64())])
     totals = Totals("sums", (), False, tuple(partials_of(pa.int64())), None, "onUpdate", 0, (1, 2, 3, 4, 5))
-    executor = prepare(totals, [schema], pa.schema([]))
+    executor = make_executor(totals, [schema], pa.schema([]))
     with lane(kind) as in_batches, lane() as at_once:
         for part in cut_up(rows, cuts):
             in_batches.batch(executor, [(slice_of(part, schema),)])
@@ -90,12 +90,12 @@ def test_cuts_and_batches_change_nothing_of_what_is_kept(kind, rows, cuts):
 
 def test_one_row_goes_out_for_each_key_in_the_order_of_their_first_rows():
     schema = pa.schema([("x", pa.int64())])
-    totals = Totals("sums", (), False, (Partial("sum", 0, "BIGINT"),), None, "onUpdate", 0, (1,))
+    totals = Totals("sums", (), False, (PartialTotal("sum", 0, "BIGINT"),), None, "onUpdate", 0, (1,))
     rows = [
         Row(key, (n,), time=n, offset=n) for n, key in enumerate([b"bob", b"ann", b"bob", b"cid", b"ann"])
     ]
     with lane() as running:
-        found = running.batch(prepare(totals, [schema], pa.schema([])), [(slice_of(rows, schema),)])
+        found = running.batch(make_executor(totals, [schema], pa.schema([])), [(slice_of(rows, schema),)])
     assert found == [
         Row(b"bob", (2,), time=2, offset=2),
         Row(b"ann", (5,), time=4, offset=4),
@@ -118,10 +118,10 @@ def test_one_row_goes_out_for_each_key_in_the_order_of_their_first_rows():
 )
 def test_rows_are_grouped_by_columns_under_the_json_of_these(rows, cuts):
     schema = pa.schema([("a", pa.string()), ("b", pa.float64()), ("x", pa.int64())])
-    totals = Totals("sums", (0, 1), True, (Partial("sum", 2, "BIGINT"),), None, "onUpdate", 0, (0, 1, 3))
+    totals = Totals("sums", (0, 1), True, (PartialTotal("sum", 2, "BIGINT"),), None, "onUpdate", 0, (0, 1, 3))
     with lane() as running:
         found = running.batch(
-            prepare(totals, [schema], pa.schema([])),
+            make_executor(totals, [schema], pa.schema([])),
             [(slice_of(part, schema),) for part in cut_up(rows, cuts)],
         )
     expected: dict[tuple[object, ...], int] = {}
@@ -144,10 +144,10 @@ def written(named: dict[str, object]) -> str:
 @pytest.mark.parametrize("cuts", [[], [1]])
 def test_a_sum_that_does_not_fit_its_type_is_refused_and_never_goes_round(kind, value, cuts):
     schema = pa.schema([("x", kind)])
-    totals = Totals("sums", (), False, (Partial("sum", 0, ""),), None, "onUpdate", 0, (1,))
+    totals = Totals("sums", (), False, (PartialTotal("sum", 0, ""),), None, "onUpdate", 0, (1,))
     rows = [Row(b"ann", (value,)), Row(b"ann", (value,))]
     with lane() as running, pytest.raises(TotalOverflowError):
         running.batch(
-            prepare(totals, [schema], pa.schema([])),
+            make_executor(totals, [schema], pa.schema([])),
             [(slice_of(part, schema),) for part in cut_up(rows, cuts)],
         )

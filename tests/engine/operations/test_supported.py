@@ -4,25 +4,25 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.operations.executor import UnsupportedOperationError
-from streamapp_runtime.operations.own_state import schema_of
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.supported import supported
-from streamapp_runtime.program.operations import (
-    Choose,
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
+from streamapp_runtime.operators.operations import (
     JoinStreams,
     LookUp,
-    Partial,
-    Process,
+    PartialTotal,
+    ProcessRows,
     PythonMap,
+    SelectColumns,
     Span,
     Totals,
 )
+from streamapp_runtime.operators.state_schema import state_schema_hash
+from streamapp_runtime.operators.unsupported_operations import unsupported_reason
 from tests.engine.operations.lane import lane
 from tests.engine.operations.rows import Row, slice_of
 
 ROWS = pa.schema([("x", pa.int64()), ("y", pa.string()), ("z", pa.list_(pa.int64()))])
-TOTALS = Totals("sums", (), False, (Partial("sum", 0, "BIGINT"),), None, "onUpdate", 0, (3,))
+TOTALS = Totals("sums", (), False, (PartialTotal("sum", 0, "BIGINT"),), None, "onUpdate", 0, (3,))
 JOIN = JoinStreams("joined", "inner", 1_000, "event", (0,))
 HOUR = Span("tumbling", 3_600_000, 3_600_000)
 
@@ -31,15 +31,18 @@ HOUR = Span("tumbling", 3_600_000, 3_600_000)
     ("operation", "reason"),
     [
         (replace(TOTALS, emit="onWatermark"), "running totals have no end"),
-        (replace(TOTALS, partials=(Partial("sum", 1, ""),)), "there is no sum of string values"),
-        (replace(TOTALS, partials=(Partial("max", 2, ""),)), "there is no max of list<item: int64> values"),
+        (replace(TOTALS, partials=(PartialTotal("sum", 1, ""),)), "there is no sum of string values"),
+        (
+            replace(TOTALS, partials=(PartialTotal("max", 2, ""),)),
+            "there is no max of list<item: int64> values",
+        ),
         (replace(TOTALS, key=(2,), composed=True), "there are no groups by list<item: int64> values"),
     ],
 )
 def test_what_cannot_run_yet_is_refused_before_the_first_row(operation, reason):
-    assert reason in (supported(operation, [ROWS]) or "")
+    assert reason in (unsupported_reason(operation, [ROWS]) or "")
     with pytest.raises(UnsupportedOperationError, match="set emit") as caught:
-        prepare(operation, [ROWS], ROWS)
+        make_executor(operation, [ROWS], ROWS)
     assert caught.value.reason is Reason.NOT_YET_SUPPORTED
 
 
@@ -55,7 +58,7 @@ def test_what_cannot_run_yet_is_refused_before_the_first_row(operation, reason):
     ],
 )
 def test_what_can_run_is_not_refused(operation):
-    assert supported(operation, [ROWS]) is None
+    assert unsupported_reason(operation, [ROWS]) is None
 
 
 def test_own_state_has_another_hash_where_its_bytes_mean_something_else():
@@ -64,23 +67,25 @@ def test_own_state_has_another_hash_where_its_bytes_mean_something_else():
         replace(TOTALS, window=HOUR),
         replace(TOTALS, window=Span("hopping", 3_600_000, 60_000)),
         replace(TOTALS, window=Span("session", 3_600_000, 0)),
-        replace(TOTALS, partials=(Partial("max", 0, "BIGINT"),)),
-        replace(TOTALS, partials=(Partial("max", 1, "STRING"),)),
+        replace(TOTALS, partials=(PartialTotal("max", 0, "BIGINT"),)),
+        replace(TOTALS, partials=(PartialTotal("max", 1, "STRING"),)),
         replace(TOTALS, key=(1,), composed=True),
         replace(TOTALS, key=(0, 1), composed=True),
-        Process("visits", "tests.engine.operations.app_code:Visits", ()),
+        ProcessRows("visits", "tests.engine.operations.app_code:Visits", ()),
     ]
     joins = [JOIN, replace(JOIN, within_ms=2_000), replace(JOIN, time="arrival")]
-    hashes = [schema_of(each, [ROWS]) for each in different] + [
-        schema_of(each, [ROWS, ROWS]) for each in joins
+    hashes = [state_schema_hash(each, [ROWS]) for each in different] + [
+        state_schema_hash(each, [ROWS, ROWS]) for each in joins
     ]
-    hashes.append(schema_of(JOIN, [ROWS, ROWS.remove(2)]))
+    hashes.append(state_schema_hash(JOIN, [ROWS, ROWS.remove(2)]))
     assert None not in hashes
     assert len(set(hashes)) == len(hashes)
 
 
 def test_own_state_keeps_its_hash_where_only_the_columns_around_it_change():
-    assert schema_of(replace(TOTALS, chosen=(0, 3)), [ROWS]) == schema_of(TOTALS, [ROWS.remove(2)])
+    assert state_schema_hash(replace(TOTALS, chosen=(0, 3)), [ROWS]) == state_schema_hash(
+        TOTALS, [ROWS.remove(2)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,17 +93,17 @@ def test_own_state_keeps_its_hash_where_only_the_columns_around_it_change():
     [
         LookUp("users", False, None, (0,)),
         PythonMap("tests.engine.operations.app_code:shouted", True),
-        Process("careless", "tests.engine.operations.app_code:Careless", ()),
-        Choose((0,)),
+        ProcessRows("careless", "tests.engine.operations.app_code:Careless", ()),
+        SelectColumns((0,)),
     ],
 )
 def test_what_keeps_nothing_of_its_own_has_no_hash(operation):
-    assert schema_of(operation, [ROWS]) is None
+    assert state_schema_hash(operation, [ROWS]) is None
 
 
 def test_a_choice_gives_the_rows_of_all_its_sources_with_the_chosen_columns():
     schema = pa.schema([("a", pa.int64()), ("b", pa.int64())])
-    executor = prepare(Choose((1,)), [schema, schema], pa.schema([("b", pa.int64())]))
+    executor = make_executor(SelectColumns((1,)), [schema, schema], pa.schema([("b", pa.int64())]))
     first, second = Row(b"ann", (1, 2)), Row(b"bob", None)
     with lane() as running:
         found = running.batch(executor, [(slice_of([first], schema), slice_of([second], schema))])

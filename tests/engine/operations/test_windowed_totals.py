@@ -4,18 +4,22 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.operations.put_out import put_out
-from streamapp_runtime.operations.session_ends import sessions_schema
-from streamapp_runtime.operations.totals_form import totals_form
-from streamapp_runtime.program.operations import Partial, Span, Totals
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.operators.aggregate.session_store import sessions_schema
+from streamapp_runtime.operators.aggregate.totals_form import totals_form
+from streamapp_runtime.operators.aggregate.window_output import window_output
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import PartialTotal, Span, Totals
+from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.models import greatest, summed
 from tests.engine.operations.rows import Row, slice_of, some_rows
 
 SCHEMA = pa.schema([("x", pa.int64())])
-PARTIALS = (Partial("count", None, "BIGINT"), Partial("sum", 0, "BIGINT"), Partial("max", 0, "BIGINT"))
+PARTIALS = (
+    PartialTotal("count", None, "BIGINT"),
+    PartialTotal("sum", 0, "BIGINT"),
+    PartialTotal("max", 0, "BIGINT"),
+)
 CHOSEN = (1, 2, 3, 4, 5)
 Windows = dict[tuple[int, bytes, int, int], list[int]]
 
@@ -35,7 +39,7 @@ def totals(span: Span) -> Totals:
 
 def sessions_kept() -> pa.Schema:
     operation = totals(Span("session", 1, 0))
-    return sessions_schema(totals_form(operation, SCHEMA), put_out(operation, SCHEMA))
+    return sessions_schema(totals_form(operation, SCHEMA), window_output(operation, SCHEMA))
 
 
 def counting(rows: list[Row]) -> list[Row]:
@@ -78,7 +82,7 @@ def test_a_row_counts_in_every_window_that_its_time_lies_in(rows, places, size, 
             if start % span.advance_ms == 0 and start <= row.time < start + size:
                 windows.setdefault((row.task, row.key, start, start + size), []).append(row.columns[0])
     with lane() as running:
-        executor = prepare(totals(span), [SCHEMA], pa.schema([]))
+        executor = make_executor(totals(span), [SCHEMA], pa.schema([]))
         found = running.batch(executor, [(slice_of(part, SCHEMA),) for part in cut_up(rows, places)])
         assert running.contents() == running.replays()
         skipped = running.counted.get(("nullTimes", "sums"), 0)
@@ -105,7 +109,7 @@ def test_a_session_holds_rows_with_no_longer_silence_between_them_than_its_gap(r
         for span in spans:
             sessions[task, key, span[0].time, span[-1].time + gap] = [row.columns[0] for row in span]
     with lane() as running, lane() as at_once:
-        executor = prepare(totals(Span("session", gap, 0)), [SCHEMA], pa.schema([]))
+        executor = make_executor(totals(Span("session", gap, 0)), [SCHEMA], pa.schema([]))
         found = running.batch(executor, [(slice_of(part, SCHEMA),) for part in cut_up(rows, places)])
         at_once.batch(executor, [(slice_of(rows, SCHEMA),)])
         assert running.contents() == running.replays()
@@ -119,7 +123,7 @@ def test_a_session_holds_rows_with_no_longer_silence_between_them_than_its_gap(r
 
 def test_a_row_between_two_sessions_makes_them_one():
     with lane() as running:
-        executor = prepare(totals(Span("session", 10, 0)), [SCHEMA], pa.schema([]))
+        executor = make_executor(totals(Span("session", 10, 0)), [SCHEMA], pa.schema([]))
         apart = [Row(b"ann", (1,), time=0), Row(b"ann", (2,), time=20)]
         first = running.batch(executor, [(slice_of(apart, SCHEMA),)])
         then = running.batch(executor, [(slice_of([Row(b"ann", (4,), time=10)], SCHEMA),)])

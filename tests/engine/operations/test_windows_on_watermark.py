@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.prepare import prepare
-from streamapp_runtime.program.operations import Partial, Span, Totals
+from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.operations import PartialTotal, Span, Totals
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.models import greatest, summed
 from tests.engine.operations.rows import Row, slice_of, some_rows
@@ -18,7 +18,11 @@ from tests.engine.operations.test_windowed_totals import milliseconds
 from tests.engine.operations.ticking import Ticking
 
 SCHEMA = pa.schema([("name", pa.string()), ("x", pa.int64())])
-PARTIALS = (Partial("count", None, "BIGINT"), Partial("sum", 1, "BIGINT"), Partial("max", 1, "BIGINT"))
+PARTIALS = (
+    PartialTotal("count", None, "BIGINT"),
+    PartialTotal("sum", 1, "BIGINT"),
+    PartialTotal("max", 1, "BIGINT"),
+)
 TOTALS = Totals("sums", (0,), False, PARTIALS, Span("tumbling", 10, 10), "onWatermark", 0, (0, 2, 3, 4, 5, 6))
 
 keyed = some_rows(
@@ -78,7 +82,7 @@ def test_what_has_gone_out_at_the_end_are_the_totals_of_all_rows_that_were_not_l
 ):
     operation = replace(TOTALS, window=span, lateness_ms=lateness, emit=emit)
     with lane() as running:
-        ticking = Ticking(running, prepare(operation, [SCHEMA], pa.schema([])), "sums")
+        ticking = Ticking(running, make_executor(operation, [SCHEMA], pa.schema([])), "sums")
         last: dict[tuple[int, str, int, int], tuple[int, ...]] = {}
         out: list[Row] = []
         watermark = -40
@@ -113,7 +117,7 @@ def test_what_has_gone_out_at_the_end_are_the_totals_of_all_rows_that_were_not_l
 def test_a_row_that_is_not_behind_the_watermark_is_never_late(pieces, span):
     operation = replace(TOTALS, window=span)
     with lane() as running:
-        ticking = Ticking(running, prepare(operation, [SCHEMA], pa.schema([])), "sums")
+        ticking = Ticking(running, make_executor(operation, [SCHEMA], pa.schema([])), "sums")
         watermark, behind = None, Counter[Row]()
         for rows, cuts, move in pieces:
             if watermark is not None:
@@ -129,7 +133,7 @@ def row(time: int, x: int = 1) -> Row:
 
 def test_a_window_goes_out_when_the_watermark_reaches_its_end_and_not_before():
     with lane() as running:
-        ticking = Ticking(running, prepare(TOTALS, [SCHEMA], pa.schema([])), "sums")
+        ticking = Ticking(running, make_executor(TOTALS, [SCHEMA], pa.schema([])), "sums")
         assert ticking.batch(called([row(3), row(12)], []), 9) == []
         (first,) = ticking.batch([], 10)
         assert (place_of(first), first.columns[3:], first.time) == ((0, "ann", 0, 10), (1, 1, 1), 9)
@@ -139,7 +143,7 @@ def test_a_window_goes_out_when_the_watermark_reaches_its_end_and_not_before():
 
 def test_a_late_row_within_the_lateness_sends_its_window_out_again():
     with lane() as running:
-        executor = prepare(replace(TOTALS, lateness_ms=5), [SCHEMA], pa.schema([]))
+        executor = make_executor(replace(TOTALS, lateness_ms=5), [SCHEMA], pa.schema([]))
         ticking = Ticking(running, executor, "sums")
         ticking.batch(called([row(3)], []), 12)
         again = ticking.batch(called([row(4, 7)], []), 14)
@@ -153,7 +157,7 @@ def test_a_late_row_within_the_lateness_sends_its_window_out_again():
 @pytest.mark.parametrize("span", [Span("tumbling", 10, 10), Span("session", 10, 0)])
 def test_a_window_that_an_end_cuts_short_goes_on_in_the_next_turn(span):
     with lane() as running:
-        executor = prepare(replace(TOTALS, window=span), [SCHEMA], pa.schema([]))
+        executor = make_executor(replace(TOTALS, window=span), [SCHEMA], pa.schema([]))
         ticking = Ticking(running, executor, "sums")
         ticking.batch(called([row(3)], []), 2)
         first = ticking.end(reopens=True)

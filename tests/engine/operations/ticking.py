@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from streamapp.control.control_message import ENDED
-from streamapp_runtime.operations.clock import Clock
-from streamapp_runtime.operations.executor import Executor
-from streamapp_runtime.program.reach import Reach
+from streamapp_runtime.operators.operation_executor import OperationExecutor
+from streamapp_runtime.operators.state.event_clock import EventClock
+from streamapp_runtime.program.watermark_reach import WatermarkReach
 from tests.engine.operations.lane import TASKS, Lane
 from tests.engine.operations.rows import Row
 
@@ -13,14 +13,14 @@ from tests.engine.operations.rows import Row
 class Ticking:
     """A lane whose tasks all have the same watermark, of one stream."""
 
-    def __init__(self, running: Lane, executor: Executor, operator: str) -> None:
+    def __init__(self, running: Lane, executor: OperationExecutor, operator: str) -> None:
         self.running, self.executor = running, executor
-        self.reaches = {operator: Reach({"events": 0}, timed=True)}
+        self.reaches = {operator: WatermarkReach({"events": 0}, timed=True)}
         self.watermark: int | None = None
 
     def batch(self, calls, watermark: int | None, *, reopens: bool = False) -> list[Row]:
         """What goes out of a batch that begins with the last one's watermark and ends with this one."""
-        clock = Clock(
+        clock = EventClock(
             self.reaches,
             [{"events": self.watermark}] * TASKS,
             [{"events": watermark}] * TASKS,

@@ -12,11 +12,11 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operations.judging import holds
-from streamapp_runtime.program.compiler import compile
-from streamapp_runtime.program.operations import Choose, Keep, Read, Write
-from streamapp_runtime.program.program import Program, PythonLayer, Task
-from streamapp_runtime.program.sql_layer import apply
+from streamapp_runtime.operators.operations import FilterRows, Read, SelectColumns, Write
+from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.program.compiler import compile_program
+from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.sql_layer import apply_layer
 
 Row = dict[str, Any]
 PARTITIONS = 4
@@ -57,7 +57,7 @@ def compiled(spark: SparkSession, made: StreamApp) -> Program | list[Problem]:
     graph = build_graph(made, {stream.name: PARTITIONS for stream in made.spec.streams})
     planned = plan(graph)
     assert not planned.errors, planned.errors
-    return compile(made, graph, planned, spark)
+    return compile_program(made, graph, planned, spark)
 
 
 def program_of(spark: SparkSession, made: StreamApp) -> Program:
@@ -78,7 +78,7 @@ def refusal(spark: SparkSession, *operators: dict[str, Any], **more: Any) -> str
     return problem
 
 
-def task(program: Program, name: str) -> Task:
+def task(program: Program, name: str) -> PlacedOperation:
     return next(
         t for layer in program.layers if isinstance(layer, PythonLayer) for t in layer.tasks if t.name == name
     )
@@ -102,14 +102,14 @@ def run(spark: SparkSession, program: Program, records: dict[str, list[Row]]) ->
                 rows = _task(program, each, rows, records, written)
         else:
             frame = spark.createDataFrame([tuple(row.values()) for row in rows], program.schema)
-            rows = [row.asDict() for row in apply(frame, layer).collect()]
+            rows = [row.asDict() for row in apply_layer(frame, layer).collect()]
     assert not rows
     return written
 
 
 def _task(
     program: Program,
-    each: Task,
+    each: PlacedOperation,
     rows: list[Row],
     records: dict[str, list[Row]],
     written: dict[str, list[Row]],
@@ -130,7 +130,7 @@ def _task(
                     }
                     values = [record.get(column.name) for column in edge.columns]
                     rest.append(empty | fixed | dict(zip(edge.registers, values, strict=True)))
-        case Choose(chosen):
+        case SelectColumns(chosen):
             for row in mine:
                 source = tags[row["tag"]]
                 values = [row[source.registers[place]] for place in chosen]
@@ -140,14 +140,14 @@ def _task(
                 for edge in each.outputs:
                     registers = dict(zip(edge.registers, values, strict=True))
                     rest.append(empty | fixed | {"tag": edge.tag} | registers)
-        case Keep(where):
+        case FilterRows(where):
             columns = [
                 pa.array([row[register] for row in mine], field.type)
                 for register, field in zip(
                     each.sources[0].registers, arrow_schema(each.sources[0].columns), strict=True
                 )
             ]
-            kept = holds(where, columns, len(mine)).to_pylist()
+            kept = evaluate_predicate(where, columns, len(mine)).to_pylist()
             for row, holds_for in zip(mine, kept, strict=True):
                 if holds_for or row["z"]:
                     rest.extend(row | {"tag": edge.tag} for edge in each.outputs)

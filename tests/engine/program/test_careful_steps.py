@@ -7,9 +7,14 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.program.careful import apply_carefully, evaluated_apart, failed_at, steps_of
+from streamapp_runtime.program.failed_row_steps import (
+    all_sql_steps,
+    apply_marking_failures,
+    failed_step,
+    without_shared_subexpressions,
+)
 from streamapp_runtime.program.program import Program, SqlLayer
-from streamapp_runtime.program.sql_layer import apply, apply_step
+from streamapp_runtime.program.sql_layer import apply_layer, apply_step
 from tests.engine.program.compiling import Row, app, program_of, task
 
 OPERATORS: list[dict[str, Any]] = [
@@ -61,7 +66,7 @@ def plainly(spark: SparkSession, program: Program, row: Row) -> list[Row] | None
     """What comes of one row alone; None where it fails."""
     frame = spark.createDataFrame([tuple(row.values())], program.schema)
     try:
-        return [each.asDict() for each in apply(frame, layer(program)).collect()]
+        return [each.asDict() for each in apply_layer(frame, layer(program)).collect()]
     except PySparkException:
         return None
 
@@ -71,15 +76,15 @@ def test_the_rows_that_fail_are_marked_and_the_others_come_out_as_they_do(
 ) -> None:
     rows = wide(program)
     frame = spark.createDataFrame([tuple(row.values()) for row in rows], program.schema)
-    with evaluated_apart(spark):
-        made = [row.asDict() for row in apply_carefully(frame, layer(program), 0).collect()]
-    failed = {(at[1], row["off"]): at[0] for row in made if (at := failed_at(row["tag"]))}
+    with without_shared_subexpressions(spark):
+        made = [row.asDict() for row in apply_marking_failures(frame, layer(program), 0).collect()]
+    failed = {(at[1], row["off"]): at[0] for row in made if (at := failed_step(row["tag"]))}
     expected: list[Row] = []
     for row in rows:
         alone = plainly(spark, program, row)
         assert (alone is None) == any(off == row["off"] and alone is None for _, off in failed)
         expected += alone or []
-    well = [row for row in made if not failed_at(row["tag"])]
+    well = [row for row in made if not failed_step(row["tag"])]
     assert sorted(map(repr, well)) == sorted(map(repr, expected))
     steps = [failed[place] for place in sorted(failed, key=lambda place: place[1])]
     assert steps == [0, 0, 1, 1]  # filter and map are one
@@ -88,24 +93,24 @@ def test_the_rows_that_fail_are_marked_and_the_others_come_out_as_they_do(
 
 def test_a_marked_row_fails_at_the_step_that_it_names(spark: SparkSession, program: Program) -> None:
     frame = spark.createDataFrame([tuple(row.values()) for row in wide(program)], program.schema)
-    with evaluated_apart(spark):
-        marked = [row.asDict() for row in apply_carefully(frame, layer(program), 0).collect()]
+    with without_shared_subexpressions(spark):
+        marked = [row.asDict() for row in apply_marking_failures(frame, layer(program), 0).collect()]
     for row in marked:
-        if (at := failed_at(row["tag"])) is not None:
+        if (at := failed_step(row["tag"])) is not None:
             alone = spark.createDataFrame([tuple((row | {"tag": at[1]}).values())], program.schema)
             with pytest.raises(PySparkException):
-                apply_step(alone, steps_of(program)[at[0]]).collect()
+                apply_step(alone, all_sql_steps(program)[at[0]]).collect()
 
 
 def test_what_spark_does_elsewhere_is_as_before(spark: SparkSession) -> None:
     name = "spark.sql.subexpressionElimination.enabled"
     before = spark.conf.get(name)
-    with pytest.raises(KeyError), evaluated_apart(spark):
+    with pytest.raises(KeyError), without_shared_subexpressions(spark):
         assert spark.conf.get(name) == "false"
         raise KeyError
     assert spark.conf.get(name) == before
 
 
 def test_tags_of_rows_that_have_not_failed_say_so() -> None:
-    assert [failed_at(tag) for tag in (0, 5, -1, -2, -3, -99)] == [None] * 6
-    assert failed_at(7 - 3_000_000) == (2, 7)
+    assert [failed_step(tag) for tag in (0, 5, -1, -2, -3, -99)] == [None] * 6
+    assert failed_step(7 - 3_000_000) == (2, 7)

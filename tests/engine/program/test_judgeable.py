@@ -8,15 +8,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.operations.judging import holds
-from streamapp_runtime.program.judgeable import judgeable
-from streamapp_runtime.program.operations import Keep, LookUp
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.condition_predicate import predicate_of
+from streamapp_runtime.operators.operations import FilterRows, LookUp
+from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
 from streamapp_runtime.program.program import PythonLayer
-from streamapp_runtime.program.scope import Scope, Side
 from tests.engine.program.compiling import app, layer_of, program_of, task
 
 COLUMNS = "page STRING, n INT, m BIGINT, s SMALLINT, said BOOLEAN, x DOUBLE, at TIMESTAMP, of STRUCT<n: INT>"
-SCOPE = Scope((Side("", parse_columns(COLUMNS)),))
+SCOPE = ColumnScope((ScopeSide("", parse_columns(COLUMNS)),))
 JUDGED = [
     "page NOT LIKE '/health%'",
     "page LIKE '%a%'",
@@ -71,7 +71,7 @@ TEXTS = [None, "", "a", "ab", "ba", "/health/a", "é", "e\u0301", "a\nb", "A", "
 
 @pytest.mark.parametrize("text", JUDGED)
 def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text: str) -> None:
-    predicate = judgeable(spark, text, SCOPE)
+    predicate = predicate_of(spark, text, SCOPE)
     assert predicate is not None
     rows: list[tuple[Any, ...]] = [
         (page, n, m, 1, said, 1.0, None, None)
@@ -82,12 +82,12 @@ def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text:
     types = [pa.string(), pa.int32(), pa.int64(), pa.int16(), pa.bool_(), pa.float64()]
     values = list(zip(*rows, strict=True))
     columns = [pa.array(values[place], kind) for place, kind in enumerate(types)]
-    assert holds(predicate, columns, len(rows)).to_pylist() == wanted
+    assert evaluate_predicate(predicate, columns, len(rows)).to_pylist() == wanted
 
 
 @pytest.mark.parametrize("text", NOT_JUDGED)
 def test_what_may_mean_something_else_to_arrow_is_left_to_spark(spark: SparkSession, text: str) -> None:
-    assert judgeable(spark, text, SCOPE) is None
+    assert predicate_of(spark, text, SCOPE) is None
 
 
 def test_a_join_behind_a_filter_that_a_worker_judges_never_hands_a_row_to_spark(spark: SparkSession) -> None:
@@ -103,7 +103,11 @@ def test_a_join_behind_a_filter_that_a_worker_judges_never_hands_a_row_to_spark(
     )
     (layer,) = program.layers
     assert isinstance(layer, PythonLayer)
-    assert [type(each.operation) for each in layer.tasks if each.name in "fgj"] == [Keep, Keep, LookUp]
+    assert [type(each.operation) for each in layer.tasks if each.name in "fgj"] == [
+        FilterRows,
+        FilterRows,
+        LookUp,
+    ]
 
 
 def test_rows_are_dropped_before_spark_sees_them_but_not_fetched_back_to_be_dropped(
@@ -121,4 +125,4 @@ def test_rows_are_dropped_before_spark_sees_them_but_not_fetched_back_to_be_drop
     )
     assert len(program.layers) == 3
     assert layer_of(program, "f") == 0
-    assert isinstance(task(program, "f").operation, Keep)
+    assert isinstance(task(program, "f").operation, FilterRows)

@@ -6,9 +6,17 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.program.operations import JoinStreams, LookUp, Read, Role, SendToTable, Totals, Write
+from streamapp_runtime.operators.operations import (
+    JoinStreams,
+    LookUp,
+    Read,
+    StreamRole,
+    Totals,
+    Write,
+    WriteTable,
+)
 from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
-from streamapp_runtime.program.sql_layer import apply
+from streamapp_runtime.program.sql_layer import apply_layer
 from tests.engine.program.compiling import PARTITIONS, app, layer_of, program_of, refusal, task
 
 USERS = [{"name": "users", "sideInputs": [{"stream": "users"}]}]
@@ -31,7 +39,9 @@ def test_layers_are_one_narrow_line_for_spark(spark: SparkSession) -> None:
     )
     rows = spark.createDataFrame([], program.schema).mapInArrow(same, program.schema)
     for layer in program.layers[1:]:
-        rows = apply(rows, layer) if isinstance(layer, SqlLayer) else rows.mapInArrow(same, program.schema)
+        rows = (
+            apply_layer(rows, layer) if isinstance(layer, SqlLayer) else rows.mapInArrow(same, program.schema)
+        )
     names = []
     node = rows._jdf.queryExecution().executedPlan()
     while node.children().size():
@@ -56,7 +66,7 @@ def test_a_long_chain_of_filters_and_maps_stays_short_for_spark(spark: SparkSess
             spark, app(*operators, {"name": "o", "sendTo": {"from": source, "stream": "out"}})
         )
         (layer,) = (layer for layer in program.layers if isinstance(layer, SqlLayer))
-        rows = apply(spark.createDataFrame([], program.schema), layer)
+        rows = apply_layer(spark.createDataFrame([], program.schema), layer)
         return len(rows._jdf.queryExecution().executedPlan().toString())
 
     assert plan_of(12) < 3 * plan_of(6)
@@ -113,7 +123,7 @@ def test_tables_looked_up_in_both_orders_take_one_hop(spark: SparkSession) -> No
             tables=tables,
         ),
     )
-    hops = [w for w in written(program) if w.role is Role.HOP]
+    hops = [w for w in written(program) if w.role is StreamRole.HOP]
     assert [(hop.stream, hop.partitions) for hop in hops] == [("test.app.a2.hop", PARTITIONS)]
     assert layer_of(program, "a1") == layer_of(program, "a2")
     assert layer_of(program, "b1") == layer_of(program, "b2")
@@ -129,8 +139,8 @@ def test_a_write_back_to_a_table_without_sql_between_takes_no_hop(spark: SparkSe
             tables=[{"name": "t", "columns": "user STRING, page STRING"}],
         ),
     )
-    assert not [w for w in written(program) if w.role is Role.HOP]
-    assert task(program, "s").operation == SendToTable("t", (0, 1))
+    assert not [w for w in written(program) if w.role is StreamRole.HOP]
+    assert task(program, "s").operation == WriteTable("t", (0, 1))
 
 
 def test_a_table_filled_from_itself_has_to_declare_its_columns(spark: SparkSession) -> None:
@@ -208,7 +218,7 @@ def test_reads_say_how_records_become_rows(spark: SparkSession) -> None:
     select = {"name": "m", "map": {"from": "in", "select": "upper(u) AS u"}}
     read = task(program_of(spark, app(select, OUT, streams=streams)), "in").operation
     assert isinstance(read, Read)
-    assert (read.topic, read.key, read.event_time, read.role) == ("the.topic", "u", "at", Role.INPUT)
+    assert (read.topic, read.key, read.event_time, read.role) == ("the.topic", "u", "at", StreamRole.INPUT)
 
 
 def written(program: Program) -> list[Write]:

@@ -2,32 +2,32 @@
 
 from streamapp.control.control_message import ENDED, NO_BOUND
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.program.operations import (
-    Choose,
+from streamapp_runtime.operators.operations import (  # fmt: skip
+    FillTable,
     JoinStreams,
     LookUp,
     Operation,
     Read,
-    Role,
-    SideInput,
+    SelectColumns,
     Span,
+    StreamRole,
     Totals,
     Write,
-)  # fmt: skip
-from streamapp_runtime.program.program import Edge, Program, PythonLayer, Task
-from streamapp_runtime.program.reach import Reach, reaches
+)
+from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
+from streamapp_runtime.program.watermark_reach import WatermarkReach, program_reach
 
 
 def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
     """Pieces with the names of what they read from."""
     edges = [
-        Edge(number, source, name, (), ())
+        RowEdge(number, source, name, (), ())
         for number, (name, source) in enumerate(
             (name, source) for name, (_, sources) in pieces.items() for source in sources
         )
     ]
     tasks = tuple(
-        Task(
+        PlacedOperation(
             name,
             operation,
             tuple(edge for edge in edges if edge.consumer == name),
@@ -38,11 +38,13 @@ def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
     return Program((PythonLayer(tasks),), tuple(edges), (), ())
 
 
-def read(stream: str, role: Role = Role.INPUT, time: str | None = None, control: bool = False) -> Read:
+def read(
+    stream: str, role: StreamRole = StreamRole.INPUT, time: str | None = None, control: bool = False
+) -> Read:
     return Read(stream, "main", stream, role, "json", (Column("x", "INT"),), event_time=time, control=control)
 
 
-def write(stream: str, role: Role = Role.INTERMEDIATE) -> Write:
+def write(stream: str, role: StreamRole = StreamRole.INTERMEDIATE) -> Write:
     return Write(stream, "main", stream, role, "json", 1)
 
 
@@ -51,38 +53,38 @@ def totals(name: str, kind: str = "tumbling") -> Totals:
 
 
 def test_a_window_behind_a_merge_is_reached_by_all_its_streams():
-    found = reaches(
+    found = program_reach(
         program(
             a=(read("a", time="x"), ()),
             b=(read("b"), ()),
-            merged=(Choose(()), ("a", "b")),
+            merged=(SelectColumns(()), ("a", "b")),
             windows=(totals("windows"), ("merged",)),
         )
     )
-    assert found.states == {"windows": Reach({"a": 0, "b": 0}, timed=True)}
+    assert found.states == {"windows": WatermarkReach({"a": 0, "b": 0}, timed=True)}
 
 
 def test_nothing_reaches_a_join_through_the_table_that_it_looks_into():
-    found = reaches(
+    found = program_reach(
         program(
-            users=(read("users", Role.SIDE_INPUT, time="x"), ()),
-            filled=(SideInput("users", "users", False, ()), ("users",)),
+            users=(read("users", StreamRole.SIDE_INPUT, time="x"), ()),
+            filled=(FillTable("users", "users", False, ()), ("users",)),
             views=(read("views", time="x"), ()),
             joined=(LookUp("users", False, None, ()), ("views",)),
             out=(write("through"), ("joined",)),
         )
     )
-    assert found.writes == {"through": Reach({"views": 0}, timed=True)}
+    assert found.writes == {"through": WatermarkReach({"views": 0}, timed=True)}
 
 
 def test_a_stream_is_timed_where_any_stream_before_it_is_however_far_up():
-    found = reaches(
+    found = program_reach(
         program(
             a=(read("a", time="x"), ()),
             first=(write("p"), ("a",)),
-            p=(read("p", Role.INTERMEDIATE), ()),
+            p=(read("p", StreamRole.INTERMEDIATE), ()),
             second=(write("q"), ("p",)),
-            q=(read("q", Role.INTERMEDIATE), ()),
+            q=(read("q", StreamRole.INTERMEDIATE), ()),
             third=(write("r"), ("q",)),
             plain=(read("plain"), ()),
             fourth=(write("s"), ("plain",)),
@@ -95,18 +97,18 @@ def test_a_stream_is_timed_where_any_stream_before_it_is_however_far_up():
 
 
 def test_another_apps_stream_that_carries_its_watermarks_is_timed():
-    assert reaches(program(a=(read("a", control=True), ()))).timed == {"a"}
+    assert program_reach(program(a=(read("a", control=True), ()))).timed == {"a"}
 
 
 def test_outer_joins_and_sessions_hold_back_what_follows_and_the_longest_way_counts():
     outer = JoinStreams("outer", "left", 100, "event", ())
-    found = reaches(
+    found = program_reach(
         program(
             a=(read("a", time="x"), ()),
             b=(read("b", time="x"), ()),
             outer=(outer, ("a", "b")),
             sessions=(totals("sessions", "session"), ("outer",)),
-            both=(Choose(()), ("a", "sessions")),
+            both=(SelectColumns(()), ("a", "sessions")),
             after=(totals("after"), ("both",)),
         )
     )
@@ -116,7 +118,7 @@ def test_outer_joins_and_sessions_hold_back_what_follows_and_the_longest_way_cou
 
 
 def test_the_watermark_of_a_place_is_the_lowest_of_the_streams_that_a_task_reads_less_what_holds_it_back():
-    reach = Reach({"a": 10, "b": 0}, timed=True)
+    reach = WatermarkReach({"a": 10, "b": 0}, timed=True)
     assert reach.watermark({"a": 50, "b": 45}) == 40
     assert reach.watermark({"a": 50, "b": None}) is None
     assert reach.watermark({"a": 50}) == 40
@@ -126,6 +128,6 @@ def test_the_watermark_of_a_place_is_the_lowest_of_the_streams_that_a_task_reads
 
 
 def test_without_event_times_only_an_end_is_a_watermark():
-    reach = Reach({"a": 0})
+    reach = WatermarkReach({"a": 0})
     assert reach.watermark({"a": NO_BOUND}) is None
     assert reach.watermark({"a": ENDED}) == ENDED

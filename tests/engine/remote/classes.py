@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from streamapp_runtime.remote.contract import RemoteConfig
+from streamapp_runtime.remote.remote_class import RemoteConfig
 
 PRICES = {b"a": {"price": 1.5, "name": "apple"}, b"b": {"price": None, "name": "bean"}}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from streamapp_runtime.remote.settings import RemoteSettings
+from streamapp_runtime.remote.remote_settings import RemoteSettings
 
 CLASSES = "tests.engine.remote.classes"
 COLUMNS = "price DOUBLE, name STRING"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.remote.answers import values_of
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.remote.encoded_answers import encoded_answers
+from streamapp_runtime.rows.row_decoder import decode
 
 COLUMNS = pa.schema([("price", pa.float64()), ("name", pa.string())])
 KEYS = pa.array([b"a", b"b", b"c"])
@@ -22,7 +22,7 @@ tables = st.dictionaries(st.sampled_from([b"a", b"b", b"c"]), rows)
 
 
 def as_rows(answer: object) -> list[Row | None]:
-    values = values_of(answer, KEYS, COLUMNS, "m:C")
+    values = encoded_answers(answer, KEYS, COLUMNS, "m:C")
     found = iter(decode(values.drop_null(), COLUMNS).to_pylist())
     return [next(found) if there else None for there in values.is_valid().to_pylist()]
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.remote.asking import MOST_KEYS, Asking, NoAnswerError
-from streamapp_runtime.remote.rate import Rate
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.remote.rate_limit import RateLimit
+from streamapp_runtime.remote.remote_client import MOST_KEYS, RemoteClient, RemoteSilentError
+from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.remote.classes import Failing, Hanging, Prices, ServiceError
 from tests.engine.remote.settings import of
 
@@ -46,8 +46,8 @@ def forgotten() -> Iterator[None]:
     Prices.log.clear()
 
 
-def asking(clock: Clock, name: str, **more: object) -> Asking:
-    return Asking(of(name, **more), clock, clock.pause)
+def asking(clock: Clock, name: str, **more: object) -> RemoteClient:
+    return RemoteClient(of(name, **more), clock, clock.pause)
 
 
 def test_rows_are_found_and_the_object_is_opened_once_and_closed(clock: Clock) -> None:
@@ -68,7 +68,7 @@ def test_a_call_that_fails_is_made_again_after_twice_the_time_with_another_objec
 
 def test_who_fails_as_often_as_it_is_asked_gives_no_answer(clock: Clock) -> None:
     Failing.failures += [ServiceError("busy")] * 3
-    with pytest.raises(NoAnswerError, match="ServiceError: busy"):
+    with pytest.raises(RemoteSilentError, match="ServiceError: busy"):
         asking(clock, "Failing", attempts=3)(KEY)
     assert Failing.failures == []
 
@@ -77,7 +77,7 @@ def test_who_is_away_is_asked_once_until_it_answers_and_then_with_patience_again
     ask = asking(clock, "Failing", attempts=2)
     Failing.failures += [ServiceError()] * 4
     for asked in (2, 3, 4):
-        with pytest.raises(NoAnswerError):
+        with pytest.raises(RemoteSilentError):
             ask(KEY)
         assert len(Failing.asked) == asked
     ask(KEY)
@@ -97,7 +97,7 @@ def test_an_error_of_the_class_itself_is_told_at_once_with_its_traceback(clock: 
 def test_a_call_that_hangs_is_left_behind_and_its_object_closed_when_it_comes_back(clock: Clock) -> None:
     Hanging.free.clear()
     Hanging.closed.clear()
-    with pytest.raises(NoAnswerError, match=r"no answer within 0\.05 s"):
+    with pytest.raises(RemoteSilentError, match=r"no answer within 0\.05 s"):
         asking(clock, "Hanging", timeout=0.05, attempts=2)(KEY)
     assert not Hanging.closed.is_set()
     Hanging.free.set()
@@ -123,7 +123,7 @@ def test_in_no_time_is_more_asked_for_than_it_allows_and_a_second_more(
     limit: int, asked: list[tuple[int, int]]
 ) -> None:
     clock = Clock()
-    rate = Rate(limit, clock)
+    rate = RateLimit(limit, clock)
     times: list[tuple[float, int]] = []
     for count, idle in asked:
         clock.now += idle

@@ -5,7 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.remote.cache import Cache
+from streamapp_runtime.remote.answer_cache import AnswerCache
 
 TTL = 10.0
 puts = st.dictionaries(st.integers(0, 30), st.none() | st.binary(max_size=3), max_size=12)
@@ -18,7 +18,7 @@ def key(number: int) -> bytes:
 
 @given(st.integers(1, 20), steps)
 def test_what_a_cache_knows_is_the_newest_answer_and_not_too_old(size: int, done: list) -> None:
-    cache = Cache(size, TTL)
+    cache = AnswerCache(size, TTL)
     newest: dict[int, tuple[bytes | None, float]] = {}
     now = 0.0
     for what, entries, seconds in done:
@@ -39,7 +39,7 @@ def test_what_a_cache_knows_is_the_newest_answer_and_not_too_old(size: int, done
 
 @given(puts)
 def test_what_fits_is_known_as_long_as_it_is_good(entries: dict[int, bytes | None]) -> None:
-    cache = Cache(2 * len(entries), TTL)
+    cache = AnswerCache(2 * len(entries), TTL)
     keys = pa.array([key(n) for n in entries], pa.binary())
     cache.put(keys, pa.array(entries.values(), pa.binary()), np.zeros(len(entries)))
     known = cache.find(keys, TTL)
@@ -49,7 +49,7 @@ def test_what_fits_is_known_as_long_as_it_is_good(entries: dict[int, bytes | Non
 
 
 def test_what_is_asked_for_all_the_time_outlives_what_is_not() -> None:
-    cache = Cache(8, TTL)
+    cache = AnswerCache(8, TTL)
     often = pa.array([b"often"])
     cache.put(often, pa.array([b"1"]), np.zeros(1))
     for number in range(100):
@@ -59,6 +59,6 @@ def test_what_is_asked_for_all_the_time_outlives_what_is_not() -> None:
 
 
 def test_a_cache_of_no_size_knows_nothing() -> None:
-    cache = Cache(0, TTL)
+    cache = AnswerCache(0, TTL)
     cache.put(pa.array([b"a"]), pa.array([b"1"]), np.zeros(1))
     assert not cache.find(pa.array([b"a"]), 0.0).there.any()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.remote.contract import WrongColumnsError, checked
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.remote.remote_class import WrongColumnsError, check_remote_class
 from tests.engine.remote.settings import of
 
 REDIS = "streamapp_runtime.remote.redis:RedisTable"
@@ -25,17 +25,17 @@ REDIS = "streamapp_runtime.remote.redis:RedisTable"
 )
 def test_a_class_that_cannot_stand_for_the_table_is_refused(name: str, why: str) -> None:
     with pytest.raises(UserCodeError, match=why):
-        checked(of(name))
+        check_remote_class(of(name))
 
 
 def test_a_class_that_gives_a_column_of_another_type_is_refused() -> None:
     with pytest.raises(WrongColumnsError, match='gives column "tier" as int32, and it is string'):
-        checked(of("Folder", "tier STRING"))
+        check_remote_class(of("Folder", "tier STRING"))
 
 
 def test_a_class_may_refuse_its_options() -> None:
     with pytest.raises(UserCodeError, match="no option path"):
-        checked(of("Folder", "tier INT"))
+        check_remote_class(of("Folder", "tier INT"))
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def test_a_class_may_refuse_its_options() -> None:
 )
 def test_what_redis_cannot_be_asked_is_refused(options: str, columns: str, why: str) -> None:
     with pytest.raises(UserCodeError, match=why):
-        checked(of(REDIS, columns, options=options))
+        check_remote_class(of(REDIS, columns, options=options))
 
 
 def test_a_class_that_keeps_to_the_contract_is_taken() -> None:
-    checked(of("Prices"))
-    checked(of("Folder", "tier INT", options='{"path": "/tmp"}'))
-    checked(of(REDIS, "n ARRAY<INT>", options='{"prefix": "user:"}'))
+    check_remote_class(of("Prices"))
+    check_remote_class(of("Folder", "tier INT", options='{"path": "/tmp"}'))
+    check_remote_class(of(REDIS, "n ARRAY<INT>", options='{"prefix": "user:"}'))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.found import Found
-from streamapp_runtime.remote.away import AwayError, WaitingError
-from streamapp_runtime.remote.reader import RemoteReader
+from streamapp_runtime.operators.state.lookup_result import LookupResult
+from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
+from streamapp_runtime.remote.remote_reader import RemoteReader
 from tests.engine.remote.classes import PRICES, Failing, Prices, ServiceError
 from tests.engine.remote.settings import of
 
@@ -26,7 +26,7 @@ def forgotten() -> Iterator[None]:
     Failing.asked.clear()
 
 
-def names(found: Found) -> list[str | None]:
+def names(found: LookupResult) -> list[str | None]:
     return found.rows["name"].take(found.places).to_pylist()
 
 
@@ -75,11 +75,17 @@ def test_within_a_batch_a_key_keeps_its_answer_however_long_that_takes() -> None
     assert len(asked_for()) == 1
 
 
-@pytest.mark.parametrize(("choice", "kind"), [("wait", WaitingError), ("fail", AwayError)])
-def test_a_table_that_is_away_is_told_by_its_name(choice: str, kind: type[AwayError]) -> None:
+@pytest.mark.parametrize(
+    ("choice", "kind"), [("wait", RemoteTableRetryError), ("fail", RemoteTableUnavailableError)]
+)
+def test_a_table_that_is_away_is_told_by_its_name(
+    choice: str, kind: type[RemoteTableUnavailableError]
+) -> None:
     Failing.failures.append(ServiceError("down for today"))
     reader = RemoteReader(of("Failing", attempts=1, on_unavailable=choice))
-    with pytest.raises(AwayError, match='"prices" is away: ServiceError: down for today') as caught:
+    with pytest.raises(
+        RemoteTableUnavailableError, match='"prices" is away: ServiceError: down for today'
+    ) as caught:
         reader.find(pa.array([b"a"]), lambda *_: None)
     assert type(caught.value) is kind
 

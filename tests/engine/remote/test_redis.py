@@ -11,9 +11,9 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.remote.asking import Asking, NoAnswerError
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.remote.remote_client import RemoteClient, RemoteSilentError
+from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.remote.redis_server import Server
 from tests.engine.remote.settings import of
 
@@ -41,12 +41,12 @@ def client(server: Server) -> Iterator[redis.Redis]:
         yield opened
 
 
-def asking(server: Server, form: str, columns: str = COLUMNS, **more: Any) -> Asking:
+def asking(server: Server, form: str, columns: str = COLUMNS, **more: Any) -> RemoteClient:
     options = json.dumps({"url": server.url, "prefix": "user:", "format": form})
-    return Asking(of(REDIS, columns, options=options, **{"attempts": 1, **more}))
+    return RemoteClient(of(REDIS, columns, options=options, **{"attempts": 1, **more}))
 
 
-def found(ask: Asking, columns: str = COLUMNS) -> list[Row | None]:
+def found(ask: RemoteClient, columns: str = COLUMNS) -> list[Row | None]:
     values = ask(pa.array(KEYS))
     given = iter(decode(values.drop_null(), of(REDIS, columns).schema).to_pylist())
     return [next(given) if there else None for there in values.is_valid().to_pylist()]
@@ -113,7 +113,7 @@ def test_a_server_that_answers_nothing_is_away_and_one_that_answers_again_is_not
 ) -> None:
     client.set(b"user:a", '{"tier": 1}')
     ask = asking(server, "json", "tier INT", timeout=0.2)
-    with server.held_up(), pytest.raises(NoAnswerError, match=r"(?i)timeout|no answer"):
+    with server.held_up(), pytest.raises(RemoteSilentError, match=r"(?i)timeout|no answer"):
         ask(pa.array(KEYS))
     patient = asking(server, "json", "tier INT", timeout=30.0)
     assert found(patient, "tier INT")[0] == {"tier": 1}
@@ -126,7 +126,7 @@ def test_a_server_that_is_gone_is_away_and_its_rows_are_there_when_it_comes_back
     ask = asking(server, "json", "tier INT")
     assert found(ask, "tier INT")[0] == {"tier": 2}
     server.end()
-    with pytest.raises(NoAnswerError):
+    with pytest.raises(RemoteSilentError):
         ask(pa.array(KEYS))
     server.start()
     assert found(ask, "tier INT")[0] == {"tier": 2}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp_runtime.rows import keys
-from streamapp_runtime.rows.form import RowFormError
+from streamapp_runtime.rows.row_form import RowFormError
 from tests.engine.rows.columns import batches, plain
 
 

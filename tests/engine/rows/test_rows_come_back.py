@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.rows.decode import decode
-from streamapp_runtime.rows.encode import encode
-from streamapp_runtime.rows.form import RowFormError, schema_hash
+from streamapp_runtime.rows.row_decoder import decode
+from streamapp_runtime.rows.row_encoder import encode
+from streamapp_runtime.rows.row_form import RowFormError, schema_hash
 from tests.engine.rows.columns import batches, plain
 
 PEOPLE = pa.schema([("name", pa.string()), ("age", pa.int32()), ("tags", pa.list_(pa.string()))])

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp_runtime.driver.batches.loop import Loop
-from streamapp_runtime.partitioning import partition_of
+from streamapp_runtime.key_partitioning import partition_of
 from tests.engine.graphs.harness import House, app
 from tests.engine.time.making import NOW, at, counting, events, sent, told
 

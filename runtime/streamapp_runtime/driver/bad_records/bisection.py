@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.program.operations import declared
+from streamapp_runtime.operators.operations import declared_stream
 
 Trial = Callable[[Sequence[PendingRange]], str | None]
 """Why a batch of these records fails; None where it does not."""
@@ -29,7 +29,7 @@ class BadRecord:
         return self.stream, self.partition, self.offset
 
     def __str__(self) -> str:
-        return f"{declared(self.stream)}#{self.partition} at offset {self.offset}: {self.reason}"
+        return f"{declared_stream(self.stream)}#{self.partition} at offset {self.offset}: {self.reason}"
 
 
 def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | None:

@@ -8,11 +8,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
-from streamapp_runtime.lanes.misfits import misfits_in
-from streamapp_runtime.lanes.orders import Report
-from streamapp_runtime.program.careful import evaluated_apart, failed_at, steps_of
-from streamapp_runtime.program.messages import told
-from streamapp_runtime.program.program import Program, Step
+from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
+from streamapp_runtime.program.failed_row_steps import (
+    all_sql_steps,
+    failed_step,
+    without_shared_subexpressions,
+)
+from streamapp_runtime.program.program import Program, SqlStep
 from streamapp_runtime.program.sql_layer import apply_step
 
 MOST_REASONS: Final = 20
@@ -23,28 +27,28 @@ RecordId = tuple[str, int, int]
 
 
 def failing_records(
-    crew: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[Report, ...] | str]
+    crew: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[TaskReport, ...] | str]
 ) -> Mapping[RecordId, str]:
     """The records on which expressions fail, found in one trial; none where something else fails."""
     careful = crew.careful(incarnation)
     if careful is None:
         return {}
-    with evaluated_apart(crew.session):
+    with without_shared_subexpressions(crew.session):
         reports = trial(careful)
     return {} if isinstance(reports, str) else reasons_by_record(crew.session, crew.program, reports)
 
 
 def reasons_by_record(
-    session: SparkSession, program: Program, reports: Iterable[Report]
+    session: SparkSession, program: Program, reports: Iterable[TaskReport]
 ) -> Mapping[RecordId, str]:
     """Each record, and why: as Spark says when it evaluates that row alone."""
-    steps, asked = steps_of(program), dict[tuple[int, int], list[RecordId]]()
+    steps, asked = all_sql_steps(program), dict[tuple[int, int], list[RecordId]]()
     found: dict[RecordId, str] = {}
-    for rows in (misfits_in(report.misfits) for report in reports if report.misfits):
+    for rows in (failed_rows_in(report.misfits) for report in reports if report.misfits):
         wide = rows.drop_columns(["stream", "partition"])
         places = zip(*(rows[name].to_pylist() for name in ("stream", "partition", "off")), strict=True)
         for index, place in enumerate(places):
-            failed = failed_at(rows["tag"][index].as_py())
+            failed = failed_step(rows["tag"][index].as_py())
             if place in found or failed is None:
                 continue
             known = asked.setdefault(failed, [])
@@ -58,7 +62,7 @@ def reasons_by_record(
     return found
 
 
-def _reason(session: SparkSession, step: Step, row: pa.Table, tag: int) -> str:
+def _reason(session: SparkSession, step: SqlStep, row: pa.Table, tag: int) -> str:
     """What Spark says when the step is done with this row alone."""
     place = row.schema.get_field_index("tag")
     row = row.set_column(place, "tag", pa.array([tag], pa.int32()))
@@ -66,5 +70,5 @@ def _reason(session: SparkSession, step: Step, row: pa.Table, tag: int) -> str:
     try:
         apply_step(frame, step).collect()
     except PySparkException as error:
-        return told(error)
+        return spark_message(error)
     return f"an expression of {', '.join(step.pieces)} fails"

@@ -17,8 +17,8 @@ from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, pending_ranges
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.orders import SidePartition
-from streamapp_runtime.lanes.timekeeping import Timekeeping
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
 
 
@@ -126,7 +126,7 @@ class Backlog:
             {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
         )
 
-    def _to_inherit(self, keeping: Timekeeping) -> dict[str, str]:
+    def _to_inherit(self, keeping: EventTimeSetup) -> dict[str, str]:
         checkpoints = {t: Checkpoint.decode(text.encode()) for t, text in self.ledger.checkpoints.items()}
         layout = self.launch.assignment.layout
         return inherited_bookkeeping(

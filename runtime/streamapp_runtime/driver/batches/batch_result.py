@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.orders import Orders, Report
-from streamapp_runtime.lanes.traffic import RESTORED_BYTES
-from streamapp_runtime.operations.state import LATE
-from streamapp_runtime.program.operations import declared
+from streamapp_runtime.lanes.protocol.batch_orders import Orders, TaskReport
+from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
+from streamapp_runtime.operators.operations import declared_stream
+from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class BatchResult:
     restored: int  # changelog entries that were replayed into stores
     lags: Mapping[str, int]  # by stream: records that were there and not given to this batch
     given: Mapping[str, int]  # by stream: records that were given to it
-    reports: tuple[Report, ...]
+    reports: tuple[TaskReport, ...]
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
     restored_bytes: int = 0  # of the entries that were replayed
@@ -39,7 +39,7 @@ class BatchResult:
 
 def batch_result(
     orders: Orders,
-    reports: tuple[Report, ...],
+    reports: tuple[TaskReport, ...],
     seconds: float,
     restoring: int,
     found: Sequence[PendingRange],
@@ -58,12 +58,12 @@ def batch_result(
         lags=by_stream(found) - by_stream(given),
         given=by_stream(given),
         reports=reports,
-        late=_counted(reports, LATE),
+        late=_counted(reports, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
     )
 
 
-def _counted(reports: Iterable[Report], counter: str) -> int:
+def _counted(reports: Iterable[TaskReport], counter: str) -> int:
     return sum(number for report in reports for name, _, number in report.counted if name == counter)
 
 
@@ -71,5 +71,5 @@ def by_stream(found: Iterable[PendingRange]) -> Counter[str]:
     """How many records of each stream."""
     counted: Counter[str] = Counter()
     for demand in found:
-        counted[declared(demand.partition.stream)] += demand.lag
+        counted[declared_stream(demand.partition.stream)] += demand.lag
     return counted

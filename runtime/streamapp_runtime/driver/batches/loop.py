@@ -32,8 +32,8 @@ from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.orders import PROPERTY, Orders, Report
-from streamapp_runtime.program.messages import told
+from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, Orders, TaskReport
 from streamapp_runtime.systems.stream_system import (
     FencedError,
     StreamSystem,
@@ -232,7 +232,7 @@ class Loop:
             self._run(self._frame or self._mended(), [], None)
         return self._frame
 
-    def _trial(self, given: Sequence[PendingRange], frame: DataFrame) -> tuple[Report, ...] | str:
+    def _trial(self, given: Sequence[PendingRange], frame: DataFrame) -> tuple[TaskReport, ...] | str:
         """What lanes say of a batch of which nothing is committed; why, where it fails."""
         self.number += 1
         try:
@@ -241,14 +241,14 @@ class Loop:
             if is_process_loss(error):
                 raise
             self._frame, self._fence = None, True
-            return told(error)
+            return spark_message(error)
 
-    def _collected(self, frame: DataFrame, orders: Orders) -> tuple[Report, ...]:
-        self.session.sparkContext.setLocalProperty(PROPERTY, orders.text())
+    def _collected(self, frame: DataFrame, orders: Orders) -> tuple[TaskReport, ...]:
+        self.session.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.text())
         # An RDD is made once; a frame's own `collect` makes one each time, and a query that Spark tells of.
-        return tuple(Report.parse(row.report) for row in frame.rdd.collect())
+        return tuple(TaskReport.parse(row.report) for row in frame.rdd.collect())
 
-    def _take(self, reports: tuple[Report, ...], given: frozenset[str]) -> None:
+    def _take(self, reports: tuple[TaskReport, ...], given: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
         self.backlog.fillings.hear(reports)
         for report in reports:

@@ -13,8 +13,8 @@ from streamapp_runtime.driver.inputs.fill_turns import FillTurn, fill_turn
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.orders import Report, SharedOrder, SidePartition
-from streamapp_runtime.program.operations import declared
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition, TaskReport
+from streamapp_runtime.operators.operations import declared_stream
 from streamapp_runtime.systems.stream_system import OffsetSpan
 
 
@@ -67,7 +67,7 @@ class SideInputProgress:
         """Whether a batch is needed even if there is nothing to read."""
         return self.sharing.pressing(self._filled)
 
-    def shared(self, version: str, given: Iterable[PendingRange]) -> Mapping[str, tuple[SharedOrder, ...]]:
+    def shared(self, version: str, given: Iterable[PendingRange]) -> Mapping[str, tuple[BroadcastOrder, ...]]:
         """What each lane has to do with broadcast tables in a batch that is given so much."""
         return self.sharing.orders(version, self._filled, given)
 
@@ -78,7 +78,7 @@ class SideInputProgress:
         self.filled_last = found.filling
         return found
 
-    def hear(self, reports: Sequence[Report]) -> None:
+    def hear(self, reports: Sequence[TaskReport]) -> None:
         """Take what lanes say of their stores."""
         for report in reports:
             if report.contained:
@@ -103,7 +103,7 @@ class SideInputProgress:
         self, partition: Partition, contained: Mapping[Partition, int], ahead: Collection[str]
     ) -> bool:
         """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
-        layout = self.launch.assignment.layout.streams.get(declared(partition.stream))
+        layout = self.launch.assignment.layout.streams.get(declared_stream(partition.stream))
         return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, ahead)
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
@@ -149,4 +149,4 @@ class SideInputProgress:
 
 
 def _declared(partition: Partition) -> Partition:
-    return Partition(declared(partition.stream), partition.index)
+    return Partition(declared_stream(partition.stream), partition.index)

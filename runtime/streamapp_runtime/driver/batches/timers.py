@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.control.control_message import NO_BOUND
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 
 
 @dataclass(slots=True)
@@ -16,7 +16,7 @@ class Timers:
     _ended: set[str] = field(default_factory=set)
     _watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
-    def note(self, reports: Iterable[Report]) -> None:
+    def note(self, reports: Iterable[TaskReport]) -> None:
         """Take what tasks say after a batch."""
         for report in reports:
             self._due.pop(report.task, None)

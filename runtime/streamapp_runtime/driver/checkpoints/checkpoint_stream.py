@@ -10,11 +10,11 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.checkpoint import DRIVER, Checkpoint
+from streamapp_runtime.checkpoint import DRIVER_KEY, Checkpoint
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, OWNER, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, RESET, StateReset, ends_of
-from streamapp_runtime.incarnation import Incarnation, check_newest, decoded
+from streamapp_runtime.incarnation import Incarnation, check_newest, decode_incarnation
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, StreamSystem
 
 LAYOUT = b"\x00layout"
@@ -28,7 +28,7 @@ STARTS = b"\x00starts"
 WRITERS = b"\x00writers"
 """The key of the names of all that ever wrote: a lane that nobody knows of any more may still be at it."""
 DRIVER_WRITER = "driver"
-KEPT = frozenset({DRIVER, OWNER, RESET, WRITERS})
+KEPT = frozenset({DRIVER_KEY, OWNER, RESET, WRITERS})
 """The keys of what stays when state is given up: who runs the app, and who may still be at it."""
 NOTHING: Mapping[bytes, bytes] = {}
 IDENTITIES = b"\x00identities"
@@ -71,8 +71,8 @@ class CheckpointStream:
             self._interrupt()
             found = self.system.latest(self.stream)
             claim.check(found)
-            self._record = found.get(DRIVER)
-            last = decoded(self._record)
+            self._record = found.get(DRIVER_KEY)
+            last = decode_incarnation(self._record)
             try:
                 self._begin(Incarnation(last.run_id or new_run, last.number + 1), claim.entry(found))
             except FencedError:
@@ -95,9 +95,9 @@ class CheckpointStream:
     def _begin(self, incarnation: Incarnation, beside: Mapping[bytes, bytes] = NOTHING) -> None:
         """Record, then fence. Two that record the same number are told apart by what was there."""
         record = incarnation.encode()
-        expected = {DRIVER: self._record}
+        expected = {DRIVER_KEY: self._record}
         transaction = self.system.begin(self.stream, incarnation.number, expected, DRIVER_WRITER)
-        for key, value in {DRIVER: record, **beside}.items():
+        for key, value in {DRIVER_KEY: record, **beside}.items():
             transaction.put(self.stream, key, value)
         transaction.commit()
         crash_point("driver.recorded")
@@ -118,7 +118,7 @@ class CheckpointStream:
             ends = ends_of(self.system, made, time.sleep, time.monotonic)
             starts = {str(at): end for at, end in ends.items() if at.stream != self.stream}
             entries = dict.fromkeys(found.keys() - KEPT) | entries
-            entries |= {DRIVER: self._record, STARTS: json.dumps(starts).encode()}
+            entries |= {DRIVER_KEY: self._record, STARTS: json.dumps(starts).encode()}
         if entries:
             crash_point("driver.giving-up")
             self._put(entries)

@@ -18,8 +18,8 @@ from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
-from streamapp_runtime.operations.distinct import last_of_each
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.rows.distinct_keys import last_of_each
+from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 

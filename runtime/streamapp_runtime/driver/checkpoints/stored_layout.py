@@ -3,9 +3,9 @@
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.checkpoint import DRIVER
+from streamapp_runtime.checkpoint import DRIVER_KEY
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
-from streamapp_runtime.incarnation import decoded
+from streamapp_runtime.incarnation import decode_incarnation
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
@@ -14,7 +14,7 @@ def stored_layout(system: StreamSystem, checkpoints: str) -> tuple[Layout | None
     if system.partitions(checkpoints) is None:
         return None, ""
     found = system.latest(checkpoints, settled=False)
-    run = decoded(found.get(DRIVER)).run_id
+    run = decode_incarnation(found.get(DRIVER_KEY)).run_id
     text = found.get(LAYOUT)
     if text is None:
         return None, run

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.lanes.sealed import FOLDER
 from streamapp_runtime.lanes.tables_file import KnownTable
-from streamapp_runtime.rows.decode import decode
+from streamapp_runtime.lanes.task_stores.sealed_versions import SEALED_FOLDER
+from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
 from streamapp_runtime.stores.live_copy import open_live_copy
 from streamapp_runtime.stores.store import Store
@@ -21,10 +21,12 @@ from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
     """What rows see: the last whole version where rows come as versions, else the store."""
-    numbers = [int(found.name[1:]) for found in directory.glob(f"{FOLDER}/v*") if found.name[1:].isdecimal()]
+    numbers = [
+        int(found.name[1:]) for found in directory.glob(f"{SEALED_FOLDER}/v*") if found.name[1:].isdecimal()
+    ]
     if not numbers:
         return open_live_copy(kind, directory)
-    return closing(open_snapshot(kind, directory / FOLDER / f"v{max(numbers)}"))
+    return closing(open_snapshot(kind, directory / SEALED_FOLDER / f"v{max(numbers)}"))
 
 
 def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:

@@ -14,12 +14,12 @@ from streamapp_runtime.driver.executors.spark_session import (
     in_one_process,
     live_executors,
 )
-from streamapp_runtime.lanes.setup import Setup
-from streamapp_runtime.lanes.whereabouts import SCHEMA, answer
-from streamapp_runtime.lanes.worker import entry
-from streamapp_runtime.program.careful import apply_carefully, steps_of
+from streamapp_runtime.lanes.protocol.executor_identity import IDENTITY_SCHEMA, report_identities
+from streamapp_runtime.lanes.worker import layer_entry
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
 from streamapp_runtime.program.program import Program, PythonLayer
-from streamapp_runtime.program.sql_layer import apply
+from streamapp_runtime.program.sql_layer import apply_layer
 
 BINDING_ATTEMPTS = 40
 _PAUSE_SECONDS = 0.25
@@ -33,7 +33,7 @@ class LaneExecutors:
 
     session: SparkSession
     program: Program
-    setup: Setup
+    setup: WorkerSetup
     pause: Callable[[float], None] = time.sleep
     seats: tuple[str, ...] = ()  # by lane, as the lane itself calls it; empty where there is one process
     bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
@@ -67,7 +67,7 @@ class LaneExecutors:
 
     def careful(self, incarnation: int) -> DataFrame | None:
         """The same for a search, in which rows that fail are told; None where no expression is Spark's."""
-        if self._lanes is None or not steps_of(self.program):
+        if self._lanes is None or not all_sql_steps(self.program):
             return None
         return self._frame(self._lanes, incarnation, careful=True)
 
@@ -84,7 +84,10 @@ class LaneExecutors:
                 places = [(found[executor], executor) for executor in bound.values()]
                 lanes = lane_rows(self.session, places, len(places))
                 self._in_layer(0)
-                told = {row.lane: row.seat for row in lanes.mapInArrow(answer, SCHEMA).collect()}
+                told = {
+                    row.lane: row.seat
+                    for row in lanes.mapInArrow(report_identities, IDENTITY_SCHEMA).collect()
+                }
                 if len(set(told.values())) == len(processors):
                     self.seats = tuple(told[lane] for lane in range(len(processors)))
                     self._note(found)
@@ -113,10 +116,10 @@ class LaneExecutors:
             if isinstance(layer, PythonLayer):
                 last = number == len(layers) - 1
                 self._in_layer(number)
-                work = entry(self.program, number, self.setup, incarnation)
+                work = layer_entry(self.program, number, self.setup, incarnation)
                 frame = frame.mapInArrow(work, "task INT, report STRING" if last else self.program.schema)
             else:
-                frame = apply_carefully(frame, layer, steps) if careful else apply(frame, layer)
+                frame = apply_marking_failures(frame, layer, steps) if careful else apply_layer(frame, layer)
                 steps += len(layer.steps)
         return frame
 

@@ -46,7 +46,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     **_KEEP_MEMORY,
-    **sql_layer.SETTINGS,
+    **sql_layer.SESSION_SETTINGS,
 }
 """What the engine's promises rest on; `spec.driver.sparkConf` may not change these."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from streamapp_runtime.lanes.orders import Report
+from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 
 GUESSED_RECORD_BYTES = 256
 """Bytes of a record of which nothing was seen yet."""
@@ -21,7 +21,7 @@ class BatchBudget:
         """How many records the next batch may read; one in any case."""
         return max(1, min(self.rows, int(self.bytes / self._size)))
 
-    def heard(self, reports: Iterable[Report]) -> None:
+    def heard(self, reports: Iterable[TaskReport]) -> None:
         """Note how large the records of a batch were."""
         told = [(report.rows_in, report.bytes_in) for report in reports]
         rows = sum(rows for rows, _ in told)

@@ -16,7 +16,7 @@ from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.fill_progress import ContainedPositions, FillProgress
 from streamapp_runtime.driver.inputs.fill_turns import TurnTakingStore
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.orders import Report, SharedOrder
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, TaskReport
 
 LEAST_SECONDS = 1.0
 """A version is copied no more often, however fast the table changes."""
@@ -71,7 +71,7 @@ class BroadcastTables:
         self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
         self._locations, self._versions = {}, {}
 
-    def hear(self, reports: Collection[Report], contained: ContainedPositions) -> None:
+    def hear(self, reports: Collection[TaskReport], contained: ContainedPositions) -> None:
         """Take what lanes say of where they are, and of versions that they made."""
         owners = {task: name for name, tasks in self.lanes.items() for task in tasks}
         for report in reports:
@@ -125,7 +125,7 @@ class BroadcastTables:
 
     def orders(
         self, version: str, filled: FillProgress, given: Iterable[PendingRange] = ()
-    ) -> dict[str, tuple[SharedOrder, ...]]:
+    ) -> dict[str, tuple[BroadcastOrder, ...]]:
         """What each lane has to do in a batch that is given so much; `version` names what is made in it."""
         if not self.settled:
             return {}
@@ -135,7 +135,7 @@ class BroadcastTables:
             soon = soon.after(demand.task, {demand.partition: demand.end})
         return {
             name: tuple(
-                SharedOrder(
+                BroadcastOrder(
                     table.name,
                     self._fills(name, table),
                     self._version(name, table),

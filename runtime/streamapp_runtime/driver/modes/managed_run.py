@@ -82,7 +82,7 @@ def run_managed(
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
         hearers.launched(ready)
-        tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
+        tables_file.write_tables_file(Path(ready.setup.state), ready.program.tables, ready.setup)
         loop = _loop(session, ready, hearers, places)
         beside = ManagedFollower(loop, accepted, carrier, force, post.pod, hearers.changed, wanted)
         carrier.report(replace(_beginning(accepted, post.pod, DriverState.WAITING), run_id=ledger.run_id))

@@ -96,7 +96,7 @@ def run_standalone(
         ledger = CheckpointStream(system, checkpoint_stream(app.application_id))
         ready = _launched(app, home, system, ledger, session, wish.processors, places)
         hearers.launched(ready)
-        tables_file.write(Path(ready.setup.state), ready.program.tables, ready.setup)
+        tables_file.write_tables_file(Path(ready.setup.state), ready.program.tables, ready.setup)
         loop = Loop(
             session,
             system,

@@ -36,7 +36,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
 )
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.program.operations import declared
+from streamapp_runtime.operators.operations import declared_stream
 
 
 @dataclass(slots=True)
@@ -64,8 +64,8 @@ class RunMetrics:
                     self._values[metric][""] = 0.0
             of_tasks = [p for parts in launch.partitions.values() for p in parts]
             of_tables = [p for table in launch.broadcasts for p in table.partitions]
-            streams = {declared(partition.stream) for partition in of_tasks + of_tables}
-            self._streams = {topic: declared(stream) for stream, topic in launch.topics.items()}
+            streams = {declared_stream(partition.stream) for partition in of_tasks + of_tables}
+            self._streams = {topic: declared_stream(stream) for stream, topic in launch.topics.items()}
             self._values[ROWS_IN] = dict.fromkeys(streams, 0.0)
             self._values[LAG] = dict.fromkeys(streams, 0.0)
 

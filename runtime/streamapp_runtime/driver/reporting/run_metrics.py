@@ -2,8 +2,8 @@
 
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metrics_page import metrics_page as page_of
-from streamapp_runtime.lanes import traffic
-from streamapp_runtime.operations.state import LATE
+from streamapp_runtime.lanes.protocol import traffic
+from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
 
 BOUNDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
@@ -118,7 +118,7 @@ COUNTED = {
     "remoteCached": REMOTE_CACHED,
     "remoteUnanswered": REMOTE_UNANSWERED,
     "freedBytes": FREED,
-    LATE: LATE_ROWS,
+    LATE_ROWS_COUNTER: LATE_ROWS,
     traffic.BYTES_IN: BYTES_IN,
     traffic.ROWS_OUT: ROWS_OUT,
     traffic.BYTES_OUT: BYTES_OUT,

@@ -11,8 +11,8 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.event_time import operators_without_watermark
 from streamapp_runtime.driver.start.operator_checks import unfit_operators
 from streamapp_runtime.driver.start.remote_table_checks import unfit_remote_tables
-from streamapp_runtime.program.compiler import compile as compile_program
-from streamapp_runtime.program.program import Program, PythonLayer, Task
+from streamapp_runtime.program.compiler import compile_program
+from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class CompiledApp:
     """A program that can run."""
 
     program: Program
-    tasks: list[Task]  # of its Python layers
+    tasks: list[PlacedOperation]  # of its Python layers
     avro: Mapping[str, str]  # the schemas that streams bring
 
 

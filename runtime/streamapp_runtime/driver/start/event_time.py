@@ -16,10 +16,10 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
-from streamapp_runtime.lanes.timekeeping import Outlet, Timekeeping
-from streamapp_runtime.program.operations import JoinStreams, Read, Role, Totals, Write
-from streamapp_runtime.program.program import Program, PythonLayer, Task
-from streamapp_runtime.program.reach import Reach, reaches
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
+from streamapp_runtime.operators.operations import JoinStreams, Read, StreamRole, Totals, Write
+from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.watermark_reach import WatermarkReach, program_reach
 
 MODEL = b"\x00model"
 """The key of the version of who speaks to which stream."""
@@ -34,20 +34,20 @@ def timekeeping_of(
     ledger: CheckpointStream,
     turn: BoundedTurn | None,
     now: int,
-) -> Timekeeping | None:
+) -> EventTimeSetup | None:
     """All of it; None where the app has no event times and never ends."""
-    found = reaches(program)
+    found = program_reach(program)
     if turn is None and not found.timed:
         return None
     operations = [task.operation for task in _tasks(program)]
-    reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not Role.SIDE_INPUT}
+    reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not StreamRole.SIDE_INPUT}
     mine = {task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()}
     upstream = upstream_tasks(
         {stream: reach.holds for stream, reach in found.writes.items()}, reading_tasks(mine)
     )
     counts = {o.stream: o.partitions for o in operations if isinstance(o, Write)}
     timed = {s.name: s.event_time for s in app.spec.streams if s.event_time and s.name in reads}
-    return Timekeeping(
+    return EventTimeSetup(
         run=f"{ledger.run_id}/{turn.number}" if turn else ledger.run_id,
         model=_model(ledger, upstream),
         since=now,
@@ -58,7 +58,7 @@ def timekeeping_of(
         made=frozenset(stream for stream, read in reads.items() if read.enveloped and not read.control),
         controlled=frozenset(stream for stream, read in reads.items() if read.control),
         outlets={
-            stream: Outlet(counts[stream] or 0, len(upstream[stream]), reach)
+            stream: WatermarkOutput(counts[stream] or 0, len(upstream[stream]), reach)
             for stream, reach in found.writes.items()
         },
         states=found.states,
@@ -91,7 +91,7 @@ def operators_without_watermark(app: StreamApp, program: Program) -> list[Proble
 
 
 def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
-    states = reaches(program).states
+    states = program_reach(program).states
     for task in _tasks(program):
         what = _waits(task.operation, states)
         if what is not None:
@@ -100,7 +100,7 @@ def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
             yield Problem(0, 0, path_of(app, task.name), f"{message}; {hint}", Reason.INVALID_SPEC)
 
 
-def _waits(operation: object, states: Mapping[str, Reach]) -> str | None:
+def _waits(operation: object, states: Mapping[str, WatermarkReach]) -> str | None:
     match operation:
         case Totals(state=name, emit="onWatermark", window=window) if window and not states[name].timed:
             return "its windows go out when the watermark passes them"
@@ -122,5 +122,5 @@ def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> i
     return version
 
 
-def _tasks(program: Program) -> list[Task]:
+def _tasks(program: Program) -> list[PlacedOperation]:
     return [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]

@@ -50,13 +50,13 @@ from streamapp_runtime.driver.start.task_inputs import (
 )
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.driver.start.user_functions import load_user_functions
-from streamapp_runtime.lanes.adjunct_shelf import adjunct_shelves
-from streamapp_runtime.lanes.custody import Shelf
-from streamapp_runtime.lanes.delivery import delivery_of
-from streamapp_runtime.lanes.setup import Setup
-from streamapp_runtime.lanes.shelves import shelves
+from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
+from streamapp_runtime.lanes.task_stores.store_specs import store_specs
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
-from streamapp_runtime.remote.settings import remotes
+from streamapp_runtime.remote.remote_settings import remote_settings
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.systems.connection import EmbeddedConnection
 from streamapp_runtime.systems.stream_system import StreamSystem
@@ -70,7 +70,7 @@ class Launch:
     proposal: Proposal
     assignment: Assignment
     program: Program
-    setup: Setup
+    setup: WorkerSetup
     model: JobModel
     lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
     partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
@@ -144,7 +144,7 @@ def prepare_launch(
     proposal, assignment = draft.proposal, draft.assignment
     lanes = draft.model.assignment()
     work = compile_app(app, proposal, session, program)
-    kept, adjuncts = shelves(app, work.program), adjunct_shelves(app, work.program)
+    kept, adjuncts = store_specs(app, work.program), side_input_store_specs(app, work.program)
     topics = declared_topics(app)
     written = create_written_streams(app, proposal, work.tasks, system)
     dead_letters = create_dead_letter_stream(app, topics, system)
@@ -157,7 +157,7 @@ def prepare_launch(
     ledger.expect(lanes)
     partitions = partitions_by_task(app, assignment, work.tasks, written)
     turn = take_turn(ledger, input_ends(work.tasks, partitions, system)) if app.spec.mode == "batch" else None
-    setup = Setup(
+    setup = WorkerSetup(
         application_id=app.application_id,
         run_id=ledger.run_id,
         connection=site.home.connection,
@@ -176,9 +176,9 @@ def prepare_launch(
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
         avro=work.avro,
-        delivery=delivery_of(app, kept.values()),
+        delivery=delivery_guarantee_of(app, kept.values()),
         begins=_begins(kept.values(), ledger.starts),
-        remotes=remotes(app, work.program),
+        remotes=remote_settings(app, work.program),
         time=timekeeping_of(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
         late_rows=create_late_row_stream(app, topics, system),
     )
@@ -202,7 +202,7 @@ def prepare_launch(
     )
 
 
-def _begins(shelves: Iterable[Shelf], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+def _begins(shelves: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
     """Where changelogs begin that hold entries of a run that was given up."""
     names = {shelf.changelog for shelf in shelves}
     return {partition: at for partition, at in starts.items() if partition.stream in names}

@@ -7,27 +7,29 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.formats.stream_format import UnfitFormatError
-from streamapp_runtime.lanes.executors import executor
-from streamapp_runtime.lanes.forms import form
-from streamapp_runtime.operations.executor import UnsupportedOperationError
-from streamapp_runtime.operations.user_code import UserCodeError
-from streamapp_runtime.program.operations import Read, Write
-from streamapp_runtime.program.program import Task
+from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.lanes.records.stream_formats import task_format
+from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
+from streamapp_runtime.operators.operations import Read, Write
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.program.program import PlacedOperation
 
 
-def unfit_operators(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) -> list[Problem]:
+def unfit_operators(
+    app: StreamApp, tasks: Sequence[PlacedOperation], avro: Mapping[str, str]
+) -> list[Problem]:
     """Every operator and stream of which it is known now that no row will pass, with its path."""
     return sorted(set(_problems(app, tasks, avro)))
 
 
-def _problems(app: StreamApp, tasks: Sequence[Task], avro: Mapping[str, str]) -> Iterator[Problem]:
+def _problems(app: StreamApp, tasks: Sequence[PlacedOperation], avro: Mapping[str, str]) -> Iterator[Problem]:
     for task in tasks:
         operation = task.operation
         try:
             if isinstance(operation, Read | Write):
-                form(task, avro)
+                task_format(task, avro)
             else:
-                executor(task).close()
+                task_executor(task).close()
         except UnfitFormatError as error:
             path = path_of(app, operation.stream if isinstance(operation, Read | Write) else task.name)
             yield Problem(0, 0, path, f"{error.message}; {error.hint}", Reason.INVALID_SPEC)

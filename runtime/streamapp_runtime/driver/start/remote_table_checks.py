@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.operations.user_code import UserCodeError
+from streamapp_runtime.operators.user_code.loader import UserCodeError
 from streamapp_runtime.program.program import Program
-from streamapp_runtime.remote.contract import WrongColumnsError, checked
-from streamapp_runtime.remote.settings import remotes
+from streamapp_runtime.remote.remote_class import WrongColumnsError, check_remote_class
+from streamapp_runtime.remote.remote_settings import remote_settings
 
 
 def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:
@@ -16,12 +16,12 @@ def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:
 
 
 def _problems(app: StreamApp, program: Program) -> Iterator[Problem]:
-    settings = remotes(app, program)
+    settings = remote_settings(app, program)
     for index, table in enumerate(app.spec.tables):
         if table.name not in settings:
             continue
         try:
-            checked(settings[table.name])
+            check_remote_class(settings[table.name])
         except UserCodeError as error:
             where = "columns" if isinstance(error, WrongColumnsError) else "remote.python"
             path = f"spec.tables[{index}].{where}"

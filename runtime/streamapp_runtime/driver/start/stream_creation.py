@@ -7,15 +7,15 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
-from streamapp_runtime.lanes.custody import Shelf
-from streamapp_runtime.lanes.dead_letters import DeadLetters
-from streamapp_runtime.program import operations
-from streamapp_runtime.program.program import Task
+from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.operators import operations
+from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.stream_system import StreamOptions, StreamSystem
 
 
 def create_written_streams(
-    app: StreamApp, proposal: Proposal, tasks: Iterable[Task], system: StreamSystem
+    app: StreamApp, proposal: Proposal, tasks: Iterable[PlacedOperation], system: StreamSystem
 ) -> dict[str, int]:
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
@@ -47,7 +47,9 @@ def retention_by_stream(app: StreamApp) -> dict[str, int]:
     }
 
 
-def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], system: StreamSystem) -> None:
+def create_changelogs(
+    shelves: Iterable[StoreSpec], changelog: Mapping[str, int], system: StreamSystem
+) -> None:
     """A partition for every task in the changelog of every kind of state."""
     wanted = max(changelog.values()) + 1
     for shelf in shelves:
@@ -62,7 +64,7 @@ def create_changelogs(shelves: Iterable[Shelf], changelog: Mapping[str, int], sy
 
 def create_dead_letter_stream(
     app: StreamApp, topics: Mapping[str, str], system: StreamSystem
-) -> DeadLetters | None:
+) -> SideOutputStream | None:
     """The stream that takes bad records, where there is to be one."""
     bad = app.spec.on_bad_record
     return _letters(bad.stream, topics, system) if bad.action == "deadLetter" else None
@@ -70,16 +72,16 @@ def create_dead_letter_stream(
 
 def create_late_row_stream(
     app: StreamApp, topics: Mapping[str, str], system: StreamSystem
-) -> DeadLetters | None:
+) -> SideOutputStream | None:
     """The stream that takes late rows, where there is to be one."""
     late = app.spec.late_rows
     return _letters(late.stream, topics, system) if late.action == "stream" else None
 
 
-def _letters(name: str | None, topics: Mapping[str, str], system: StreamSystem) -> DeadLetters | None:
+def _letters(name: str | None, topics: Mapping[str, str], system: StreamSystem) -> SideOutputStream | None:
     if name is None:
         return None
     there = system.partitions(topics[name])
     if there is None:
         system.create(topics[name], 1)
-    return DeadLetters(topics[name], there or 1)
+    return SideOutputStream(topics[name], there or 1)

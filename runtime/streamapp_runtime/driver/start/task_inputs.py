@@ -13,12 +13,12 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.stream_creation import retention_by_stream
-from streamapp_runtime.program import operations
-from streamapp_runtime.program.program import Task
+from streamapp_runtime.operators import operations
+from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
-def read_topics(tasks: Sequence[Task]) -> dict[str, str]:
+def read_topics(tasks: Sequence[PlacedOperation]) -> dict[str, str]:
     """The streams that a program reads, each with its name in the system."""
     return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
 
@@ -39,21 +39,23 @@ def latest_positions(
         for p in assignment.partitions(task)
         if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
     }
-    sides = (Partition(operations.declared(p.stream), p.index) for table in shared for p in table.partitions)
+    sides = (
+        Partition(operations.declared_stream(p.stream), p.index) for table in shared for p in table.partitions
+    )
     every |= {p for p in sides if p.stream in names and p.stream not in first}
     asked = {Partition(topics[p.stream], p.index): p for p in every}
     return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
 
 
 def input_ends(
-    tasks: Sequence[Task], partitions: Mapping[str, Sequence[Partition]], system: StreamSystem
+    tasks: Sequence[PlacedOperation], partitions: Mapping[str, Sequence[Partition]], system: StreamSystem
 ) -> dict[Partition, int]:
     """Where the inputs of a batch app end today. Another app's stream ends where that app says so."""
     inputs = {
         task.operation.stream: task.operation.topic
         for task in tasks
         if isinstance(task.operation, operations.Read)
-        and task.operation.role is operations.Role.INPUT
+        and task.operation.role is operations.StreamRole.INPUT
         and not task.operation.control
     }
     every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
@@ -62,7 +64,7 @@ def input_ends(
 
 
 def partitions_by_task(
-    app: StreamApp, assignment: Assignment, tasks: Sequence[Task], written: Mapping[str, int]
+    app: StreamApp, assignment: Assignment, tasks: Sequence[PlacedOperation], written: Mapping[str, int]
 ) -> dict[str, tuple[Partition, ...]]:
     """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
     reads = read_topics(tasks)
@@ -70,7 +72,7 @@ def partitions_by_task(
     owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
     for task in tasks:
         operation = task.operation
-        if isinstance(operation, operations.Read) and operation.role is operations.Role.HOP:
+        if isinstance(operation, operations.Read) and operation.role is operations.StreamRole.HOP:
             count = written[operation.stream]
             if app.spec.grouper == "streamPartition":
                 message = (
@@ -89,14 +91,14 @@ def partitions_by_task(
     return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
 
 
-def side_input_reads(tasks: Sequence[Task]) -> list[operations.Read]:
+def side_input_reads(tasks: Sequence[PlacedOperation]) -> list[operations.Read]:
     """The readings that fill tables."""
     every = (task.operation for task in tasks if isinstance(task.operation, operations.Read))
     return [read for read in every if read.table is not None]
 
 
 def broadcast_tables_of(
-    app: StreamApp, proposal: Proposal, tasks: Sequence[Task]
+    app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperation]
 ) -> tuple[BroadcastTable, ...]:
     """The tables that are whole everywhere, and what fills them."""
     parts: dict[str, list[Partition]] = {}
@@ -118,13 +120,13 @@ def fills_broadcast_table(app: StreamApp, read: operations.Read) -> bool:
     return any(table.name == read.table and table.broadcast for table in app.spec.tables)
 
 
-def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[Task]) -> ReadOrder:
+def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperation]) -> ReadOrder:
     """Which streams go first, and which wait for tables."""
     depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
     inner = [
         t.operation.name
         for t in tasks
-        if isinstance(t.operation, operations.Read) and t.operation.role in operations.MADE
+        if isinstance(t.operation, operations.Read) and t.operation.role in operations.MADE_BY_APP
     ]
     side = {read.name for read in side_input_reads(tasks)}
     waited = {

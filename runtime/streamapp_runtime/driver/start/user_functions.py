@@ -9,7 +9,7 @@ from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS, UserGrouper
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.operations.user_code import UserCodeError, guarded, load
+from streamapp_runtime.operators.user_code.loader import UserCodeError, load_user_code, user_code_guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ def load_user_functions(app: StreamApp) -> UserFunctions:
 def _made(path: str, python: str) -> Any:
     """A function as it is; a class is made without arguments, and its object is called."""
     try:
-        found = load(python)
-        with guarded(python, "cannot be made", "give it an __init__ without arguments"):
+        found = load_user_code(python)
+        with user_code_guard(python, "cannot be made", "give it an __init__ without arguments"):
             return found() if isinstance(found, type) else found
     except UserCodeError as error:
         raise AppRefusedError(

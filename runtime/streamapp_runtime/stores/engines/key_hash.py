@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from streamapp_runtime.rows.pieces import numbers, spans
+from streamapp_runtime.rows.byte_columns import numbers, spans
 
 Hashes = npt.NDArray[np.uint64]
 

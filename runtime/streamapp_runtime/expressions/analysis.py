@@ -1,0 +1,94 @@
+"""What Spark makes of expressions before any row is there: their names and types, or why they are wrong."""
+
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_type
+
+from streamapp.spec.problem import short
+from streamapp.spec.reasons import Reason
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.column_scope import ColumnScope
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted, read_ddl
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedFunctions:
+    """What may be in a list beside plain expressions."""
+
+    generator: bool = False
+    aggregates: bool = False
+
+
+ROW_FUNCTIONS = AllowedFunctions()
+
+
+def analyse(
+    spark: SparkSession,
+    items: list[str],
+    scope: ColumnScope,
+    allowed: AllowedFunctions = ROW_FUNCTIONS,
+    group_by: str = "",
+) -> tuple[Column, ...]:
+    """Names and types of a select list over a scope; RefusedError tells what Spark refuses, or we do."""
+    grouping = f" GROUP BY {group_by}" if group_by else ""
+    entries = ",\n".join(items)
+    try:
+        frame = spark.sql(f"SELECT {entries}\nFROM (SELECT {null_row_sql(scope)}){grouping}")
+        plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+        nodes, deterministic = {plan.nodeName(), plan.children().apply(0).nodeName()}, plan.deterministic()
+        schema = frame.schema
+    except PySparkException as error:
+        raise CompileRefusedError(spark_message(error)) from None
+    if "Aggregate" in nodes and not allowed.aggregates:
+        raise CompileRefusedError("an aggregate function has no place here; use an aggregate operator")
+    if "Generate" in nodes and not allowed.generator:
+        raise CompileRefusedError(
+            "a generator such as explode makes many rows of one; use a flatMap operator"
+        )
+    if not deterministic:
+        raise CompileRefusedError(
+            "gives another answer each time it is asked, so a repeated batch would not give the same rows; "
+            "use only functions of the row"
+        )
+    return _checked(schema)
+
+
+def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Declared columns with their types as Spark names them."""
+    written = ", ".join(f"{quoted(column.name)} {column.type}" for column in columns)
+    return _checked(read_ddl(written))
+
+
+def _checked(schema: t.StructType) -> tuple[Column, ...]:
+    for field in schema.fields:
+        name = short(field.name)
+        if "VOID" in ddl(field.dataType):
+            raise CompileRefusedError(
+                f'column "{name}" is always null and has no type; write CAST(NULL AS <type>)'
+            )
+        try:
+            to_arrow_type(field.dataType, timezone="UTC")
+        except PySparkException:
+            kind = ddl(field.dataType)
+            raise CompileRefusedError(
+                f'column "{name}" is {kind}, which rows cannot hold; cast it', reason=Reason.NOT_YET_SUPPORTED
+            ) from None
+    return columns_of_schema(schema)
+
+
+def null_row_sql(scope: ColumnScope) -> str:
+    """A row of nulls with all names of the scope; a side is a struct too, so that `side.column` works."""
+    columns = scope.columns
+    nulls = [
+        f"CAST(NULL AS {columns[p].type}) AS {quoted(columns[p].name)}" for p in scope.by_name().values()
+    ]
+    for side in scope.sides:
+        if side.name and side.columns and scope.side(side.name) is not None:
+            fields = ", ".join(f"{quoted(c.name)}: {c.type}" for c in side.columns)
+            nulls.append(f"CAST(NULL AS STRUCT<{fields}>) AS {quoted(side.name)}")
+    return ", ".join(nulls) or "1 AS `a row without columns`"

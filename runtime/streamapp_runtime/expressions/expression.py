@@ -1,0 +1,92 @@
+"""From the text of an expression to a template: its columns become holes, its clock the batch's time."""
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
+from streamapp_runtime.expressions.column_scope import ColumnScope
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.sql_types import quoted
+from streamapp_runtime.expressions.template import BATCH_TIME, Template
+
+TemplatePieces = tuple[str | int, ...]
+ReplacedRanges = list[tuple[int, int, TemplatePieces]]
+
+# A DataFrame is built once and run for every batch, so that Spark's own clock would stand still.
+_CLOCKS: dict[str, TemplatePieces] = {
+    "current_timestamp": (BATCH_TIME,),
+    "now": (BATCH_TIME,),
+    "localtimestamp": ("CAST(", BATCH_TIME, " AS TIMESTAMP_NTZ)"),
+    "current_date": ("CAST(", BATCH_TIME, " AS DATE)"),
+    "curdate": ("CAST(", BATCH_TIME, " AS DATE)"),
+    "unix_timestamp": ("unix_timestamp(", BATCH_TIME, ")"),
+}
+_WITHOUT_BRACKETS = frozenset({"current_timestamp", "current_date", "localtimestamp"})
+_REFUSED_CLOCKS = frozenset({"current_time"})
+
+
+def single_item(spark: SparkSession, text: str) -> SelectItem:
+    """The only entry of a text that has to be one expression."""
+    items = read_select_items(spark, text)
+    if len(items) != 1 or items[0].star or items[0].alias:
+        raise CompileRefusedError("has to be one expression, without an alias")
+    return items[0]
+
+
+def expression(spark: SparkSession, text: str, scope: ColumnScope) -> tuple[Template, str]:
+    """One expression and its type."""
+    item = single_item(spark, text)
+    template = bind(item, scope)
+    (found,) = analyse(spark, [item.text], scope)
+    return template, found.type
+
+
+def bind(item: SelectItem, scope: ColumnScope, calls: ReplacedRanges | None = None) -> Template:
+    """The item's expression over a scope's positions; `calls` are ranges that something else stands for."""
+    replaced: ReplacedRanges = list(calls or [])
+    for start, end, clock in _clocks(item):
+        if not _covered(start, replaced):
+            replaced.append((start, end, clock))
+    for word in item.columns:
+        if not _covered(word.start, replaced):
+            replaced.append((word.start, word.end, _column(word, scope)))
+    pieces: list[str | int] = []
+    at = 0
+    for start, end, instead in sorted(replaced):
+        pieces += [item.text[at:start], *instead]
+        at = end
+    return Template(tuple(piece for piece in (*pieces, item.text[at:]) if piece != ""))
+
+
+def _covered(place: int, replaced: ReplacedRanges) -> bool:
+    return any(start <= place < end for start, end, _ in replaced)
+
+
+def _column(word: SqlName, scope: ColumnScope) -> TemplatePieces:
+    found = scope.find(word.parts)
+    if found is not None:
+        position, fields = found
+        path = "".join(f".{quoted(field)}" for field in fields)
+        return (position, path) if path else (position,)
+    name = word.parts[0].lower()
+    if len(word.parts) == 1 and name in _WITHOUT_BRACKETS:
+        return _CLOCKS[name]
+    raise CompileRefusedError(scope.unknown(word.parts))
+
+
+def _clocks(item: SelectItem) -> ReplacedRanges:
+    found: ReplacedRanges = []
+    for call in item.calls:
+        name = call.parts[-1].lower()
+        if name in _REFUSED_CLOCKS:
+            raise CompileRefusedError(
+                f"{name} is not offered; use current_timestamp(), the time of the batch"
+            )
+        if name in _CLOCKS and _is_empty(item.text, call):
+            found.append((call.start, call.end, _CLOCKS[name]))
+    return found
+
+
+def _is_empty(text: str, call: FunctionCall) -> bool:
+    inside = text[call.start : call.end].partition("(")[2].rpartition(")")[0]
+    return not inside.strip()

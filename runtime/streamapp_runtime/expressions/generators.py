@@ -1,0 +1,48 @@
+"""Generators of a flatMap: functions that make many rows of one, each brought to the form of one array."""
+
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+
+from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
+from streamapp_runtime.expressions.column_scope import ColumnScope
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.sql_types import read_ddl
+from streamapp_runtime.operators.compilation.piece import Generator
+
+GENERATORS = ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
+
+
+def is_generator(item: SelectItem) -> bool:
+    """Whether an entry of a select list is a call of a generator."""
+    if not item.calls:
+        return False
+    first = item.calls[0]
+    return (first.start, first.end) == (0, len(item.text)) and first.parts[-1].lower() in GENERATORS
+
+
+def generator_of(spark: SparkSession, item: SelectItem, scope: ColumnScope) -> Generator:
+    """The generator of such an entry."""
+    call = item.calls[0]
+    function = call.parts[-1].lower()
+    arguments, _ = argument_ranges(item.text, call)
+    if len(arguments) != 1:
+        raise CompileRefusedError(f"{function} takes one argument")
+    start, end = arguments[0]
+    text = item.text[start:end].strip()
+    array, kind = expression(spark, text, scope)
+    fields: tuple[str, ...] = ()
+    if kind.startswith("MAP<"):
+        array, fields = array.inside("map_entries(", ")"), ("key", "value")
+        (entries,) = analyse(spark, [f"map_entries({text})"], scope)
+        kind = entries.type
+    elif function.startswith("inline"):
+        fields = tuple(_fields_of(kind))
+    return Generator(array, kind, function.startswith("pos"), fields, function.endswith("_outer"))
+
+
+def _fields_of(kind: str) -> list[str]:
+    array = read_ddl(f"array {kind}")["array"].dataType
+    element = array.elementType if isinstance(array, t.ArrayType) else array
+    return element.names if isinstance(element, t.StructType) else []

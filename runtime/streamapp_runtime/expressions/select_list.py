@@ -1,0 +1,111 @@
+"""Select lists: from their text to named, typed expressions over a scope."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from streamapp.spec.problem import short
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctions, analyse
+from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
+from streamapp_runtime.expressions.column_scope import ColumnScope
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.expression import bind, expression
+from streamapp_runtime.expressions.generators import GENERATORS, generator_of, is_generator
+from streamapp_runtime.expressions.template import Template, column_template
+from streamapp_runtime.operators.compilation.piece import Generator
+
+
+@dataclass(frozen=True, slots=True)
+class SelectList:
+    """What a select list gives: columns, and for each of them the expression that makes it."""
+
+    columns: tuple[Column, ...]
+    outputs: tuple[Template, ...]
+    generator: Generator | None = None
+
+    def kept(self, given: tuple[Column, ...]) -> dict[str, str]:
+        """The new name of each of the first columns that is given on as it is."""
+        names = [c.name for c in given]
+        return {
+            names[t.column].lower(): c.name
+            for c, t in zip(reversed(self.columns), reversed(self.outputs), strict=True)
+            if t.column is not None and t.column < len(names)
+        }
+
+
+def select(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
+    """A select list that makes one row of each."""
+    return _select(spark, list(_expanded(read_select_items(spark, text), scope)), scope, ROW_FUNCTIONS)
+
+
+def select_with_generator(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
+    """A select list that has one generator and makes any number of rows of each."""
+    entries = list(_expanded(read_select_items(spark, text), scope))
+    count = sum(isinstance(entry, SelectItem) and is_generator(entry) for entry in entries)
+    if count != 1:
+        what = "no generator; use map, or one of" if not count else f"{count} generators; allowed is one of"
+        raise CompileRefusedError(f"has {what} {', '.join(GENERATORS)} as an entry of its own")
+    return _select(spark, entries, scope, AllowedFunctions(generator=True))
+
+
+def condition(spark: SparkSession, text: str, scope: ColumnScope) -> Template:
+    """An expression that has to be true or false."""
+    template, kind = expression(spark, text, scope)
+    if kind != "BOOLEAN":
+        raise CompileRefusedError(f"has to be BOOLEAN; found {kind}")
+    return template
+
+
+def require_unique(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns, or a refusal where two have one name."""
+    seen: set[str] = set()
+    for each in columns:
+        if each.name.lower() in seen:
+            raise CompileRefusedError(
+                f'two columns are called "{short(each.name)}"; give one another name with AS'
+            )
+        seen.add(each.name.lower())
+    return columns
+
+
+def _expanded(items: tuple[SelectItem, ...], scope: ColumnScope) -> Iterator[SelectItem | int]:
+    """The entries, with positions of columns in place of each `*`."""
+    for item in items:
+        if not item.star:
+            yield item
+            continue
+        positions = scope.star(item.star_of)
+        if positions is None:
+            raise CompileRefusedError(scope.unknown((item.star_of or "", "*")))
+        yield from positions
+
+
+def _select(
+    spark: SparkSession, entries: list[SelectItem | int], scope: ColumnScope, allowed: AllowedFunctions
+) -> SelectList:
+    names = scope.columns
+    generator: Generator | None = None
+    templates: list[Template] = []
+    # The names of what a generator makes are Spark's to give: its place holds as many as are left over.
+    texts = [entry.whole for entry in entries if isinstance(entry, SelectItem)]
+    bound = {
+        i: bind(e, scope) for i, e in enumerate(entries) if isinstance(e, SelectItem) and not is_generator(e)
+    }
+    found = list(analyse(spark, texts, scope, allowed)) if texts else []
+    made = len(found) - len(bound)
+    columns: list[Column] = []
+    for index, entry in enumerate(entries):
+        if isinstance(entry, int):
+            columns.append(names[entry])
+            templates.append(column_template(entry))
+        elif index in bound:
+            columns.append(found.pop(0))
+            templates.append(bound[index])
+        else:
+            generator = generator_of(spark, entry, scope)
+            for number in range(made):
+                columns.append(found.pop(0))
+                templates.append(column_template(len(names) + number))
+    return SelectList(require_unique(tuple(columns)), tuple(templates), generator)

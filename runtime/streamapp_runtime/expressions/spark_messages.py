@@ -1,0 +1,15 @@
+"""Spark's error messages as people need them: one line, without codes and positions in other text."""
+
+import re
+
+from pyspark.errors import PySparkException
+
+_CODE = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
+_TAIL = re.compile(r"\s*(SQLSTATE:.*|;? ?line \d+,? pos \d+.*|\(line \d+, pos \d+\).*)$", re.S)
+
+
+def spark_message(error: PySparkException) -> str:
+    """The first line of what Spark says."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    first = _TAIL.sub("", _CODE.sub("", lines[0])) if lines else ""
+    return f"Spark says: {first.rstrip('. ;')}" if first else "Spark cannot read it"

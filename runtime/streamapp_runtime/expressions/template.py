@@ -1,0 +1,65 @@
+"""An expression with holes where its columns stand, so that it can be written over any registers.
+
+The text between the holes is the user's own, to the letter: nothing is rendered anew, so nothing can
+change its meaning on the way.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+BATCH_TIME = -1
+"""The hole that takes the batch's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Pieces of text, and between them positions of columns."""
+
+    pieces: tuple[str | int, ...]
+
+    @property
+    def column(self) -> int | None:
+        """The position, where the whole expression is one column and nothing else."""
+        piece = self.pieces[0] if len(self.pieces) == 1 else ""
+        return piece if isinstance(piece, int) and piece != BATCH_TIME else None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The positions of all columns that it reads, sorted."""
+        return tuple(sorted({p for p in self.pieces if isinstance(p, int) and p != BATCH_TIME}))
+
+    @property
+    def reads_batch_time(self) -> bool:
+        """Whether it asks what time it is."""
+        return BATCH_TIME in self.pieces
+
+    def over(self, names: Sequence[str], batch_time: str) -> str:
+        """The expression with names in its holes."""
+        return "".join(
+            piece if isinstance(piece, str) else batch_time if piece == BATCH_TIME else names[piece]
+            for piece in self.pieces
+        )
+
+    def moved(self, to: Sequence[int]) -> "Template":
+        """The same expression over other positions: `to` lists the old ones in their new order."""
+        place = {old: new for new, old in enumerate(to)} | {BATCH_TIME: BATCH_TIME}
+        return Template(tuple(p if isinstance(p, str) else place[p] for p in self.pieces))
+
+    def inside(self, before: str, after: str) -> "Template":
+        """The expression with text around it."""
+        return Template((before, *self.pieces, after))
+
+
+def column_template(position: int) -> Template:
+    """One column as it is."""
+    return Template((position,))
+
+
+def column_templates(count: int) -> tuple[Template, ...]:
+    """The first columns as they are."""
+    return tuple(column_template(position) for position in range(count))
+
+
+def all_columns(templates: Iterable[Template]) -> bool:
+    """Whether every expression is a column as it is: a choice, for which nothing is computed."""
+    return all(template.column is not None for template in templates)

@@ -1,0 +1,27 @@
+"""Which parts of a batch are one with its checkpoints."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+
+
+class DeliveryGuarantee(StrEnum):
+    """What a lane writes as one."""
+
+    AS_ONE = "asOne"  # everything
+    STATE = "state"  # changelogs and checkpoints; outputs are there before
+    LOOSE = "loose"  # nothing: checkpoints come last
+
+
+def delivery_guarantee_of(app: StreamApp, shelves: Iterable[StoreSpec]) -> DeliveryGuarantee:
+    """What an app's lanes write as one.
+
+    State is never apart from the positions that it rests on, whatever the app asks for: a changelog that is
+    ahead could only be taken back by what compaction may have removed.
+    """
+    if app.spec.delivery == "exactlyOnce":
+        return DeliveryGuarantee.AS_ONE
+    kept = any(shelf.changelog is not None for shelf in shelves)
+    return DeliveryGuarantee.STATE if kept else DeliveryGuarantee.LOOSE

@@ -1,0 +1,151 @@
+"""The end of a batch: outputs, changelog and checkpoints of a lane as one transaction, or nothing of it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
+from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
+from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, TaskOrder
+from streamapp_runtime.lanes.protocol.traffic import Traffic
+from streamapp_runtime.lanes.records.record_collector import RecordCollector
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer, TableChanges
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """What a commit did."""
+
+    checkpoints: Mapping[int, Checkpoint]  # by task
+    rows_out: Mapping[int, int]
+    due: Mapping[int, int | None] = field(default_factory=dict)  # when a task has something to say
+    reached: Mapping[int, EventTimeProgress] = field(default_factory=dict)  # what each task has in event time
+    traffic: Traffic = field(default_factory=Traffic)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCommit:
+    """What a lane is about to commit."""
+
+    orders: Orders
+    lane: LaneOrder
+    attempt: str
+    outbox: RecordCollector
+    changes: ChangelogBuffer
+    failed: frozenset[int]
+    shelves: Mapping[str, StoreSpec]
+    run_id: str
+    owner: str
+    contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
+    time: LaneEventTime | None = None
+    delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
+
+    def commit(self, system: StreamSystem) -> CommitResult:
+        """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
+        loose = self.delivery is DeliveryGuarantee.LOOSE
+        going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]
+        expected = {task.name.encode(): task.committed for _, task in going}
+        incarnation, writer = self.orders.incarnation, self.lane.processor
+        transaction = system.begin(self.owner, incarnation, expected, writer, loose=loose)
+        send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
+        rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
+        traffic = Traffic()
+        for partition, records, tasks in self.outbox.records(self.failed):
+            traffic.note(partition.stream, records)
+            send(partition, records)
+            for counted in pc.value_counts(tasks).to_pylist():
+                rows_out[counted["values"]] += counted["counts"]
+        written: defaultdict[int, list[TableChanges]] = defaultdict(list)
+        for change in self.changes.drain():
+            written[change.task].append(change)
+        for index, task in going:
+            self._log(task, written[index], transaction)
+        reached, due = self._spoken(going, send)
+        checkpoints = {}
+        for index, task in going:
+            # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
+            if task.ranges or written[index] or rows_out[index] or self._moved(index, reached):
+                checkpoint = self._checkpoint(task, written[index], transaction)
+                checkpoint = replace(checkpoint, reached=reached.get(index))
+                transaction.put(self.owner, task.name.encode(), checkpoint.encode())
+                checkpoints[index] = checkpoint
+        if checkpoints:
+            crash_point(f"commit.before.{self.lane.processor}")
+            transaction.commit()
+            crash_point(f"commit.after.{self.lane.processor}")
+        else:
+            transaction.abort()
+        return CommitResult(checkpoints, rows_out, due, reached, traffic)
+
+    def _spoken(
+        self, going: Sequence[tuple[int, TaskOrder]], send: Callable[[Partition, pa.RecordBatch], None]
+    ) -> tuple[dict[int, EventTimeProgress], dict[int, int | None]]:
+        """Write control messages behind all rows; what the tasks have reached then, and when more are due."""
+        if self.time is None:
+            return {}, {}
+        speaking = WatermarkSender(self.time.keeping, self.orders.time_ms)
+        reached: dict[int, EventTimeProgress] = {}
+        due: dict[int, int | None] = {}
+        for index, task in going:
+            before, news = self.time.before[index], self.time.news.get(index)
+            reached[index], due[index] = speaking.after(task.name, before, news)
+        for partition, records in speaking.records():
+            send(partition, records)
+        return reached, due
+
+    def _moved(self, index: int, reached: Mapping[int, EventTimeProgress]) -> bool:
+        """Whether a task has reached or said anything. To have heard the same again is no news."""
+        if self.time is None:
+            return False
+        before, after = self.time.before[index], reached[index]
+        parts = [(one.turn, one.watermarks, one.sent) for one in (before, after)]
+        return parts[0] != parts[1] or bool(self.lane.tasks[index].inherited)
+
+    def _log(self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction) -> None:
+        """Write what a task changed in its tables to their changelogs."""
+        for change in changes:
+            stream = self.shelves[change.name].changelog
+            if stream is not None:
+                time = pa.array(np.full(len(change.keys), self.orders.time_ms, np.int64))
+                entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
+                transaction.append(Partition(stream, task.changelog), entries)
+
+    def _checkpoint(
+        self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction
+    ) -> Checkpoint:
+        """A task's next checkpoint, once its changelog is written."""
+        before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
+        changelogs = dict(before.changelogs)
+        for name in {change.name for change in changes if len(change.keys)}:
+            stream = self.shelves[name].changelog
+            if stream is not None:
+                changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
+        for change in changes:
+            if self.shelves[change.name].changelog is None:
+                # Written to no stream: the count tells a store that has all of it from one that has not.
+                changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
+        positions = dict(before.positions)
+        sides = {side.name for side in task.sides}
+        read = {Partition(r.stream, r.partition): r.end for r in task.ranges if r.stream not in sides}
+        positions |= {**read, **self.contained.get(task.name, {})}
+        return Checkpoint(self.run_id, self.attempt, positions, changelogs)
+
+
+def report_rows(reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
+    """The last word of a lane, as rows for the driver."""
+    return pa.record_batch(
+        {
+            "task": pa.array([task for task, _ in reports], pa.int32()),
+            "report": pa.array([text for _, text in reports], pa.string()),
+        }
+    )

@@ -1,0 +1,63 @@
+"""What becomes of the rows of side inputs in one batch of one layer."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from streamapp.side_inputs.side_input_version import EndOfVersion
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.layers.layer_report import LayerReport
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange
+from streamapp_runtime.lanes.records.version_end import VersionEnd
+from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
+
+
+@dataclass(slots=True)
+class SideInputArrivals:
+    """How far they came, and what stores contain after them. Tasks go by their place in the lane's order."""
+
+    adjuncts: SideInputStores
+    arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
+    contained: dict[int, dict[Partition, int]] = field(default_factory=dict)  # these are in stores
+    seals: dict[Partition, EndOfVersion] = field(default_factory=dict)  # ends of versions that came
+    held: dict[int, list[str]] = field(default_factory=dict)  # what is not read on, or not seen yet
+    published: dict[str, str] = field(default_factory=dict)  # versions made, by broadcast table
+
+    def came(self, task: int, read: ReadRange, end: VersionEnd | None) -> None:
+        """Note that all rows of a range were handed on, as far as the end of a version if it has one."""
+        partition = Partition(read.stream, read.partition)
+        self.arrived.setdefault(task, {})[partition] = end.position if end else read.end
+        if end:
+            self.seals[partition] = end.seal
+
+    def arrival(self) -> list[tuple[int, str]]:
+        """What later layers have to know of it."""
+        return [
+            (
+                index,
+                LayerReport(
+                    arrived=reached, seals={p: self.seals[p] for p in reached if p in self.seals}
+                ).text(),
+            )
+            for index, reached in self.arrived.items()
+        ]
+
+    def overhear(self, task: int, word: LayerReport) -> None:
+        """Take what an earlier layer says."""
+        if word.arrived:
+            self.arrived.setdefault(task, {}).update(word.arrived)
+        if word.contained:
+            self.contained.setdefault(task, {}).update(word.contained)
+        self.seals.update(word.seals)
+        self.held.setdefault(task, []).extend(word.held)
+        self.published.update(word.published)
+
+    def apply(self, lane: LaneOrder, living: Collection[int]) -> None:
+        """Commit what came for tasks of which nothing is missing, and make the versions that are wanted."""
+        for index in living:
+            if index in self.contained:
+                found = self.adjuncts.apply(lane.tasks[index], self.arrived.get(index, {}), self.seals)
+                self.contained[index].update(found)
+                self.held.setdefault(index, []).extend(self.adjuncts.held(lane.tasks[index].name))
+        for order in lane.shared if 0 in living else ():
+            if order.makes and self.adjuncts.publish(order):
+                self.published[order.table] = order.makes

@@ -1,0 +1,61 @@
+"""Bad records as they are written to the app's dead-letter stream, so that nothing of them is lost.
+
+Each is a JSON object: `stream`, `partition`, `offset` and `timestamp` of the record, the `reason`, and its
+`key` and `value` in base64, null where it had none. Its key is the record's own.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRecord:
+    """A record that could not be processed."""
+
+    stream: str
+    partition: int
+    offset: int
+    reason: str
+    key: bytes | None
+    value: bytes | None
+    timestamp: int | None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for people."""
+        return f"{self.stream}#{self.partition} at offset {self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class SideOutputStream:
+    """The stream that takes them."""
+
+    topic: str
+    partitions: int
+
+
+def dead_letters(bad: Sequence[RejectedRecord]) -> tuple[pa.Array, pa.Array]:
+    """Their keys and values."""
+    keys = pa.array([record.key for record in bad], pa.binary())
+    return keys, pa.array([_letter(record) for record in bad], pa.binary())
+
+
+def _letter(record: RejectedRecord) -> bytes:
+    document = {
+        "stream": record.stream,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "reason": record.reason,
+        "key": _text(record.key),
+        "value": _text(record.value),
+    }
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else b64encode(content).decode()

@@ -1,0 +1,80 @@
+"""Writing: rows of a batch gathered, encoded and put into partitions, in the order in which they came."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.message_envelope import close_envelopes
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.operators.operations import Write
+from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.rows.task_slices import concat_slices
+from streamapp_runtime.systems.stream_system import RECORDS
+
+
+@dataclass(slots=True)
+class RecordCollector:
+    """What a lane is going to write in this batch."""
+
+    formats: Mapping[str, RecordFormat]  # by the task that writes
+    partitions: Mapping[str, int]  # by stream
+    time_ms: int
+    _letters: list[tuple[SideOutputStream, int, pa.Array, pa.Array]] = field(default_factory=list)
+    _rows: dict[tuple[str, Write], list[Slice]] = field(default_factory=lambda: defaultdict(list))
+
+    def put(self, task: str, write: Write, rows: Slice) -> None:
+        """Gather rows that a task of the program writes to a stream."""
+        if len(rows):
+            self._rows[task, write].append(rows)
+
+    def put_letters(self, stream: SideOutputStream, task: int, keys: pa.Array, values: pa.Array) -> None:
+        """Gather a task's bad records, or late rows, for the stream that takes them."""
+        self._letters.append((stream, task, keys, values))
+
+    def records(self, left_out: Collection[int]) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+        """The records of each partition with the tasks they are of; tasks that failed are left out."""
+        for (task_name, write), slices in self._rows.items():
+            rows = concat_slices(slices)
+            if rows and left_out:
+                rows = rows.filter(pc.invert(pc.is_in(rows.task, pa.array(sorted(left_out), pa.int32()))))
+            if rows:
+                records = self._encoded(self.formats[task_name], write, rows)
+                yield from _spread(write.topic, self.partitions[write.stream], records, rows.task)
+        for letters, task, keys, values in self._letters:
+            if task not in left_out:
+                times, tasks = (np.full(len(keys), number) for number in (self.time_ms, task))
+                records = pa.record_batch([keys, values, pa.array(times, pa.int64())], schema=RECORDS)
+                yield from _spread(letters.topic, letters.partitions, records, pa.array(tasks, pa.int32()))
+
+    def _encoded(self, form: RecordFormat, write: Write, rows: Slice) -> pa.RecordBatch:
+        values = form.encode(pa.record_batch(list(rows.columns), schema=form.schema))
+        if write.enveloped:
+            values = close_envelopes(values)
+        if pc.any(rows.tombstone).as_py():
+            values = pc.if_else(rows.tombstone, pa.scalar(None, pa.binary()), values)
+        time = pc.fill_null(rows.time, self.time_ms)
+        return pa.record_batch([rows.key, values, time], schema=RECORDS)
+
+
+def _spread(
+    topic: str, count: int, records: pa.RecordBatch, tasks: pa.Array
+) -> Iterator[tuple[Partition, pa.RecordBatch, pa.Array]]:
+    """Records by the partitions that their keys belong to."""
+    if count == 1:
+        yield Partition(topic, 0), records, tasks
+        return
+    places = partition_of(records.column("key"), count)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(count + 1))
+    records, tasks = records.take(pa.array(order)), tasks.take(pa.array(order))
+    for index in range(count):
+        at, length = int(ends[index]), int(ends[index + 1] - ends[index])
+        if length:
+            yield Partition(topic, index), records.slice(at, length), tasks.slice(at, length)

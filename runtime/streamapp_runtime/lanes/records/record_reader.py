@@ -1,0 +1,164 @@
+"""Reading: records of a stream's ranges as slices, decoded, with what could not be decoded set apart."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.control.control_message import Control, MessageKind
+from streamapp.control.message_codec import decode_control_message
+from streamapp.tasks.partition import Partition
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.formats.message_envelope import open_envelopes
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.lanes.protocol.traffic import size_of
+from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
+from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
+from streamapp_runtime.operators.operations import Read
+from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.systems.stream_system import StreamSystem
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedRecords:
+    """The rows of some records, and what was wrong with others."""
+
+    rows: Slice | None
+    size: int
+    bad: tuple[RejectedRecord, ...] = ()
+    newest: int | None = None  # the newest event time, where a column tells it
+    control: tuple[Control, ...] = ()  # what upstream tasks say, in order
+    end: VersionEnd | None = None  # of the version that is read; what is behind it was left
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedRange:
+    """A range in the lane's order: whose it is, where it stands there, and which of its records are bad."""
+
+    range: ReadRange
+    task: int
+    number: int
+    known: Mapping[int, str]  # offset of each record that is known as bad -> why
+
+
+def read_records(
+    read: Read, form: RecordFormat, asked: RequestedRange, system: StreamSystem
+) -> Iterator[DecodedRecords]:
+    """The rows of a range, batch by batch."""
+    partition = Partition(read.topic, asked.range.partition)
+    for found in system.read(partition, asked.range.start, asked.range.end):
+        end = first_version_end(read, found) if read.versions != "none" else None
+        records = found.slice(0, end.place) if end else found
+        known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
+        if known.true_count:
+            yield _set_aside(read, records.filter(known), asked)
+        yield _decoded(read, form, records.filter(pc.invert(known)) if known.true_count else records, asked)
+        if end:
+            yield DecodedRecords(None, 0, end=end)
+            return
+
+
+def _set_aside(read: Read, records: pa.RecordBatch, asked: RequestedRange) -> DecodedRecords:
+    """Nothing of records that are known as bad."""
+    reasons = {
+        place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
+    }
+    return DecodedRecords(
+        None, size_of(records.column("value")), _bad(records, read.stream, asked.range, reasons)
+    )
+
+
+def _decoded(
+    read: Read, form: RecordFormat, records: pa.RecordBatch, asked: RequestedRange
+) -> DecodedRecords:
+    if not read.enveloped:
+        return _rows(read, form, records, asked, size_of(records.column("value")))
+    size = size_of(records.column("value"))
+    opened = open_envelopes(records.column("value"))
+    user = opened.types == MessageKind.USER
+    control: list[Control] = []
+    bad: list[RejectedRecord] = []
+    places = np.flatnonzero(~user)
+    said = zip(opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True)
+    for place, (kind, body) in zip(places.tolist(), said, strict=True):
+        message = _message(kind, body)
+        if isinstance(message, Refusal):
+            bad += _bad(records, read.stream, asked.range, {place: f"{message.message}; {message.hint}"})
+        else:
+            control.append(message)
+    records = records.set_column(2, records.schema.field(2), opened.values)
+    taken = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
+    return replace(taken, bad=(*bad, *taken.bad), control=tuple(control))
+
+
+@lru_cache(maxsize=10_000)
+def _message(kind: int, body: bytes) -> Control | Refusal:
+    """A control message; tasks say the same to every partition, and a lane reads many of these."""
+    return decode_control_message(kind, body)
+
+
+def _rows(
+    read: Read, form: RecordFormat, records: pa.RecordBatch, asked: RequestedRange, size: int
+) -> DecodedRecords:
+    offsets, values = records.column("offset"), records.column("value")
+    decoded = form.decode(values)
+    count = len(values)
+    times, newest = _times(read, records.column("timestamp"), decoded.columns)
+    rows = Slice(
+        task=pa.array(np.full(count, asked.task, np.int32)),
+        key=_keys(read, records.column("key"), decoded.columns),
+        time=times,
+        tombstone=values.is_null(),
+        source=pa.array(np.full(count, asked.number, np.int32)),
+        offset=offsets,
+        columns=tuple(decoded.columns.columns),
+    )
+    if not decoded.bad:
+        return DecodedRecords(rows, size, (), newest)
+    reasons = {each.index: each.reason for each in decoded.bad}
+    bad = _bad(records, read.stream, asked.range, reasons)
+    return DecodedRecords(rows.filter(decoded.good()), size, bad, newest)
+
+
+def _bad(
+    records: pa.RecordBatch, stream: str, asked: ReadRange, reasons: Mapping[int, str]
+) -> tuple[RejectedRecord, ...]:
+    """The records at these places, as they were read."""
+    chosen = records.take(pa.array(list(reasons), pa.int64())).to_pylist()
+    return tuple(
+        RejectedRecord(
+            stream,
+            asked.partition,
+            record["offset"],
+            reason,
+            record["key"],
+            record["value"],
+            record["timestamp"],
+        )
+        for record, reason in zip(chosen, reasons.values(), strict=True)
+    )
+
+
+def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
+    """The record's own key; where it has none, the text of the column that is said to be its key."""
+    if read.key is None or not keys.null_count:
+        return keys
+    said = columns.column(read.key)
+    text = said.cast(pa.string()) if not pa.types.is_binary(said.type) else said
+    return pc.coalesce(keys, text.cast(pa.binary()))
+
+
+def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> tuple[pa.Array, int | None]:
+    """The time of the event where a column tells it, else the record's; and the newest that a column told.
+
+    A record's own time says when it was written: it must not carry a watermark past events of long ago.
+    """
+    if read.event_time is None:
+        return stamps, None
+    column = columns.column(read.event_time)
+    told = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+    return pc.coalesce(told, stamps), pc.max(told).as_py()

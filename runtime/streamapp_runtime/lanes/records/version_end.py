@@ -1,0 +1,47 @@
+"""Where a version of a bounded data set ends: a record without a key, or an end of stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp.control.control_message import EndOfStream, MessageKind
+from streamapp.control.message_codec import decode_control_message
+from streamapp.side_inputs.side_input_version import EndOfVersion
+from streamapp_runtime.formats.message_envelope import open_envelopes
+from streamapp_runtime.operators.operations import Read
+
+NULL_KEY, END_OF_STREAM = "nullKey", "endOfStream"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionEnd:
+    """The first end among some records: its place, where reading goes on behind it, and who says it."""
+
+    place: int
+    position: int
+    seal: EndOfVersion
+
+
+def first_version_end(read: Read, records: pa.RecordBatch) -> VersionEnd | None:
+    """The end of the version that these records are of; None where it goes on."""
+    if read.versions == NULL_KEY:
+        places = np.flatnonzero(records.column("key").is_null())
+        return _end(records, int(places[0]), EndOfVersion()) if len(places) else None
+    if read.versions == END_OF_STREAM:
+        opened = open_envelopes(records.column("value"))
+        for place in np.flatnonzero(opened.types == MessageKind.END_OF_STREAM).tolist():
+            message = decode_control_message(MessageKind.END_OF_STREAM, opened.values[place].as_py())
+            if isinstance(message, EndOfStream):
+                said = message.speaker
+                seal = (
+                    EndOfVersion()
+                    if said.task is None
+                    else EndOfVersion(f"{said.run}/{said.model}/{said.task}", said.tasks)
+                )
+                return _end(records, place, seal)
+    return None
+
+
+def _end(records: pa.RecordBatch, place: int, seal: EndOfVersion) -> VersionEnd:
+    return VersionEnd(place, records.column("offset")[place].as_py() + 1, seal)

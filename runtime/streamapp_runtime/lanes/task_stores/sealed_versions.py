@@ -1,0 +1,105 @@
+"""The versions of a bounded data set that one task keeps: one is seen, the next is filled beside it.
+
+A version that is whole is copied, and seen from the next batch on; then the store is emptied for the one that
+follows. Killed anywhere in between, the same is done again: the store's mark says that the version was whole.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp.side_inputs.side_input_version import EndOfVersion, SideInputVersion
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.crash_points import crash_point
+from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
+from streamapp_runtime.stores.store import Store
+from streamapp_runtime.stores.store_snapshot import LinkedCopy
+
+SEALED_FOLDER = "sealed"
+"""Where a store has its whole versions, beside its data."""
+
+
+@dataclass(slots=True)
+class SealedVersions:
+    """What is seen, and how far the next version is."""
+
+    snapshots: TableVersions
+    filling: SideInputVersion = field(default_factory=SideInputVersion)
+    _kept: Store | None = None  # the version that is seen, of a store in memory
+    _shared: int = 0  # the version of which other lanes were given a copy
+
+    @property
+    def store(self) -> Store | None:
+        """The version that is seen; None before one is whole."""
+        return self._kept or self.snapshots.store
+
+    def found(self, text: str) -> bool:
+        """Take up what a mark says; whether the version that it says is seen is there."""
+        self.filling = SideInputVersion.parse(text)
+        if self.filling.sealed and not (self.snapshots.folder / self._name(self.filling.sealed)).is_dir():
+            return False
+        self.snapshots.use(self._name(self.filling.sealed))
+        return True
+
+    def begin(self) -> None:
+        """Begin with nothing."""
+        self.close()
+        self.snapshots.sweep()
+        self.filling, self._shared = SideInputVersion(), 0
+
+    def hear(self, seals: Mapping[Partition, EndOfVersion]) -> None:
+        """Take the ends that came."""
+        for partition, seal in seals.items():
+            self.filling = self.filling.hear(partition, seal)
+
+    def held(self, partitions: Collection[Partition]) -> list[str]:
+        """What is not read on until the version is whole; and all side inputs by name while none is seen."""
+        unseen = set() if self.filling.sealed else {p.stream for p in partitions}
+        return [*map(str, sorted(self.filling.ended)), *sorted(unseen)]
+
+    def swap(self, store: Store, empty: Store | None, commit: Callable[[Store], None]) -> Store:
+        """See the version that is whole; gives the store that the next one is filled into.
+
+        `empty` is a new store where stores are in memory; `commit` writes the mark.
+        """
+        self.filling, whole = self.filling.following(), self.filling
+        if empty is not None:
+            self._kept = store
+            commit(empty)
+            return empty
+        name = self._name(whole.number)
+        self.snapshots.remove(name)  # begun by a worker that was killed
+        source: Any = store
+        self.snapshots.publish(source, name)
+        crash_point("adjunct.sealed")
+        for keys, _ in list(store.batches()):
+            store.put(keys, pa.nulls(len(keys), pa.binary()))
+        commit(store)
+        self.snapshots.use(name)
+        self.snapshots.sweep()
+        return store
+
+    def share(self, shared: TableVersions, name: str, *, again: bool) -> bool:
+        """Give other lanes a copy of the version that is seen, under a name; whether there was one to give.
+
+        It is given once, but for `again`, where nobody knows of it any more.
+        """
+        number = self.filling.sealed
+        if not number or (number == self._shared and not again):
+            return False
+        shared.publish(LinkedCopy(self.snapshots.folder / self._name(number)), name)
+        self._shared = number
+        return True
+
+    def close(self) -> None:
+        """Let go of what is seen."""
+        self.snapshots.close()
+        if self._kept is not None:
+            self._kept.close()
+        self._kept = None
+
+    @staticmethod
+    def _name(number: int) -> str:
+        return f"v{number}" if number else ""

@@ -1,0 +1,74 @@
+"""How a table that side inputs fill is kept, and what fills it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.durations import milliseconds
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.operators.operations import Read, side_name
+from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.rows.row_form import schema_hash
+from streamapp_runtime.stores.store_opening import StoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class SideInputStream:
+    """A stream that fills the table."""
+
+    topic: str
+    bootstrap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideInputStoreSpec:
+    """A table that side inputs fill. It has no changelog: its streams are what it is filled from again."""
+
+    name: str
+    kind: StoreKind
+    meaning: str  # hash of its columns, and of how its streams become its rows
+    retention_ms: int
+    broadcast: bool = False
+    before_join: bool = False  # whether joins see what comes in their own batch
+    versions: bool = False  # whether its rows come as versions that are seen when they are whole
+    sides: Mapping[str, SideInputStream] = field(default_factory=dict)  # by the name under which each is read
+
+
+def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideInputStoreSpec]:
+    """How every table that side inputs fill is kept."""
+    columns = {table.name: table.columns for table in program.tables}
+    reads = {
+        task.operation.name: task.operation
+        for layer in program.layers
+        if isinstance(layer, PythonLayer)
+        for task in layer.tasks
+        if isinstance(task.operation, Read)
+    }
+    found = {}
+    for table in sorted(app.spec.tables, key=lambda table: table.name):
+        names = {side_name(side.stream, table.name): side for side in table.side_inputs}
+        sides = {name: SideInputStream(reads[name].topic, side.bootstrap) for name, side in names.items()}
+        if sides:
+            found[table.name] = SideInputStoreSpec(
+                table.name,
+                StoreKind(table.store),
+                _meaning(table, schema_hash(arrow_schema(columns[table.name])), [reads[n] for n in sides]),
+                milliseconds(table.retention),
+                table.broadcast,
+                table.apply_before == "join",
+                table.in_versions,
+                sides,
+            )
+    return found
+
+
+def _meaning(table: Table, columns: str, reads: list[Read]) -> str:
+    """A store that was filled in another way must not be gone on with."""
+    filled = [
+        [asdict(read), side.model_dump(mode="json", exclude={"bootstrap"})]
+        for read, side in zip(reads, table.side_inputs, strict=True)
+    ]
+    return sha256(json.dumps([columns, filled], sort_keys=True, default=str).encode()).hexdigest()[:32]

@@ -1,0 +1,39 @@
+"""What a worker has to know besides the program; the same for all workers of an incarnation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
+from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
+from streamapp_runtime.remote.remote_settings import RemoteSettings
+from streamapp_runtime.stores.directories.owned_stores import OwnedStores
+from streamapp_runtime.systems.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSetup:
+    """Where things are and what they are called."""
+
+    application_id: str
+    run_id: str
+    connection: Connection  # what the system of all streams is reached by
+    state: str  # the folder below which stores are kept
+    checkpoints: str  # the stream of checkpoints: what fencing goes by
+    partitions: Mapping[str, int]  # of every stream that is written
+    shelves: Mapping[str, StoreSpec]
+    adjuncts: Mapping[str, SideInputStoreSpec] = field(default_factory=dict)
+    on_bad_record: str = "fail"
+    dead_letters: SideOutputStream | None = None  # what takes bad records
+    remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
+    owned: OwnedStores | None = (
+        None  # what the app owns of the stores on disk; None to look after none of them
+    )
+    time: EventTimeSetup | None = None  # None where the app has nothing to do with event time
+    late_rows: SideOutputStream | None = None  # what takes late rows
+    delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
+    begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
+    avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring

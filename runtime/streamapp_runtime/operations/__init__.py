@@ -1,1 +1,0 @@
-"""What Python workers do with whole batches of rows: one executor per kind of operation."""

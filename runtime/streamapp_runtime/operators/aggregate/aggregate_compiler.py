@@ -1,0 +1,101 @@
+"""Aggregate operators: what to group by, how time is cut, and the totals of each group."""
+
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operators import Aggregate, Window
+from streamapp.spec.value_types.column_list import Column
+from streamapp.spec.value_types.durations import milliseconds
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.select_list import SelectList, require_unique, select
+from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
+from streamapp_runtime.operators.aggregate.aggregate_list import (
+    PartialState,
+    partial_totals,
+    split_aggregates,
+)
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.final_select import with_final_select
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
+from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
+from streamapp_runtime.operators.operations import Span, Totals
+
+WINDOW_COLUMNS = (Column("window_start", "TIMESTAMP"), Column("window_end", "TIMESTAMP"))
+"""What an aggregate with a window puts out between its key and its totals."""
+
+
+def compile_aggregate(body: Aggregate, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Reduce rows to one per key, and per window where there is one."""
+    rows = ColumnScope((ScopeSide("", flow.columns),))
+    with refusals_within("key"):
+        grouped, key, composed = _group(body, flow, world)
+    before = (*grouped.columns, *(WINDOW_COLUMNS if body.window else ()))
+    with refusals_within("aggregates"):
+        require_unique(before)
+        parts = split_aggregates(world.spark, body.aggregates, rows, before)
+    taken = [*grouped.outputs, *(state.argument for state in parts.states if state.argument)]
+    chain, positions = _arguments(PieceChain(name, flow), taken, _types(grouped, parts.states))
+    keys = tuple(positions[: len(grouped.outputs)])
+    rest = iter(positions[len(keys) :])
+    kept = partial_totals(parts.states, [next(rest) if state.argument else None for state in parts.states])
+
+    def operation(wanted: tuple[int, ...]) -> Totals:
+        width = len(chain.flow.columns)
+        chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in wanted)
+        emit = body.emit or ("onWatermark" if body.window else "onUpdate")
+        late = milliseconds(body.allowed_lateness)
+        return Totals(name, keys, composed, kept, _span(body.window), emit, late, chosen)
+
+    given = (*before, *(Column(f"state-{n}", state.type) for n, state in enumerate(parts.states)))
+    outputs = (*column_templates(len(before)), *parts.outputs)
+    return with_final_select(chain, operation, given, (*before, *parts.columns), outputs, key).done()
+
+
+def _types(grouped: SelectList, states: tuple[PartialState, ...]) -> tuple[Column, ...]:
+    arguments = [state for state in states if state.argument]
+    return (*grouped.columns, *(Column(f"argument-{n}", s.argument_type) for n, s in enumerate(arguments)))
+
+
+def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[SelectList, RowKey, bool]:
+    """Columns to group by, the key of what is put out, and whether that is composed of several."""
+    if body.key is None:
+        flow.key.demand_together("an aggregate")
+        place = {c.name.lower(): p for p, c in enumerate(flow.columns)}
+        known = place.get((flow.key.column or "").lower())
+        if known is None:
+            return SelectList((), ()), flow.key.renamed({}), False
+        return SelectList((flow.columns[known],), (column_template(known),)), flow.key, False
+    grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
+    kept = grouped.kept(flow.columns)
+    placed_by = flow.key.renamed(kept).placed_by
+    if placed_by is None:
+        by = f'"{flow.key.placed_by}"' if flow.key.placed_by else "no known column"
+        raise CompileRefusedError(
+            f"rows are partitioned by {by}, which is not among what is grouped by, so that equal groups may "
+            f"lie in several tasks; {REPARTITION_HINT}",
+            reason=Reason.INVALID_GRAPH,
+        )
+    if len(grouped.columns) == 1 and flow.key.is_column(flow.key.placed_by):
+        return grouped, RowKey(placed_by, placed_by), False
+    return grouped, RowKey(None, placed_by), True
+
+
+def _arguments(
+    chain: PieceChain, taken: list[Template], types: tuple[Column, ...]
+) -> tuple[PieceChain, list[int]]:
+    """A step that computes what totals are taken over, where these are not columns as they are."""
+    if all_columns(taken):
+        return chain, [c for c in (t.column for t in taken) if c is not None]
+    step = chain.then("arguments", SqlPart(tuple(taken)), types, chain.flow.key)
+    return step, list(range(len(taken)))
+
+
+def _span(window: Window | None) -> Span | None:
+    if window is None:
+        return None
+    if window.tumbling:
+        size = milliseconds(window.tumbling.size)
+        return Span("tumbling", size, size)
+    if window.hopping:
+        return Span("hopping", milliseconds(window.hopping.size), milliseconds(window.hopping.advance))
+    return Span("session", milliseconds(window.session.gap) if window.session else 0, 0)

@@ -1,0 +1,83 @@
+"""The key of a group: the rows' own, or composed of the columns that are grouped by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.formats.json.json_writer import json_records
+from streamapp_runtime.operators.operations import Totals
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.state.required_values import with_key
+from streamapp_runtime.rows.slice import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """What rows are grouped by: their own key, unless `positions` name columns."""
+
+    positions: tuple[int, ...]
+    names: tuple[str, ...]
+
+    def groupable(self, rows: Slice, name: str, state: LaneState) -> Slice:
+        """The rows that belong to a group. By columns all do: there null is a value like others."""
+        return rows if self.positions else with_key(rows, name, state)
+
+    def by(self, rows: Slice) -> tuple[pa.Array, ...]:
+        """What to group rows by."""
+        if not self.positions:
+            return (rows.key,)
+        return tuple(_one_form(rows.columns[position]) for position in self.positions)
+
+    def keyed(self, rows: Slice) -> Slice:
+        """The rows, one for each group, with the key of their group."""
+        if not self.positions:
+            return rows
+        return replace(rows, key=composed_keys(self.names, self.by(rows)))
+
+
+def group_key(operation: Totals, given: pa.Schema) -> GroupKey:
+    """What an operation groups by; TypeError where rows cannot be grouped by that."""
+    if not operation.composed:
+        return GroupKey((), ())
+    for position in operation.key:
+        if pa.types.is_nested(given.field(position).type):
+            raise TypeError(f"there are no groups by {given.field(position).type} values")
+    return GroupKey(operation.key, tuple(given.field(position).name for position in operation.key))
+
+
+def composed_keys(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
+    """The JSON object of the columns, by name, without those that are null."""
+    if not any(column.null_count for column in columns):
+        return _objects(names, columns)
+    # Rows that lack the same columns are written together: there are few such combinations.
+    lacking = sum(
+        np.asarray(column.is_null()).astype(np.int64) << place for place, column in enumerate(columns)
+    )
+    order, parts = [], []
+    for pattern in np.unique(lacking):
+        rows = np.flatnonzero(lacking == pattern)
+        there = [place for place in range(len(columns)) if not pattern >> place & 1]
+        taken = [columns[place].take(pa.array(rows)) for place in there]
+        parts.append(_objects([names[place] for place in there], taken) if there else _empty(len(rows)))
+        order.append(rows)
+    places = np.argsort(np.concatenate(order))
+    return pa.concat_arrays(parts).take(pa.array(places))
+
+
+def _objects(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
+    return json_records(pa.RecordBatch.from_arrays(list(columns), names=list(names))).cast(pa.binary())
+
+
+def _empty(count: int) -> pa.Array:
+    return pa.array([b"{}"] * count, pa.binary())
+
+
+def _one_form(column: pa.Array) -> pa.Array:
+    """The column with one form for each value: Spark takes 0.0 and -0.0 for one, and all NaN."""
+    if not pa.types.is_floating(column.type):
+        return column
+    plain = pc.add(column, pa.scalar(0.0, column.type))
+    return pc.if_else(pc.is_nan(plain), pa.scalar(float("nan"), column.type), plain)

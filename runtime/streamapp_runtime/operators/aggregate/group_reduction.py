@@ -1,0 +1,138 @@
+"""Counts, sums, minima and maxima of groups, as Spark takes them, by Arrow's hash aggregation.
+
+Nulls are left out: a sum, minimum or maximum of nothing else is null, a count of nothing else is 0. NaN is
+greater than any other number. Whole numbers and decimals are summed exactly, or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_MOST_DIGITS = 38
+_NOT_A_NUMBER = float("nan")
+
+
+class TotalOverflowError(ArithmeticError):
+    """A sum that its type cannot hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is taken of each group: a function over an array; without an array, the count of all rows."""
+
+    function: str
+    over: pa.Array | None
+    type: pa.DataType  # of what comes out
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedGroups:
+    """A row for each group, in the order in which the groups come first."""
+
+    groups: tuple[pa.Array, ...]
+    last: pa.Array  # where each group has its last row
+    measured: tuple[pa.Array, ...]
+
+
+def state_type(function: str, argument: pa.DataType | None) -> pa.DataType | None:
+    """The type of a total, which is Spark's; None where it cannot be kept."""
+    if argument is None or function == "count":
+        return pa.int64()
+    if function == "sum":
+        return _sum_type(argument)
+    ordered = (
+        pa.types.is_integer(argument)
+        or pa.types.is_floating(argument)
+        or pa.types.is_decimal128(argument)
+        or pa.types.is_temporal(argument)
+        or pa.types.is_boolean(argument)
+        or pa.types.is_string(argument)
+        or pa.types.is_binary(argument)
+    )
+    return argument if ordered and not pa.types.is_interval(argument) else None
+
+
+def reduce_groups(by: Sequence[pa.Array], measures: Sequence[Measure]) -> ReducedGroups:
+    """Reduce rows to one for each distinct combination of what they are grouped by."""
+    names = [f"by-{number}" for number in range(len(by))]
+    columns = dict(zip(names, by, strict=True))
+    columns["row"] = pa.array(np.arange(len(by[0])))
+    wanted: list[tuple[str, str]] = [("row", "max")]
+    for number, measure in enumerate(measures):
+        name = f"over-{number}"
+        columns[name] = columns["row"] if measure.over is None else _carried(measure)
+        wanted.append((name, measure.function))
+        if _has_nan(measure):
+            columns[f"nan-{number}"] = pc.is_nan(measure.over)
+            wanted.append((f"nan-{number}", "any"))
+    table = pa.table(columns).group_by(names, use_threads=False).aggregate(wanted)
+    found = {name: table.column(name).combine_chunks() for name in table.column_names}
+    return ReducedGroups(
+        tuple(found[name] for name in names),
+        found["row_max"],
+        tuple(
+            _restored(measure, found[f"over-{n}_{measure.function}"], found.get(f"nan-{n}_any"))
+            for n, measure in enumerate(measures)
+        ),
+    )
+
+
+def merge_function(function: str) -> str:
+    """What makes one total of several: counts are summed, all else is its own."""
+    return "sum" if function == "count" else function
+
+
+def _sum_type(argument: pa.DataType) -> pa.DataType | None:
+    if pa.types.is_integer(argument):
+        return pa.int64()
+    if pa.types.is_floating(argument):
+        return pa.float64()
+    if pa.types.is_decimal128(argument):
+        return pa.decimal128(min(argument.precision + 10, _MOST_DIGITS), argument.scale)
+    return argument if pa.types.is_duration(argument) else None
+
+
+def _carried(measure: Measure) -> pa.Array:
+    """The values in a type that Arrow can reduce, after sums were seen to stay within bounds."""
+    values: pa.Array = measure.over
+    if pa.types.is_duration(values.type):
+        values = values.cast(pa.int64())
+    if measure.function == "sum":
+        _refuse_overflow(values)
+    return values
+
+
+def _restored(measure: Measure, values: pa.Array, nan: pa.Array | None) -> pa.Array:
+    if nan is not None:
+        values = pc.if_else(nan, pa.scalar(_NOT_A_NUMBER, values.type), values)
+    if values.type == measure.type:
+        return values
+    try:
+        return values.cast(measure.type)
+    except pa.ArrowInvalid as error:
+        raise TotalOverflowError(f"a sum has more digits than {measure.type} holds") from error
+
+
+def _has_nan(measure: Measure) -> bool:
+    """Whether a maximum has to look out for NaN, which Arrow passes over."""
+    over = measure.over
+    if measure.function != "max" or over is None or not pa.types.is_floating(over.type):
+        return False
+    return bool(pc.any(pc.is_nan(over)).as_py())
+
+
+def _refuse_overflow(values: pa.Array) -> None:
+    """Arrow's sums go round without a word; so large ones are looked at before."""
+    if pa.types.is_floating(values.type):
+        return
+    bounds = pc.min_max(values).as_py()
+    if bounds["min"] is None:
+        return
+    largest = max(abs(bounds["min"]), abs(bounds["max"])) * len(values)
+    limit = Decimal(10) ** (_MOST_DIGITS - values.type.scale) if isinstance(largest, Decimal) else 2**63
+    if largest >= limit:
+        raise TotalOverflowError(f"a sum over values up to {bounds['max']} may not fit {values.type}")

@@ -1,0 +1,42 @@
+"""Rows that are made of what a store has kept, for windows that go out when they are complete."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.aggregate.windows import Numbers, window_columns
+from streamapp_runtime.operators.operations import Totals
+from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.rows.task_slices import rows_without_origin
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOutput:
+    """What an aggregate keeps beside its totals so that it can put them out later: the columns of its key."""
+
+    operation: Totals
+    given: pa.Schema
+    labels: tuple[int, ...]  # positions of the key's columns; none where totals go out with the rows
+
+    @property
+    def fields(self) -> list[pa.Field]:
+        """How the key's columns are kept."""
+        return [pa.field(f"key-{n}", self.given.field(p).type) for n, p in enumerate(self.labels)]
+
+    def rows(
+        self, task: int, keys: pa.Array, spans: tuple[Numbers, Numbers], kept: Sequence[pa.Array]
+    ) -> Slice:
+        """A row for each window, its time the last moment of it; `kept` are key columns, then totals."""
+        starts, ends = spans
+        own = [pa.nulls(len(keys), field.type) for field in self.given]
+        for position, column in zip(self.labels, kept, strict=False):
+            own[position] = column
+        columns = (*own, *window_columns(starts, ends), *kept[len(self.labels) :])
+        return rows_without_origin(task, keys, pa.array(ends - 1), columns).choose(self.operation.chosen)
+
+
+def window_output(operation: Totals, given: pa.Schema) -> WindowOutput:
+    """What is needed for an operation over rows with these columns."""
+    labels = operation.key if operation.window is not None and operation.emit == "onWatermark" else ()
+    return WindowOutput(operation, given, labels)

@@ -1,0 +1,40 @@
+"""What compiling one operator may look at beside its own entry and its sources."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from streamapp.plan.partition_plan import Plan
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.column_list import Column
+
+
+@dataclass(frozen=True, slots=True)
+class CompileContext:
+    """The app, its plan, Spark, and the columns of tables as far as they are known."""
+
+    spark: SparkSession
+    app: StreamApp
+    plan: Plan
+    table_columns: Mapping[str, tuple[Column, ...]]
+
+    def stream(self, name: str) -> Stream:
+        """A declared stream."""
+        return next(stream for stream in self.app.spec.streams if stream.name == name)
+
+    def table(self, name: str) -> Table:
+        """A declared table."""
+        return next(table for table in self.app.spec.tables if table.name == name)
+
+    def partitions(self, stream: str) -> int | None:
+        """The planned count of a stream."""
+        planned = self.plan.streams.get(stream)
+        return planned.partitions if planned else None
+
+    def system_of(self, stream: str) -> str:
+        """Where a stream lives; the app's first system is that of the streams it makes."""
+        planned = self.plan.streams.get(stream)
+        return (planned.system if planned else "") or self.app.spec.systems[0].name

@@ -1,0 +1,118 @@
+"""The parts that operators are compiled to, before they are given tags, registers and layers."""
+
+from dataclasses import dataclass, field, replace
+
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.predicate import Predicate
+from streamapp_runtime.expressions.template import Template, all_columns
+from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.operations import FilterRows, Operation, SelectColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """What makes many rows of one: an array of which each element becomes a row.
+
+    Its values follow the source's columns: the element's place where it is asked for, then the element, or
+    these fields of it.
+    """
+
+    array: Template
+    type: str
+    places: bool
+    fields: tuple[str, ...]
+    outer: bool  # an array that is empty or null gives one row of nulls
+
+    @property
+    def values(self) -> int:
+        """How many values each row gets."""
+        return self.places + (len(self.fields) or 1)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlPart:
+    """Spark SQL over its sources: keep the rows where `where` holds, then compute columns and key.
+
+    `outputs` has a position for each column of the source; `delete` makes tombstones of rows. `judgeable` is
+    `where` as a Python worker can judge it, if it can.
+    """
+
+    outputs: tuple[Template, ...]
+    where: Template | None = None
+    key: Template | None = None
+    tombstones_keep_key: bool = True
+    key_of_tombstone: Template | None = None  # over no column, for tombstones have none
+    delete: Template | None = None
+    generator: Generator | None = None
+    judgeable: Predicate | None = None
+
+    @property
+    def in_python(self) -> SelectColumns | FilterRows | None:
+        """The same for a Python worker; None where only Spark SQL can do it."""
+        if self.key or self.delete or self.generator or not all_columns(self.outputs):
+            return None
+        chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
+        if self.where is None:
+            return SelectColumns(chosen)
+        keeps_all = chosen == tuple(range(len(chosen)))
+        return FilterRows(self.judgeable) if self.judgeable is not None and keeps_all else None
+
+    @property
+    def reads_batch_time(self) -> bool:
+        """Whether any of it asks what time it is."""
+        texts = (*self.outputs, self.where, self.key, self.delete, self.generator and self.generator.array)
+        return any(text.reads_batch_time for text in texts if text)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One part: its name is the operator's, with a word behind it where an operator has several."""
+
+    name: str
+    operator: str
+    sources: tuple[str, ...]  # names of pieces, in order
+    work: SqlPart | Operation
+    columns: tuple[Column, ...]  # of what it puts out
+    filters: tuple[str, ...] = ()  # the pieces that it has become one with
+
+
+@dataclass(frozen=True, slots=True)
+class RowFlow:
+    """Rows as an operator hands them on: from which piece, with which columns and key."""
+
+    piece: str
+    columns: tuple[Column, ...]
+    key: RowKey
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledOperator:
+    """What became of one operator: its pieces, and its rows where it has any."""
+
+    pieces: tuple[Piece, ...]
+    flow: RowFlow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PieceChain:
+    """Pieces in a row, each reading the one before."""
+
+    operator: str
+    flow: RowFlow
+    pieces: tuple[Piece, ...] = field(default=())
+
+    def then(
+        self, suffix: str, work: SqlPart | Operation, columns: tuple[Column, ...], key: RowKey
+    ) -> "PieceChain":
+        """Add a piece that reads the last one; a choice of all columns in their order is left out."""
+        name = f"{self.operator}/{suffix}" if suffix else self.operator
+        piece = Piece(name, self.operator, (self.flow.piece,), work, columns)
+        return replace(self, flow=RowFlow(name, columns, key), pieces=(*self.pieces, piece))
+
+    def done(self) -> CompiledOperator:
+        """The operator, with rows."""
+        return CompiledOperator(self.pieces, self.flow)
+
+    def ended(self) -> CompiledOperator:
+        """The operator, of which nothing is read."""
+        return CompiledOperator(self.pieces)

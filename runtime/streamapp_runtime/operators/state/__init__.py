@@ -1,0 +1,5 @@
+"""What an executor sees of its lane.
+
+Stores as typed rows, the changelog of a batch, the event clock, look-ups in remote tables. Imports rows and
+stores; no room of a kind.
+"""

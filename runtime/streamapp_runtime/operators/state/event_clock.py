@@ -1,0 +1,59 @@
+"""What the tasks of a lane have reached in event time, at the start of a batch and at its end.
+
+By the start it is judged which rows are late, by the end which windows are complete: within a batch the
+order of records decides nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from streamapp.control.control_message import ENDED
+from streamapp_runtime.program.watermark_reach import WatermarkReach
+
+Watermarks = Mapping[str, int | None]
+"""The watermark of each stream that a task reads; None where there is none yet."""
+
+
+@dataclass(slots=True)
+class EventClock:
+    """The watermarks of operators, by task. Where an app has no event time there are none."""
+
+    reaches: Mapping[str, WatermarkReach] = field(default_factory=dict)  # by operator
+    start: Sequence[Watermarks] = ()  # by task
+    end: list[Watermarks] = field(default_factory=list)
+    reopens: bool = False  # whether streams that end go on in another turn
+    closed: Sequence[Mapping[str, int]] = ()  # by task and operator: what was reached in earlier turns
+    short: dict[int, Watermarks] = field(default_factory=dict)  # by task: at the end, but for ends
+
+    def at_start(self, task: int, operator: str) -> int | None:
+        """What comes before this is late."""
+        return self._reached(task, operator, self.start)
+
+    def at_end(self, task: int, operator: str) -> int | None:
+        """Everything before this has come."""
+        return self._reached(task, operator, self.end)
+
+    def _reached(self, task: int, operator: str, watermarks: Sequence[Watermarks]) -> int | None:
+        if operator not in self.reaches:
+            return None
+        found = self.reaches[operator].watermark(watermarks[task])
+        before = self.closed[task].get(operator) if self.closed else None
+        return max((at for at in (found, before) if at is not None), default=None)
+
+    def is_timed(self, operator: str) -> bool:
+        """Whether anything that reaches the operator has event times."""
+        return operator in self.reaches and self.reaches[operator].timed
+
+    def past(self, task: int, operator: str) -> int | None:
+        """State of before this is never asked for again.
+
+        That a stream has ended closes all windows. Where it goes on in another turn those are kept for its
+        rows that the watermark had not passed.
+        """
+        reached = self.at_end(task, operator)
+        if not self.reopens or reached != ENDED:
+            return reached
+        before = self.at_start(task, operator)
+        short = self.reaches[operator].watermark(self.short.get(task, {}))
+        known = [at for at in (before, short) if at is not None and at != ENDED]
+        return before if before == ENDED else max(known, default=None)

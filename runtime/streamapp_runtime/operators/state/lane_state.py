@@ -1,0 +1,112 @@
+"""What operations see of one lane: its stores, what they write to them, and what they count."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
+from streamapp_runtime.operators.state.event_clock import EventClock
+from streamapp_runtime.operators.state.lookup_result import LookupResult
+from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.stores.store import Store
+
+OpenStore = Callable[[int, str], Store]
+"""The store of a task, by its index in the lane's order, and of a table's or an operator's name."""
+
+FillStore = Callable[[int, str, pa.Array, pa.Array], None]
+"""Takes keys and values of a task's side inputs; a null value deletes."""
+
+
+LATE_ROWS_COUNTER = "lateRows"
+"""What late rows are counted as."""
+
+
+class RemoteLookup(Protocol):
+    """A table that is kept elsewhere."""
+
+    def find(self, keys: pa.Array, count: Callable[[str, int], None]) -> LookupResult:
+        """The rows of distinct keys; `count` hears what is worth counting."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateRowBatch:
+    """Rows that an operator left out, and the watermark that they came behind."""
+
+    operator: str
+    rows: Slice
+    columns: pa.Schema
+    watermark: int
+
+
+class LaneState:
+    """One lane's state during one batch."""
+
+    def __init__(
+        self,
+        open_store: OpenStore,
+        schemas: Mapping[str, pa.Schema],
+        *,
+        tasks: int,
+        time_ms: int,
+        remotes: Mapping[str, RemoteLookup] | None = None,
+        fill: FillStore | None = None,
+        filled: Collection[str] = (),
+        clock: EventClock | None = None,
+    ) -> None:
+        self._open = open_store
+        self._remotes = remotes or {}
+        self._fill = fill or self._put
+        self._filled = filled  # the tables that side inputs fill
+        self.schemas = schemas  # of tables, by name
+        self.tasks: Sequence[int] = range(tasks)  # those that can work in this batch
+        self.time_ms = time_ms  # what the batch takes for now
+        self.clock = clock or EventClock()
+        self.changes = ChangelogBuffer()
+        self.late: list[LateRowBatch] = []
+        self.touched: dict[tuple[int, str], list[pa.Array]] = {}  # closed windows that late rows changed
+        self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator
+
+    def store(self, task: int, name: str) -> Store:
+        """A task's part of a table, or of an operator's own state."""
+        return self._open(task, name)
+
+    def ask(self, name: str, keys: pa.Array) -> LookupResult:
+        """The rows of distinct keys in a remote table."""
+        return self._remotes[name].find(keys, partial(self._count_of, name))
+
+    def fill(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        """Take rows into a table that side inputs fill: it says by itself what it contains."""
+        if len(keys):
+            self._fill(task, name, keys, values)
+
+    def write(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        """Write to a store and to its changelog. A null value deletes."""
+        if name in self._filled:
+            raise PermissionError(f'table "{name}" is filled by its side inputs, and by nobody else')
+        if len(keys):
+            self.store(task, name).put(keys, values)
+            self.log(name, task, keys, values)
+
+    def log(self, name: str, task: int, keys: pa.Array, values: pa.Array) -> None:
+        """Collect changelog entries. Of a key that a batch writes several times the last one counts."""
+        self.changes.add(task, name, keys, values)
+
+    def _put(self, task: int, name: str, keys: pa.Array, values: pa.Array) -> None:
+        self.store(task, name).put(keys, values)
+
+    def count(self, counter: str, name: str, number: int) -> None:
+        """Add to a counter, such as the null keys that a table was sent."""
+        if number:
+            self.counted[counter, name] += number
+
+    def _count_of(self, name: str, counter: str, number: int) -> None:
+        self.count(counter, name, number)
+
+    def leave_out(self, late: LateRowBatch) -> None:
+        """Count rows that came too late, and keep them for whoever wants them."""
+        self.count(LATE_ROWS_COUNTER, late.operator, len(late.rows))
+        self.late.append(late)

@@ -1,0 +1,122 @@
+"""Operators on single rows: filter, map, flatMap, merge."""
+
+from pyspark.sql import SparkSession
+
+from streamapp.spec.resource.operators import Filter, FlatMap, Map, Merge
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.condition_predicate import predicate_of
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
+from streamapp_runtime.expressions.template import Template, column_templates
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.piece import (
+    CompiledOperator,
+    Piece,
+    PieceChain,
+    RowFlow,
+    SqlPart,
+)
+from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.operations import PythonMap
+
+
+def compile_filter(body: Filter, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Keep the rows for which a condition holds; tombstones pass."""
+    scope = ColumnScope((ScopeSide("", flow.columns),))
+    with refusals_within("where"):
+        where = condition(world.spark, body.where, scope)
+    predicate = predicate_of(world.spark, body.where, scope)
+    part = SqlPart(column_templates(len(flow.columns)), where=where, judgeable=predicate)
+    return PieceChain(name, flow).then("", part, flow.columns, flow.key).done()
+
+
+def compile_map(body: Map | FlatMap, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Make other columns, and another key where one is given."""
+    scope = ColumnScope((ScopeSide("", flow.columns),))
+    if body.python is not None:
+        made = _declared(body.columns)
+        each = isinstance(body, Map)
+        chain = PieceChain(name, flow).then("", PythonMap(body.python, each), made, _after_python(flow, each))
+        if body.key is None:
+            return chain.done()
+        key, known = rekey(world.spark, body.key, chain.flow)
+        part = SqlPart(column_templates(len(made)), key=key, tombstones_keep_key=False)
+        return chain.then("key", part, made, known).done()
+    with refusals_within("select"):
+        read = select if isinstance(body, Map) else select_with_generator
+        chosen = read(world.spark, body.select or "*", scope)
+    known = flow.key.renamed(chosen.kept(flow.columns))
+    part = SqlPart(chosen.outputs, generator=chosen.generator)
+    if body.key is not None:
+        after = RowFlow("", chosen.columns, known)
+        key, known = rekey(world.spark, body.key, after)
+        part = SqlPart(
+            chosen.outputs,
+            key=substituted(key, chosen.outputs),
+            tombstones_keep_key=after.key.is_column(known.column),
+            generator=chosen.generator,
+        )
+    return PieceChain(name, flow).then("", part, chosen.columns, known).done()
+
+
+def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...]) -> CompiledOperator:
+    """Take the rows of several sources as one; their columns have to be the same, in any order."""
+    first = flows[0]
+    shape = {c.name.lower(): c.type for c in first.columns}
+    pieces: list[Piece] = []
+    sources: list[str] = []
+    for number, flow in enumerate(flows):
+        if {c.name.lower(): c.type for c in flow.columns} != shape:
+            raise CompileRefusedError(
+                f"the sources have different columns: {_told(first.columns)} and {_told(flow.columns)}",
+                "from",
+            )
+        place = {c.name.lower(): position for position, c in enumerate(flow.columns)}
+        order = tuple(place[c.name.lower()] for c in first.columns)
+        if order == tuple(range(len(order))):
+            sources.append(flow.piece)
+            continue
+        ordered = SqlPart(tuple(Template((position,)) for position in order))
+        pieces.append(Piece(f"{name}/from-{number}", name, (flow.piece,), ordered, first.columns))
+        sources.append(pieces[-1].name)
+    keys = {flow.key for flow in flows}
+    known = first.key if len(keys) == 1 else RowKey(None, None, all(flow.key.together for flow in flows))
+    merged = Piece(name, name, tuple(sources), SqlPart(column_templates(len(first.columns))), first.columns)
+    return CompiledOperator((*pieces, merged), RowFlow(name, first.columns, known))
+
+
+def rekey(spark: SparkSession, text: str, flow: RowFlow) -> tuple[Template, RowKey]:
+    """A new key over a flow's columns, and what is then known of it."""
+    with refusals_within("key"):
+        key, _ = expression(spark, text, ColumnScope((ScopeSide("", flow.columns),)))
+    return key, flow.key.changed(None if key.column is None else flow.columns[key.column].name)
+
+
+def substituted(text: Template, over: tuple[Template, ...]) -> Template:
+    """An expression over what other expressions make."""
+    pieces: list[str | int] = []
+    for piece in text.pieces:
+        if isinstance(piece, int) and piece >= 0:
+            inner = over[piece]
+            pieces += inner.pieces if inner.column is not None else ("(", *inner.pieces, ")")
+        else:
+            pieces.append(piece)
+    return Template(tuple(pieces))
+
+
+def _declared(text: str | None) -> tuple[Column, ...]:
+    with refusals_within("columns"):
+        return canonical(parse_columns(text)) if text else ()
+
+
+def _after_python(flow: RowFlow, each: bool) -> RowKey:
+    """Nobody knows what a function does to columns; where it gives a row for each, that row keeps its key."""
+    return RowKey(None, None, each and flow.key.together)
+
+
+def _told(given: tuple[Column, ...]) -> str:
+    return "(" + ", ".join(f"{c.name} {c.type}" for c in given) + ")"

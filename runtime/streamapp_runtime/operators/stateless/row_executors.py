@@ -1,0 +1,26 @@
+"""Rows kept or dropped by what stands in them."""
+
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from streamapp_runtime.operators.operation_executor import StatelessExecutor
+from streamapp_runtime.operators.operations import FilterRows
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.rows.slice import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRowsExecutor(StatelessExecutor):
+    """Runs Keep. A tombstone is not judged and passes."""
+
+    operation: FilterRows
+
+    def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
+        """The rows for which the condition is true."""
+        (rows,) = slices
+        kept = evaluate_predicate(self.operation.where, rows.columns, len(rows))
+        if rows.tombstone.true_count:
+            kept = pc.or_(kept, rows.tombstone)
+        return rows if kept.true_count == len(rows) else rows.filter(kept)

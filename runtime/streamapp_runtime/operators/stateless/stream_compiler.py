@@ -1,0 +1,121 @@
+"""Where rows come from and go to: inputs, intermediate streams, outputs."""
+
+from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
+from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.piece import (
+    CompiledOperator,
+    Piece,
+    PieceChain,
+    RowFlow,
+    SqlPart,
+)
+from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.operations import Read, StreamRole, Write
+from streamapp_runtime.operators.stateless.row_compiler import rekey
+
+ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRING")}
+"""Formats whose records are one value each."""
+
+
+def stream_columns(stream: Stream) -> tuple[Column, ...]:
+    """The columns of a declared stream; empty where nothing says them."""
+    if stream.columns is not None:
+        found = canonical(parse_columns(stream.columns))
+        wanted = ONE_VALUE.get(stream.format)
+        if wanted and [c.type for c in found] != [wanted.type]:
+            raise CompileRefusedError(
+                f'format "{stream.format}" has one column of type {wanted.type}', "columns"
+            )
+        return found
+    return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
+
+
+def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> CompiledOperator:
+    """Read a stream that exists outside the app, for operators or into a table."""
+    found = stream_columns(stream)
+    if not found:
+        raise CompileRefusedError(
+            f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
+        )
+    event_time = stream.event_time.column if stream.event_time else None
+    topic = stream.topic or stream.name
+    role = StreamRole.INPUT if table is None else StreamRole.SIDE_INPUT
+    read = Read(
+        stream=stream.name,
+        system=stream.system,
+        topic=topic,
+        role=role,
+        format=stream.format,
+        columns=found,
+        key=stream.key,
+        event_time=event_time,
+        table=table,
+        control=stream.control,
+        versions=versions,
+    )
+    piece = Piece(read.name, stream.name, (), read, found)
+    return CompiledOperator((piece,), RowFlow(read.name, found, RowKey(stream.key, stream.key)))
+
+
+def compile_partition_by(
+    body: PartitionBy, name: str, flow: RowFlow, world: CompileContext
+) -> CompiledOperator:
+    """Write rows under a new key to the stream that the operator makes, and read it."""
+    key, known = rekey(world.spark, body.key, flow)
+    # Computed even where the record's key should be the same column: what producers wrote may differ.
+    part = SqlPart(
+        column_templates(len(flow.columns)), key=key, tombstones_keep_key=flow.key.is_column(known.column)
+    )
+    chain = PieceChain(name, flow).then("key", part, flow.columns, known)
+    return _through(chain, StreamRole.INTERMEDIATE, RowKey(known.column, known.column), world)
+
+
+def compile_broadcast(_: Broadcast, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Write rows to the stream that the operator makes, which every task reads whole."""
+    return _through(PieceChain(name, flow), StreamRole.BROADCAST, flow.key, world)
+
+
+def compile_send_to(body: SendTo, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Write rows to an output stream, under its key column where it has one."""
+    stream = world.stream(body.stream)
+    with refusals_within("stream"):
+        wanted = stream_columns(stream) or flow.columns
+        if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
+            wanted = (Column(flow.columns[0].name, wanted[0].type),)
+        outputs = fit_columns(world.spark, flow.columns, wanted, f'stream "{stream.name}"')
+        key = _key_column(stream, wanted, flow)
+    chain = PieceChain(name, flow)
+    if key is not None or not all_columns(outputs) or wanted != flow.columns:
+        kept = key is None or flow.key.is_column(stream.key)
+        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=kept), wanted, flow.key)
+    write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
+    return chain.then("", write, (), flow.key).ended()
+
+
+def _key_column(stream: Stream, wanted: tuple[Column, ...], flow: RowFlow) -> Template | None:
+    """The key to write under; none where the rows have it already."""
+    if stream.key is None or flow.key.is_column(stream.key):
+        return None
+    places = {c.name.lower(): p for p, c in enumerate(flow.columns)}
+    if stream.key.lower() not in places:
+        raise CompileRefusedError(
+            f'stream "{stream.name}" has key "{stream.key}", and the rows sent have no such column'
+        )
+    return column_template(places[stream.key.lower()])
+
+
+def _through(chain: PieceChain, role: StreamRole, key: RowKey, world: CompileContext) -> CompiledOperator:
+    name = world.app.intermediate_stream(chain.operator)
+    system, carried = world.system_of(name), chain.flow.columns
+    write = Write(name, system, name, role, "json", world.partitions(name))
+    read = Read(name, system, name, role, "json", carried)
+    written = chain.then("write", write, (), key)
+    back = Piece(chain.operator, chain.operator, (), read, carried)
+    return CompiledOperator((*written.pieces, back), RowFlow(back.name, carried, key))

@@ -1,0 +1,97 @@
+"""What side inputs fill tables with: records as they are, or keys and values that are made of them."""
+
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.tables import SideInput, Table
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.select_list import SelectList, select
+from streamapp_runtime.expressions.template import Template, all_columns, column_templates
+from streamapp_runtime.operators import operations as ops
+from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
+from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.stateless.row_compiler import substituted
+from streamapp_runtime.program.sql_steps import RECORD_KEY
+
+FILL_PREFIX = "fill-"
+"""What the parts that fill a table are called, with the number of the side input."""
+
+
+def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tuple[Column, ...]:
+    """The columns that a table has from its first side input, where it declares none."""
+    first = table.side_inputs[0]
+    if first.python is not None:
+        raise CompileRefusedError(
+            "missing; nothing says which columns the Python function returns", "columns"
+        )
+    return _selected(first, 0, flow, world).columns
+
+
+def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Fill a table with a stream's records."""
+    side = table.side_inputs[number]
+    wanted = world.table_columns[table.name]
+    chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
+    outputs = column_templates(len(wanted))
+    if side.python is not None:
+        made = ops.PythonMap(side.python, each=False, keyed=True)
+        chain = chain.then("rows", made, wanted, RowKey(None, None))
+    else:
+        outputs = _outputs(table, number, flow, world)
+        if side.key is not None or not all_columns(outputs):
+            with refusals_within(f"sideInputs[{number}].key"):
+                part = _keyed(SqlPart(outputs), table, side, flow, world)
+            chain = chain.then("row", part, wanted, flow.key)
+            outputs = column_templates(len(wanted))
+    chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
+    fill = ops.FillTable(table.name, side.stream, side.bootstrap, chosen)
+    return chain.then("", fill, (), chain.flow.key).ended()
+
+
+def _outputs(table: Table, number: int, flow: RowFlow, world: CompileContext) -> tuple[Template, ...]:
+    """The expressions that make the table's columns of the stream's."""
+    chosen = _selected(table.side_inputs[number], number, flow, world)
+    where = "stream" if table.side_inputs[number].value is None else "value"
+    with refusals_within(f"sideInputs[{number}].{where}"):
+        outputs = fit_columns(
+            world.spark, chosen.columns, world.table_columns[table.name], f'table "{table.name}"'
+        )
+    return tuple(substituted(output, chosen.outputs) for output in outputs)
+
+
+def _selected(side: SideInput, number: int, flow: RowFlow, world: CompileContext) -> SelectList:
+    if side.value is None:
+        return SelectList(flow.columns, column_templates(len(flow.columns)))
+    with refusals_within(f"sideInputs[{number}].value"):
+        return select(world.spark, side.value, ColumnScope((ScopeSide("", flow.columns),)))
+
+
+def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: CompileContext) -> SqlPart:
+    """The part with the key that the side input says; as it is where that is the record's."""
+    if side.key is None:
+        return part
+    key, _ = expression(world.spark, side.key, ColumnScope((ScopeSide("", flow.columns),)))
+    name = None if key.column is None else flow.columns[key.column].name
+    whole = table.broadcast or world.app.spec.grouper == "single" or world.partitions(side.stream) == 1
+    if not whole and not flow.key.changed(name).together:
+        raise CompileRefusedError(
+            f'stream "{side.stream}" is partitioned by another key, so that a row would lie in another task '
+            "than the rows that look for it; write the stream under this key, or make the table broadcast",
+            reason=Reason.INVALID_GRAPH,
+        )
+    kept = flow.key.is_column(name)
+    return SqlPart(part.outputs, key=key, tombstones_keep_key=kept, key_of_tombstone=_of_tombstone(key, flow))
+
+
+def _of_tombstone(key: Template, flow: RowFlow) -> Template | None:
+    """The key by the record's own key alone: a record without a value has nothing else."""
+    own = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
+    if list(key.columns) != own or key.column is not None:
+        return None
+    kind = flow.columns[own[0]].type
+    text = f"CAST(TRY_CAST(CAST({RECORD_KEY} AS STRING) AS {kind}) AS {kind})"
+    return Template(tuple(text if piece == own[0] else piece for piece in key.pieces))

@@ -1,0 +1,107 @@
+"""Operators on tables: joinTable and sendToTable."""
+
+from dataclasses import dataclass
+
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operators import JoinTable, SendToTable
+from streamapp.spec.resource.tables import Table
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.select_list import condition, select
+from streamapp_runtime.expressions.template import Template, all_columns, column_templates
+from streamapp_runtime.operators import operations as ops
+from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.final_select import with_final_select
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
+from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
+
+
+def compile_join_table(body: JoinTable, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+    """Look up each row's key, then take what is wanted of row and table."""
+    table = world.table(body.table)
+    scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, world.table_columns[table.name])))
+    with refusals_within("select"):
+        chosen = select(world.spark, body.select or "*", scope)
+    with refusals_within("key"):
+        look_up = _key_to_look_up(body, table, flow, world)
+    key = flow.key.renamed(chosen.kept(flow.columns))
+    chain = PieceChain(name, flow)
+    outputs = chosen.outputs
+    if look_up.computed is not None:
+        computed = look_up.computed.inside("CAST(CAST(", " AS STRING) AS BINARY)")
+        part = SqlPart((*column_templates(len(flow.columns)), computed))
+        given = (*flow.columns, Column(f"{name}/key", "BINARY"))
+        chain = chain.then("look-up-key", part, given, flow.key)
+        before = len(flow.columns)  # the table's columns now come one place later
+        outputs = tuple(_shifted(output, before) for output in outputs)
+        scope = ColumnScope((ScopeSide("", given), scope.sides[1]))
+
+    def operation(positions: tuple[int, ...]) -> ops.LookUp | ops.LookUpRemote:
+        keeps = body.type == "left"
+        place = len(flow.columns) if look_up.computed is not None else None
+        kind = ops.LookUp if table.remote is None else ops.LookUpRemote
+        return kind(table.name, keeps, place, positions)
+
+    return with_final_select(chain, operation, scope.columns, chosen.columns, outputs, key).done()
+
+
+def compile_send_to_table(
+    body: SendToTable, name: str, flow: RowFlow, world: CompileContext
+) -> CompiledOperator:
+    """Write rows under their keys, or delete what they name."""
+    wanted = world.table_columns[body.table]
+    with refusals_within("table"):
+        outputs = fit_columns(world.spark, flow.columns, wanted, f'table "{body.table}"')
+        flow.key.demand_together(f'table "{body.table}"')
+    chain = PieceChain(name, flow)
+    if body.delete_where is not None or not all_columns(outputs):
+        delete = None
+        if body.delete_where is not None:
+            with refusals_within("deleteWhere"):
+                delete = condition(
+                    world.spark, body.delete_where, ColumnScope((ScopeSide("", flow.columns),))
+                )
+        chain = chain.then("row", SqlPart(outputs, delete=delete), wanted, flow.key)
+        outputs = column_templates(len(wanted))
+    sent = ops.WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
+    return chain.then("", sent, (), flow.key).ended()
+
+
+@dataclass(frozen=True, slots=True)
+class _LookUpKey:
+    """The key to compute; none where it is the row's own."""
+
+    computed: Template | None
+
+
+def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: CompileContext) -> _LookUpKey:
+    local = table.remote is None and not table.broadcast
+    if body.key is None:
+        if local:
+            flow.key.demand_together(f'local table "{table.name}"')
+        return _LookUpKey(None)
+    key, _ = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
+    name = None if key.column is None else flow.columns[key.column].name
+    if flow.key.is_column(name) and (flow.key.together or not local):
+        return _LookUpKey(None)
+    if local and not flow.key.places(name):
+        raise CompileRefusedError(
+            f'table "{table.name}" is local: each task has the keys that rows were partitioned by, '
+            f"which is {_told(flow.key)}; {REPARTITION_HINT}",
+            reason=Reason.INVALID_GRAPH,
+        )
+    return _LookUpKey(key)
+
+
+def _told(key: RowKey) -> str:
+    return f'"{key.placed_by}"' if key.placed_by else "no known column"
+
+
+def _shifted(output: Template, after: int) -> Template:
+    return Template(
+        tuple(p + 1 if isinstance(p, int) and p >= after else p for p in output.pieces),
+    )

@@ -1,0 +1,108 @@
+"""A user's stateful class.
+
+    class Sessions:
+        state_columns = pa.schema([("seen", pa.int64())])    # of a table of its own, where it wants one
+
+        def open(self, context): ...                         # once in each worker
+        def process(self, batch, state, out): ...            # for each task that has rows
+        def close(self): ...
+
+`open` and `close` may be left out. `batch` is a RecordBatch with the columns of the source and `__key`,
+`__time` and `__tombstone`. `state` holds the task's tables: those of the operator by name, its own as
+`state.own`. `out(batch)` puts rows out, as often as wanted; `made_of` says what key and time they have. One
+instance serves all tasks of a worker, so what has to be remembered belongs into `state`, never into it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.operations import ProcessRows
+from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.state.typed_rows import TypedRows
+from streamapp_runtime.operators.user_code.loader import UserCodeError, load_user_code, user_code_guard
+from streamapp_runtime.operators.user_code.process_tables import RemoteView, TableView, TaskState
+from streamapp_runtime.operators.user_code.user_batch import user_rows, with_key_and_time
+from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessContext:
+    """What a class may know when it is opened."""
+
+    operator: str
+    tables: Mapping[str, pa.Schema]
+
+
+class ProcessExecutor:
+    """Runs Process. The class is loaded at once, and opened when the first rows come."""
+
+    def __init__(self, operation: ProcessRows, given: pa.Schema, made: pa.Schema) -> None:
+        self._operation = operation
+        self._given = given
+        self._made = made
+        kind = load_user_code(operation.python)
+        self._own = state_columns_of(kind, operation.python)
+        with user_code_guard(operation.python, "cannot be made"):
+            self._instance: Any = kind()
+        self._opened = False
+
+    def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
+        """What the class puts out for the rows."""
+        (rows,) = slices
+        if not self._opened:
+            self._call("open", ProcessContext(self._operation.state, self._tables(state)))
+            self._opened = True
+        return concat_slices(
+            [made for task, part in slices_by_task(rows) for made in self._of_task(part, task, state)]
+        )
+
+    def settle(self, state: LaneState) -> Slice | None:
+        """Nothing is due."""
+        return None
+
+    def close(self) -> None:
+        """Let the class close what it opened."""
+        if self._opened:
+            self._opened = False
+            self._call("close")
+
+    def _of_task(self, rows: Slice, task: int, state: LaneState) -> list[Slice]:
+        out: list[Slice] = []
+        python = self._operation.python
+
+        def put_out(batch: object) -> None:
+            out.append(user_rows(rows, batch, self._made, python).rows)
+
+        views: dict[str, TableView | RemoteView] = {
+            name: TableView(TypedRows(state, task, name, state.schemas[name]))
+            for name in self._operation.tables
+        }
+        for name in self._operation.remotes:
+            views[name] = RemoteView(state, name)
+        own = self._own and TableView(TypedRows(state, task, self._operation.state, self._own))
+        with user_code_guard(python, "failed in process"):
+            self._instance.process(with_key_and_time(rows, self._given), TaskState(views, own), put_out)
+        return out
+
+    def _tables(self, state: LaneState) -> dict[str, pa.Schema]:
+        names = (*self._operation.tables, *self._operation.remotes)
+        return {name: state.schemas[name] for name in names}
+
+    def _call(self, name: str, *arguments: object) -> None:
+        with user_code_guard(self._operation.python, f"failed in {name}"):
+            if hasattr(self._instance, name):
+                getattr(self._instance, name)(*arguments)
+
+
+def state_columns_of(kind: object, python: str) -> pa.Schema | None:
+    """The columns of a class's own table, None where it has none."""
+    found = getattr(kind, "state_columns", None)
+    if found is not None and not isinstance(found, pa.Schema):
+        raise UserCodeError(
+            python, f"has state_columns of type {type(found).__name__}", "they have to be a pyarrow.Schema"
+        )
+    return found

@@ -1,0 +1,118 @@
+"""Which streams' rows reach a place of the program, and how far behind their watermarks they come there.
+
+What is late at a place, and what is complete there, follows from the watermarks of these streams alone.
+Rows do not pass through a table: who fills it says nothing about the rows that look something up in it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamapp.control.control_message import EARLIEST, ENDED, NO_BOUND
+from streamapp.control.stream_watermark import lowest_watermark
+from streamapp_runtime.operators.operations import (
+    MADE_BY_APP,
+    JoinStreams,
+    Operation,
+    Read,
+    StreamRole,
+    Totals,
+    Write,
+)
+from streamapp_runtime.program.program import Program, PythonLayer
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkReach:
+    """The streams whose rows come to a place, each with the milliseconds that they may be behind there."""
+
+    holds: Mapping[str, int]
+    timed: bool = False  # whether any of the streams has event times
+
+    def watermark(self, of_streams: Mapping[str, int | None]) -> int | None:
+        """The watermark of the place, from those of the streams that a task reads.
+
+        Without event times in any of the streams only their end is a watermark.
+        """
+        found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
+        reached = lowest_watermark(found)
+        return reached if self.timed or reached == ENDED else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramReach:
+    """The same for the whole program."""
+
+    writes: Mapping[str, WatermarkReach]  # by stream that the app makes
+    states: Mapping[str, WatermarkReach]  # by operator with windows, or with rows that wait for others
+    timed: frozenset[str]  # the streams that have event times
+
+
+def program_reach(program: Program) -> ProgramReach:
+    """What reaches every place at which time matters."""
+    return _Walk(program).all()
+
+
+class _Walk:
+    def __init__(self, program: Program) -> None:
+        layers = [layer for layer in program.layers if isinstance(layer, PythonLayer)]
+        self.operations = {task.name: task.operation for layer in layers for task in layer.tasks}
+        self.sources: dict[str, list[str]] = {}
+        for edge in program.edges:
+            self.sources.setdefault(edge.consumer, []).append(edge.producer)
+        self.leaving: dict[str, dict[str, int]] = {}
+        self.writes = {
+            operation.stream: self._coming(name)
+            for name, operation in self.operations.items()
+            if isinstance(operation, Write) and operation.role in MADE_BY_APP
+        }
+        reads = [o for o in self.operations.values() if isinstance(o, Read) and o.role not in MADE_BY_APP]
+        self.timed = {read.stream for read in reads if read.event_time is not None or read.control}
+        for _ in self.writes:  # at least one more stream is known to be timed in each round that finds any
+            self.timed |= {stream for stream, holds in self.writes.items() if self.timed & holds.keys()}
+
+    def all(self) -> ProgramReach:
+        states = {
+            operation.state: self._reach(self._coming(name))
+            for name, operation in self.operations.items()
+            if isinstance(operation, Totals | JoinStreams)
+        }
+        writes = {stream: self._reach(holds) for stream, holds in self.writes.items()}
+        return ProgramReach(writes, states, frozenset(self.timed))
+
+    def _reach(self, holds: Mapping[str, int]) -> WatermarkReach:
+        return WatermarkReach(dict(sorted(holds.items())), bool(self.timed & holds.keys()))
+
+    def _coming(self, piece: str) -> dict[str, int]:
+        """What comes to a piece: of each stream the longest hold on any way."""
+        found: dict[str, int] = {}
+        for source in self.sources.get(piece, ()):
+            for stream, hold in self._leaving(source).items():
+                found[stream] = max(hold, found.get(stream, 0))
+        return found
+
+    def _leaving(self, piece: str) -> dict[str, int]:
+        if piece not in self.leaving:
+            operation = self.operations.get(piece)
+            if isinstance(operation, Read):
+                self.leaving[piece] = {} if operation.role is StreamRole.SIDE_INPUT else {operation.stream: 0}
+            else:
+                longer = holds_back(operation)
+                self.leaving[piece] = {s: hold + longer for s, hold in self._coming(piece).items()}
+        return self.leaving[piece]
+
+
+def holds_back(operation: Operation | None) -> int:
+    """How far behind the watermark an operation may put out rows that were not late when they came."""
+    match operation:
+        case Totals(window=window) if window is not None and window.kind == "session":
+            return 1  # a row at the very end of a session still belongs to it
+        case JoinStreams(type=kind, time="event", within_ms=within) if kind != "inner":
+            return within + max(within, 1)  # rows without a partner go out by buckets of that length
+        case _:
+            return 0
+
+
+def _held(watermark: int | None, by: int) -> int | None:
+    if watermark is None or watermark >= NO_BOUND:
+        return watermark
+    return max(watermark - by, EARLIEST)

@@ -1,9 +1,0 @@
-"""What is told when a remote table gives no answer."""
-
-
-class AwayError(Exception):
-    """A remote table stays away: the app ends, and may be started again."""
-
-
-class WaitingError(AwayError):
-    """A remote table stays away: its rows wait, and are tried again."""

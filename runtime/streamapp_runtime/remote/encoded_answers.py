@@ -1,0 +1,64 @@
+"""What a remote table's class gives, as the rows that tables keep: for every key its row, or null."""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.operators.user_code.declared_columns import to_declared_columns
+from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_batch import KEY
+from streamapp_runtime.rows.row_encoder import encode
+
+
+def encoded_answers(answer: object, keys: pa.BinaryArray, columns: pa.Schema, python: str) -> pa.BinaryArray:
+    """The row of each key that was asked for, encoded; null where there is none."""
+    if isinstance(answer, pa.RecordBatch):
+        return _of_batch(answer, keys, columns, python)
+    if not isinstance(answer, Sequence) or isinstance(answer, str | bytes):
+        raise UserCodeError(
+            python,
+            f"gave a {type(answer).__name__}",
+            "get_many gives a list with a mapping or None for each key, or a pyarrow.RecordBatch",
+        )
+    return _of_list(answer, keys, columns, python)
+
+
+def _of_list(
+    answer: Sequence[object], keys: pa.BinaryArray, columns: pa.Schema, python: str
+) -> pa.BinaryArray:
+    if len(answer) != len(keys):
+        raise UserCodeError(
+            python, f"gave {len(answer)} answers for {len(keys)} keys", "give one for each, in their order"
+        )
+    rows: list[Mapping[str, object]] = []
+    for row in answer:
+        if isinstance(row, Mapping):
+            rows.append(row)
+        elif row is not None:
+            raise UserCodeError(
+                python, f"gave a {type(row).__name__} for a key", "give a mapping of column names, or None"
+            )
+    try:
+        arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in columns]
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        raise UserCodeError(
+            python, f"gave values that do not fit the columns: {error}", "give them in the declared types"
+        ) from error
+    encoded = encode(pa.RecordBatch.from_arrays(arrays, schema=columns), columns)
+    present = iter(range(len(rows)))
+    places = pa.array([None if row is None else next(present) for row in answer], pa.int64())
+    return encoded.take(places)
+
+
+def _of_batch(
+    answer: pa.RecordBatch, keys: pa.BinaryArray, columns: pa.Schema, python: str
+) -> pa.BinaryArray:
+    found = to_declared_columns(answer, pa.schema([(KEY, pa.binary()), *columns]), python)
+    names = found.column(KEY)
+    known = pc.index_in(names, value_set=keys)
+    if known.null_count or len(pc.unique(names)) != len(names):
+        what = "twice" if not known.null_count else "that was not asked for"
+        raise UserCodeError(python, f"gave a row for a key {what}", f"give each key once in {KEY}")
+    encoded = encode(found.drop_columns([KEY]), columns)
+    return encoded.take(pc.index_in(keys, value_set=names))

@@ -1,0 +1,91 @@
+"""Asks a remote table: so many keys a call, each call bounded in time, one that failed tried again."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.user_code.loader import user_code_guard
+from streamapp_runtime.remote.encoded_answers import encoded_answers
+from streamapp_runtime.remote.rate_limit import RateLimit
+from streamapp_runtime.remote.remote_class import config_of, load_remote_class
+from streamapp_runtime.remote.remote_settings import RemoteSettings
+from streamapp_runtime.remote.timed_calls import TimedCalls
+
+MOST_KEYS = 10_000
+"""Keys of one call at most, so that a bound on its time means something."""
+LONGEST_BACKOFF_SECONDS = 10.0
+
+
+class RemoteSilentError(Exception):
+    """The remote table did not answer, however often it was asked."""
+
+
+class RemoteClient:
+    """One table's class, asked with patience. While it stays away it is asked once, not again and again."""
+
+    def __init__(
+        self,
+        settings: RemoteSettings,
+        clock: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._settings, self._columns, self._pause = settings, settings.schema, pause
+        self._kind = load_remote_class(settings.python)
+        self._rate = RateLimit(settings.rate_limit, clock)
+        self._calls = TimedCalls(self._made, self._closed)
+        self._away = False
+
+    def __call__(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        """The row of each key, encoded, null where there is none; NoAnswerError where nobody answers."""
+        parts = [self._patiently(part) for part in self._parts(keys)]
+        return pa.concat_arrays(parts) if parts else pa.array([], pa.binary())
+
+    def close(self) -> None:
+        """Let the object close what it opened."""
+        self._calls.let_go()
+
+    def _parts(self, keys: pa.BinaryArray) -> Iterator[pa.BinaryArray]:
+        most = min(MOST_KEYS, self._settings.rate_limit or MOST_KEYS)
+        for start in range(0, len(keys), most):
+            part = keys.slice(start, most)
+            if (seconds := self._rate.wait_for(len(part))) > 0:
+                self._pause(seconds)
+            yield part
+
+    def _patiently(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        attempts, backoff = 1 if self._away else self._settings.attempts, self._settings.backoff
+        for attempt in range(1, attempts + 1):
+            try:
+                answer = self._asked(keys)
+            except self._kind.unavailable as error:
+                if attempt == attempts:
+                    self._away = True
+                    raise RemoteSilentError(f"{type(error).__name__}: {error}") from error
+                self._pause(min(backoff, LONGEST_BACKOFF_SECONDS))
+                backoff *= 2
+            else:
+                self._away = False
+                return answer
+        raise AssertionError(attempts)
+
+    def _asked(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        try:
+            answer = self._calls.call(lambda instance: instance.get_many(keys), self._settings.timeout)
+        except self._kind.unavailable:
+            raise
+        except Exception as error:
+            with user_code_guard(self._settings.python, "failed"):
+                raise error from None
+        return encoded_answers(answer, keys, self._columns, self._settings.python)
+
+    def _made(self) -> Any:
+        instance = self._kind.made()
+        if hasattr(instance, "open"):
+            instance.open(config_of(self._settings))
+        return instance
+
+    def _closed(self, instance: Any) -> None:
+        if hasattr(instance, "close"):
+            instance.close()

@@ -1,0 +1,73 @@
+"""Cutting Arrow binary columns into pieces and reading numbers out of them, without a loop over rows."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from streamapp_runtime.rows.row_form import Bytes, Positions, RowFormError
+
+
+def spans(values: pa.BinaryArray) -> tuple[Bytes, Positions]:
+    """The bytes that a column without nulls lies in, and where each begins, with the last one's end."""
+    wide = pa.types.is_large_binary(values.type) or pa.types.is_large_string(values.type)
+    _, offsets, data = values.buffers()
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)[values.offset :][: len(values) + 1]
+    content = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+    return content, bounds.astype(np.int64)
+
+
+def binary_column(content: Bytes, bounds: Positions) -> pa.BinaryArray:
+    """A binary column over bytes that are there, not copied."""
+    if not len(bounds) - 1:
+        return pa.array([], pa.binary())
+    if bounds[-1] > np.iinfo(np.int32).max:
+        raise RowFormError("rows of more than 2 GiB in one batch; make the batch smaller")
+    offsets = pa.py_buffer(bounds.astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), len(bounds) - 1, [None, offsets, pa.py_buffer(content)])
+
+
+def cut(content: Bytes, starts: Positions, ends: Positions) -> pa.BinaryArray:
+    """The pieces from each start to its end, which follow each other, as a column."""
+    bounds = np.empty(2 * len(starts) + 1, np.int64)
+    bounds[0:-1:2], bounds[1::2] = starts, ends
+    bounds[-1] = ends[-1] if len(ends) else 0
+    return binary_column(content, bounds).take(pa.array(np.arange(0, 2 * len(starts), 2)))
+
+
+def numbers(content: Bytes, at: Positions, kind: npt.DTypeLike) -> npt.NDArray[np.generic]:
+    """The numbers of a type that stand at some places, on no boundary."""
+    dtype = np.dtype(kind)
+    if not len(at):
+        return np.empty(0, dtype)
+    everywhere = np.ndarray((len(content) - dtype.itemsize + 1,), dtype, content, strides=(1,))
+    return everywhere[at]
+
+
+def fixed_rows(matrix: Bytes) -> pa.BinaryArray:
+    """Each row of a matrix of bytes as a value."""
+    count, width = matrix.shape
+    bounds = np.arange(0, count * width + 1, width) if width else np.zeros(count + 1, np.int64)
+    return binary_column(matrix.reshape(-1), bounds)
+
+
+def fixed_matrix(column: pa.Array, width: int) -> Bytes:
+    """The values of a column of fixed width as rows of bytes, zero where null."""
+    if pa.types.is_boolean(column.type):
+        values: npt.NDArray[np.bool_] = column.fill_null(False).to_numpy(zero_copy_only=False)
+        return values.view(np.uint8).reshape(-1, 1)
+    if not width:
+        return np.empty((len(column), 0), np.uint8)
+    content = np.frombuffer(column.buffers()[1], np.uint8)
+    matrix = content[column.offset * width :][: len(column) * width].reshape(-1, width)
+    return np.where(null_mask(column)[:, None], np.uint8(0), matrix) if column.null_count else matrix
+
+
+def null_mask(column: pa.Array) -> npt.NDArray[np.bool_]:
+    """Where a column is null."""
+    nulls: npt.NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def validity(nulls: npt.NDArray[np.bool_] | None) -> pa.Buffer | None:
+    """The same as Arrow keeps it."""
+    return None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
