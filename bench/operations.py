@@ -21,8 +21,8 @@ from streamapp_runtime.operators.operations import (
 )
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 
 ROWS = 1_000_000
 CALL = 65_536  # rows that Spark hands over at once

@@ -12,8 +12,8 @@ from bench.row import Aim, Row
 from streamapp_runtime.rows import keys
 from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.rows.row_encoder import encode
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 
 ENTRIES = 1_000_000
 BATCH = 100_000

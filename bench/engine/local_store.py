@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from bench.engine.redis_server import MISSING, cpu_of, redis_server
 from bench.row import Aim, Row
-from streamapp_runtime.stores.store import StoreIdentity
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import StoreIdentity, StoreKind
+from streamapp_runtime.stores.store_opening import open_store
 
 KEYS = 100_000
 BATCH = 100_000

@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from streamapp_runtime.stores.engines.memory_store import MemoryStore
-from streamapp_runtime.stores.store import StoreLimits
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind, StoreLimits
 from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 CACHED = StoreLimits(cached_bytes=1 << 20)

@@ -31,8 +31,8 @@ from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.stores.store import Store, StoreIdentity
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind
+from streamapp_runtime.stores.store_opening import open_store
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 COLUMNS = "user STRING, country STRING, tier INT"

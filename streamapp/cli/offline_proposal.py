@@ -2,20 +2,27 @@
 
 import importlib
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from streamapp.author.problems import refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.cli.count_options import CountOptions, known_counts, look_up_systems
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
+from streamapp.cli.live_lookup import LiveFacts
+from streamapp.graph.graph_builder import build_graph
+from streamapp.plan.partition_plan import Mode
+from streamapp.plan.planner import plan
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.expansion.expansion_algorithm import modulo
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
+from streamapp.tasks.refusal import Refusal
 
 
 def read_previous_answer(path: Path | None) -> PreviousAnswer:
@@ -68,3 +75,16 @@ def _function(reference: str, field: str) -> Any:
         raise click.UsageError(f"{field}: cannot load {reference}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
+
+
+def displayed_plan(app: StreamApp, looked: LiveFacts, known: Mapping[str, int | None]) -> Proposal:
+    """The plan, with the counts at first state where the cluster knows of state."""
+    if looked.layout is not None:
+        return propose(app, World(known, looked.layout, looked.run))
+    graph = build_graph(app, known)
+    return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
+
+
+def task_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
+    """Why tasks with state could not be formed, where that is so."""
+    return (refusal_problem(app, proposal.tasks),) if isinstance(proposal.tasks, Refusal) else ()

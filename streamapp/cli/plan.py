@@ -51,8 +51,8 @@ def plan(
     """
     from streamapp.cli.app_sources import one_app, report_problems
     from streamapp.cli.count_options import known_counts, look_up_systems
-    from streamapp.cli.displayed_plan import displayed_plan, task_problems
     from streamapp.cli.live_lookup import ClusterAccess, look_up
+    from streamapp.cli.offline_proposal import displayed_plan, task_problems
     from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 

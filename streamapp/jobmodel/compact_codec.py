@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from operator import add
 
-from streamapp.jobmodel.invalid_model import InvalidJobModelError
-from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.job_model import InvalidJobModelError, JobModel
 from streamapp.jobmodel.packed_columns import (
     ColumnReader,
     ColumnWriter,

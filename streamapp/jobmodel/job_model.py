@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Self
 
-from streamapp.jobmodel.invalid_model import InvalidJobModelError
 from streamapp.jobmodel.model_rules import contradictions, misassignments
 from streamapp.jobmodel.task_model import TaskModel
+from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 
 
@@ -107,3 +107,13 @@ _NAME = attrgetter("name")
 def _in_order(task: TaskModel) -> TaskModel:
     partitions = tuple(sorted(task.partitions))
     return task if partitions == task.partitions else replace(task, partitions=partitions)
+
+
+class InvalidJobModelError(ValueError):
+    """Names everything that is wrong with a model at once, so that one look mends it."""
+
+    reason = Reason.INVALID_JOB_MODEL
+
+    def __init__(self, contradictions: tuple[str, ...]) -> None:
+        self.contradictions = contradictions
+        super().__init__("; ".join(contradictions))

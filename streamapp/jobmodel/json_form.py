@@ -11,8 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from streamapp.jobmodel.invalid_model import InvalidJobModelError
-from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.job_model import InvalidJobModelError, JobModel
 from streamapp.jobmodel.model_content import canonical_json, model_content
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.jobmodel.unreadable_data import ModelUnreadableError

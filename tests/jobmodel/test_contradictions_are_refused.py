@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from streamapp.jobmodel.invalid_model import InvalidJobModelError
-from streamapp.jobmodel.job_model import JobModel
+from streamapp.jobmodel.job_model import InvalidJobModelError, JobModel
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.executor_factory import make_executor
 from streamapp_runtime.operators.operations import FillTable, LookUp
-from streamapp_runtime.stores.store import StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 from tests.engine.operations.lane import Lane, lane
 from tests.engine.operations.rows import Row, slice_of
 

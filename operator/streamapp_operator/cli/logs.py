@@ -15,8 +15,7 @@ from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.object_paths import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
-from streamapp_operator.reconciler.driver.driver_history import incarnation_of
-from streamapp_operator.reconciler.facts.pod_state import read_pod
+from streamapp_operator.reconciler.facts.pod_state import incarnation_of, read_pod
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 from streamapp_operator.reconciler.pods import driver_template, executor_template
 

@@ -1,24 +1,31 @@
 """One reconcile: gather the facts, decide, and do it. Whoever is killed in between is followed by another."""
 
 import asyncio
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.telemetry.operator_metrics import DECIDE_SECONDS
+from streamapp_operator.controller.client.resource_kinds import POD
+from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
+from streamapp_operator.controller.telemetry.operator_metrics import (
+    DECIDE_SECONDS,
+    EVENTS,
+    LAUNCHES,
+    RESTARTS,
+)
 from streamapp_operator.controller.workqueue.reconcile_outcome import (
     ReconcileDone,
     ReconcileOutcome,
     RequeueAfter,
 )
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.decision_metrics import count_decision
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.gather import gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
-from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision
+from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
 from streamapp_operator.reconciler.writes.write_execution import ForeignObject, execute_writes
 
 CONFLICT_RETRY_SECONDS = 0.2
@@ -96,3 +103,15 @@ async def _told_of(
     app = said or facts.manifest
     await world.cluster.patch_status(app, with_write_failure(app.get("status") or {}, obstacle, facts))
     return obstacle
+
+
+def count_decision(
+    measured: OperatorMetricValues, before: Mapping[str, Any], verdict: ReconcileDecision
+) -> None:
+    """Count launches, restarts and what was told; `before` is the status that was."""
+    made = [write.manifest["kind"] for write in verdict.after if isinstance(write, Create)]
+    measured.add(LAUNCHES, by=made.count(POD.name))
+    restarts = verdict.status.get("restarts", 0) - before.get("restarts", 0)
+    measured.add(RESTARTS, by=max(restarts, 0))
+    for event in verdict.events:
+        measured.add(EVENTS, event.type, event.reason)

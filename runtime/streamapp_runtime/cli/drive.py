@@ -45,7 +45,7 @@ def drive(metrics_port: int, termination: Path) -> None:
 
 
 def _driven(metrics_port: int) -> RunEnd:
-    from streamapp_runtime.cli.run_process.output_choice import message_output
+    from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.executors.executor_locations import executor_locations
     from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
     from streamapp_runtime.driver.modes.pod_environment import pod_environment

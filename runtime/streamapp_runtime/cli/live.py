@@ -13,9 +13,9 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import LayoutUnreada
 from streamapp_runtime.driver.checkpoints.stored_layout import stored_layout
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
-from streamapp_runtime.systems.connection import EmbeddedConnection, InvalidSettingsError, open_system
+from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
-from streamapp_runtime.systems.stream_system import UnavailableError
+from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
 def look(app: StreamApp, reached: SystemAccess) -> LiveFacts:

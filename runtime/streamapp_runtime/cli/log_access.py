@@ -39,9 +39,13 @@ def cli_errors() -> Iterator[None]:
     from streamapp_runtime.cli.record_input.lines import UnusableLineError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.stores.store import StoreError
-    from streamapp_runtime.systems.connection import InvalidSettingsError
     from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
-    from streamapp_runtime.systems.stream_system import OutOfRangeError, UnavailableError, UnknownStreamError
+    from streamapp_runtime.systems.stream_system import (
+        InvalidSettingsError,
+        OutOfRangeError,
+        UnavailableError,
+        UnknownStreamError,
+    )
 
     try:
         yield

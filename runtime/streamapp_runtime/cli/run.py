@@ -88,7 +88,7 @@ def run(
         _leave(app, RunEnd(ExitCode.CONFIG, problems=found.problems), log_format)
     chosen = select_app(found.apps, app, name)
 
-    from streamapp_runtime.cli.run_process.output_choice import message_output
+    from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.standalone_run import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog

@@ -83,7 +83,7 @@ def read(
     """
     from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
     from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
-    from streamapp_runtime.stores.store_opening import StoreKind
+    from streamapp_runtime.stores.store import StoreKind
 
     with cli_errors(), open_log(data) as system:
         owner, known = _known(data / STATE, table, app)

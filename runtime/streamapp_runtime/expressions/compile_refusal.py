@@ -1,5 +1,8 @@
 """What is raised where something cannot be compiled, and becomes a problem with its path."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 
@@ -16,3 +19,13 @@ class CompileRefusedError(Exception):
     def at(self, path: str) -> Problem:
         """The problem, for an operator that stands at this path."""
         return Problem(0, 0, f"{path}.{self.field}" if self.field else path, self.message, self.reason)
+
+
+@contextmanager
+def refusals_within(name: str) -> Iterator[None]:
+    """Refusals raised inside are about this field, or something below it."""
+    try:
+        yield
+    except CompileRefusedError as refused:
+        place = f"{name}.{refused.field}" if refused.field else name
+        raise CompileRefusedError(refused.message, place, refused.reason) from None

@@ -1,5 +1,7 @@
 """Generators of a flatMap: functions that make many rows of one, each brought to the form of one array."""
 
+from dataclasses import dataclass
+
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
@@ -9,7 +11,28 @@ from streamapp_runtime.expressions.column_scope import ColumnScope
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.sql_types import read_ddl
-from streamapp_runtime.operators.compilation.piece import Generator
+from streamapp_runtime.expressions.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """What makes many rows of one: an array of which each element becomes a row.
+
+    Its values follow the source's columns: the element's place where it is asked for, then the element, or
+    these fields of it.
+    """
+
+    array: Template
+    type: str
+    places: bool
+    fields: tuple[str, ...]
+    outer: bool  # an array that is empty or null gives one row of nulls
+
+    @property
+    def values(self) -> int:
+        """How many values each row gets."""
+        return self.places + (len(self.fields) or 1)
+
 
 GENERATORS = ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
 

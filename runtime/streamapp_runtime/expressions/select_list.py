@@ -12,9 +12,8 @@ from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
 from streamapp_runtime.expressions.column_scope import ColumnScope
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.expression import bind, expression
-from streamapp_runtime.expressions.generators import GENERATORS, generator_of, is_generator
+from streamapp_runtime.expressions.generators import GENERATORS, Generator, generator_of, is_generator
 from streamapp_runtime.expressions.template import Template, column_template
-from streamapp_runtime.operators.compilation.piece import Generator
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,3 +63,23 @@ def column_templates(count: int) -> tuple[Template, ...]:
 def all_columns(templates: Iterable[Template]) -> bool:
     """Whether every expression is a column as it is: a choice, for which nothing is computed."""
     return all(template.column is not None for template in templates)
+
+
+ROW_ALIAS = "`the row`"
+"""What registers are asked for by: no name or lambda variable of a user is like it."""
+
+
+RECORD_KEY = f"{ROW_ALIAS}.k"
+"""The key that a row has as it is, BINARY."""
+
+
+def substituted(text: Template, over: tuple[Template, ...]) -> Template:
+    """An expression over what other expressions make."""
+    pieces: list[str | int] = []
+    for piece in text.pieces:
+        if isinstance(piece, int) and piece >= 0:
+            inner = over[piece]
+            pieces += inner.pieces if inner.column is not None else ("(", *inner.pieces, ")")
+        else:
+            pieces.append(piece)
+    return Template(tuple(pieces))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 
 
 class DeliveryGuarantee(StrEnum):

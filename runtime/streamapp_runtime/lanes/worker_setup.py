@@ -7,8 +7,8 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.systems.connection import Connection

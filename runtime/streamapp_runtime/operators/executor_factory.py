@@ -1,6 +1,6 @@
 """Makes the executor of an operation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -14,11 +14,10 @@ from streamapp_runtime.operators.aggregate.window_totals import WindowTotalsExec
 from streamapp_runtime.operators.join.join_buffer import join_side
 from streamapp_runtime.operators.join.join_executor import JoinExecutor
 from streamapp_runtime.operators.operation_executor import OperationExecutor, UnsupportedOperationError
-from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor
-from streamapp_runtime.operators.stateless.select_columns import SelectColumnsExecutor
+from streamapp_runtime.operators.operations import Operation, Read, Totals, Write
+from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor, SelectColumnsExecutor
 from streamapp_runtime.operators.tables.table_lookup import LookUpExecutor, RemoteLookUpExecutor
 from streamapp_runtime.operators.tables.table_write import TableWriteExecutor
-from streamapp_runtime.operators.unsupported_operations import UNSUPPORTED_HINTS, unsupported_reason
 from streamapp_runtime.operators.user_code.loader import load_user_code
 from streamapp_runtime.operators.user_code.process_executor import ProcessExecutor
 from streamapp_runtime.operators.user_code.python_map import PythonMapExecutor
@@ -73,3 +72,29 @@ def _totals(operation: ops.Totals, given: pa.Schema) -> OperationExecutor:
     if operation.window.kind == "session":
         return SessionTotalsExecutor(operation, key, form, out, operation.window.size_ms)
     return WindowTotalsExecutor(operation, key, form, out, operation.window)
+
+
+UNSUPPORTED_HINTS: Mapping[type[Operation], str] = {
+    Totals: "set emit: onUpdate, cast the columns, or count instead",
+}
+
+
+def unsupported_reason(operation: Operation, given: Sequence[pa.Schema] = ()) -> str | None:
+    """Why an operation cannot run, None where it can. `given` are its sources' columns, where known."""
+    if isinstance(operation, Read | Write):
+        return "streams are read and written elsewhere"
+    if isinstance(operation, Totals):
+        return _unsupported_totals(operation, given)
+    return None
+
+
+def _unsupported_totals(operation: Totals, given: Sequence[pa.Schema]) -> str | None:
+    if operation.emit == "onWatermark" and operation.window is None:
+        return "running totals have no end that a watermark could pass"
+    try:
+        for schema in given:
+            group_key(operation, schema)
+            totals_form(operation, schema)
+    except TypeError as error:
+        return str(error)
+    return None

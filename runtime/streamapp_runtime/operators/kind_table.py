@@ -5,20 +5,15 @@ from collections.abc import Mapping
 from streamapp.spec.resource import operators as spec
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.compile_refusal import refusals_within
 from streamapp_runtime.expressions.template import column_templates
 from streamapp_runtime.operators.aggregate.aggregate_compiler import compile_aggregate
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
 from streamapp_runtime.operators.join.join_compiler import compile_join
 from streamapp_runtime.operators.operations import ProcessRows
-from streamapp_runtime.operators.stateless.row_compiler import (
-    compile_filter,
-    compile_map,
-    compile_merge,
-    rekey,
-)
+from streamapp_runtime.operators.stateless.row_compiler import compile_filter, compile_map, compile_merge
 from streamapp_runtime.operators.stateless.stream_compiler import (
     compile_broadcast,
     compile_partition_by,

@@ -12,8 +12,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
-from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piece, RowFlow
 from streamapp_runtime.operators.kind_table import compile_operator, lacks_table_columns

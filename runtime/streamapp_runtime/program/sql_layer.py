@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
 
+from streamapp_runtime.expressions.template import ROW_ALIAS
 from streamapp_runtime.program.program import SqlLayer, SqlStep
-from streamapp_runtime.program.sql_steps import ROW_ALIAS
 
 SESSION_SETTINGS = {
     "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"

@@ -4,14 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from streamapp_runtime.expressions.sql_types import quoted
-from streamapp_runtime.expressions.template import Template
+from streamapp_runtime.expressions.template import RECORD_KEY, ROW_ALIAS, Template
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
 from streamapp_runtime.program.program import RowEdge, SqlStep
-
-ROW_ALIAS = "`the row`"
-"""What registers are asked for by: no name or lambda variable of a user is like it."""
-RECORD_KEY = f"{ROW_ALIAS}.k"
-"""The key that a row has as it is, BINARY."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ Rows do not pass through a table: who fills it says nothing about the rows that 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp.control.control_message import EARLIEST, ENDED, NO_BOUND
-from streamapp.control.stream_watermark import lowest_watermark
 from streamapp_runtime.operators.operations import (
     MADE_BY_APP,
     JoinStreams,
@@ -18,24 +16,8 @@ from streamapp_runtime.operators.operations import (
     Totals,
     Write,
 )
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.program.program import Program, PythonLayer
-
-
-@dataclass(frozen=True, slots=True)
-class WatermarkReach:
-    """The streams whose rows come to a place, each with the milliseconds that they may be behind there."""
-
-    holds: Mapping[str, int]
-    timed: bool = False  # whether any of the streams has event times
-
-    def watermark(self, of_streams: Mapping[str, int | None]) -> int | None:
-        """The watermark of the place, from those of the streams that a task reads.
-
-        Without event times in any of the streams only their end is a watermark.
-        """
-        found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
-        reached = lowest_watermark(found)
-        return reached if self.timed or reached == ENDED else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +92,3 @@ def holds_back(operation: Operation | None) -> int:
             return within + max(within, 1)  # rows without a partner go out by buckets of that length
         case _:
             return 0
-
-
-def _held(watermark: int | None, by: int) -> int | None:
-    if watermark is None or watermark >= NO_BOUND:
-        return watermark
-    return max(watermark - by, EARLIEST)

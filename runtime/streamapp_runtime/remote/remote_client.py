@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.user_code.loader import user_code_guard
 from streamapp_runtime.remote.encoded_answers import encoded_answers
-from streamapp_runtime.remote.rate_limit import RateLimit
 from streamapp_runtime.remote.remote_class import config_of, load_remote_class
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.remote.timed_calls import TimedCalls
@@ -89,3 +88,20 @@ class RemoteClient:
     def _closed(self, instance: Any) -> None:
         if hasattr(instance, "close"):
             instance.close()
+
+
+class RateLimit:
+    """Keys flow into a bucket that holds what may be asked for in one second."""
+
+    def __init__(self, limit: int, clock: Callable[[], float]) -> None:
+        self.limit, self._clock = limit, clock
+        self._level, self._at = float(limit), clock()
+
+    def wait_for(self, count: int) -> float:
+        """Take so many keys, at most a second's worth; how long to wait before they are asked for."""
+        if not self.limit:
+            return 0.0
+        now = self._clock()
+        self._level = min(self.limit, self._level + (now - self._at) * self.limit) - count
+        self._at = now
+        return max(0.0, -self._level / self.limit)

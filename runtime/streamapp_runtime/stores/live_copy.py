@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 
 import lmdb
 
-from streamapp_runtime.stores.store import Store, StoreBusyError
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import Store, StoreBusyError, StoreKind
 from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 _ATTEMPTS = 20

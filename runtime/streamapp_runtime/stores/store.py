@@ -7,6 +7,7 @@ when it dies is gone, and the store is behind its checkpoint by what the changel
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 import pyarrow as pa
@@ -140,3 +141,11 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of it; pending writes are dropped."""
+
+
+class StoreKind(StrEnum):
+    """What a table can be kept in."""
+
+    MEMORY = "memory"
+    LMDB = "lmdb"
+    ROCKSDB = "rocksdb"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 
 from streamapp_runtime.stores import store_mark
@@ -11,17 +10,9 @@ from streamapp_runtime.stores.directories.store_lock import StoreLock, boot_id, 
 from streamapp_runtime.stores.engines.lmdb_store import LmdbStore
 from streamapp_runtime.stores.engines.memory_store import MemoryStore
 from streamapp_runtime.stores.engines.rocksdb_store import RocksDbStore
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits
 
 LOCK_WAIT_SECONDS = 10.0
-
-
-class StoreKind(StrEnum):
-    """What a table can be kept in."""
-
-    MEMORY = "memory"
-    LMDB = "lmdb"
-    ROCKSDB = "rocksdb"
 
 
 def open_store(

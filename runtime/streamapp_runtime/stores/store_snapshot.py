@@ -9,8 +9,7 @@ from typing import Protocol
 
 from streamapp_runtime.stores.engines.lmdb_store import LmdbStore
 from streamapp_runtime.stores.engines.rocksdb_store import RocksDbStore
-from streamapp_runtime.stores.store import Store, StoreLimits
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import Store, StoreKind, StoreLimits
 
 
 class CopyableStore(Protocol):

@@ -30,14 +30,10 @@ class KafkaConnection:
 Connection = EmbeddedConnection | KafkaConnection
 
 
-class InvalidSettingsError(Exception):
-    """Settings cannot be read or are not allowed; the message names them, and never says a value."""
-
-
 def open_system(connection: Connection) -> StreamSystem:
     """The system, for use by this process."""
     if isinstance(connection, EmbeddedConnection):
         return EmbeddedSystem(connection.folder, sync=connection.sync)
-    from streamapp_runtime.systems.kafka.kafka_opening import open_kafka
+    from streamapp_runtime.systems.kafka.kafka_system import open_kafka
 
     return open_kafka(connection.bootstrap_servers, connection.settings, connection.secrets)

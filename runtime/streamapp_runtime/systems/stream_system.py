@@ -188,3 +188,7 @@ class StreamSystem(Protocol):
 
     def close(self) -> None:
         """Let go of everything."""
+
+
+class InvalidSettingsError(Exception):
+    """Settings cannot be read or are not allowed; the message names them, and never says a value."""

@@ -20,10 +20,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from streamapp.placement.solver.extra_tasks import ExtraOffer, extra_offers, offer_terms, returning_tasks
+from streamapp.placement.solver.extra_tasks import (
+    ExtraOffer,
+    PlacementDecision,
+    extra_offers,
+    offer_terms,
+    returning_tasks,
+)
 from streamapp.placement.solver.flow_network import FlowNetwork
 from streamapp.placement.solver.load_shares import LoadShares
-from streamapp.placement.solver.placement_decision import PlacementDecision
 from streamapp.placement.solver.task_classes import LocationGroup, TaskClasses
 
 _SOURCE, _SINK, _EXTRAS = range(3)

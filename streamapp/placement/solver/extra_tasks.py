@@ -14,12 +14,21 @@ and how many more keep their processor. Worths never rise from one extra to the 
 by worth, best first, gives the best sum there is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from streamapp.placement.solver.load_shares import LoadShares
-from streamapp.placement.solver.placement_decision import PlacementDecision
 from streamapp.placement.solver.task_classes import LocationGroup, TaskClasses
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementDecision:
+    """It fixes how many tasks keep their location and their processor; names only fill it in."""
+
+    extras: frozenset[str]  # who carries one task more than its base
+    owned: Mapping[str, int]  # owner -> how many tasks without a home come back to it
+    away: Mapping[tuple[str, str], int]  # home, owner -> how many tasks leave home to stay with their owner
 
 
 class ExtraOffer(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from streamapp.placement.solver.placement_decision import PlacementDecision
+from streamapp.placement.solver.extra_tasks import PlacementDecision
 from streamapp.placement.solver.task_classes import Names, TaskClasses
 
 

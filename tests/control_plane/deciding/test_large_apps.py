@@ -1,7 +1,7 @@
 """Large apps: they fit, they are worked out once, and what does not fit is told."""
 
-from streamapp_operator.reconciler.memoized_results import MemoizedResults
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.result_caches import MemoizedResults
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.deciding.memory_api import MemoryApi
 from tests.control_plane.deciding.stage import START, Stage

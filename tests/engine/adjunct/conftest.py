@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.filled import Filled
 
 Make = Callable[..., Filled]

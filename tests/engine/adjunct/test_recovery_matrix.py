@@ -11,7 +11,7 @@ import pytest
 
 from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.conftest import Make
 from tests.engine.adjunct.filled import DAY, NAME, Filled
 

@@ -7,7 +7,7 @@ import pytest
 
 from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.versioned import Versioned
 
 

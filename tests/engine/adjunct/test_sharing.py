@@ -9,7 +9,8 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.inputs.broadcast_tables import LEAST_SECONDS, BroadcastTable, BroadcastTables
 from streamapp_runtime.driver.inputs.fill_progress import FillProgress
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, TaskReport
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 A, B = Partition("rates>prices", 0), Partition("rates>prices", 1)
 LANES = {"p0": ("t0", "t2"), "p1": ("t1",), "idle": ()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.lanes.task_stores.sealed_versions import SealedVersions
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.versioned import NAME, Versioned
 
 KINDS = list(StoreKind)

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.conftest import Make
 from tests.engine.adjunct.filled import DAY, NAME
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 def batch(

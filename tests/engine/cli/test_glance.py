@@ -9,8 +9,8 @@ import pytest
 
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.directories.store_stats import app_store_stats, store_stats
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 
 ON_DISK = [StoreKind.LMDB, StoreKind.ROCKSDB]
 ME = StoreIdentity("run", "Partition 0", "users", "schema")

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from streamapp_runtime.stores.store import StoreIdentity
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import StoreIdentity, StoreKind
+from streamapp_runtime.stores.store_opening import open_store
 
 if __name__ == "__main__":
     directory, owner, run_id, task, table, schema = sys.argv[1:]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.driver.inputs.batch_budget import GUESSED_RECORD_BYTES, BatchBudget
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 def told(rows: int, size: int) -> TaskReport:

@@ -11,9 +11,9 @@ from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
 

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.batches.job_failures import failure_reason, is_process_loss
+from streamapp_runtime.driver.failures import failure_reason, is_process_loss
 
 CRASHED = """Job aborted due to stage failure: Task 0 in stage 4.0 failed 1 times, most recent failure: \
 Lost task 0.0 in stage 4.0 (TID 6) (host executor 1): org.apache.spark.SparkException: \

@@ -14,15 +14,10 @@ import pytest
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
-from streamapp_runtime.lanes.task_stores.lane_stores import (
-    TOMBSTONES_KEPT_MS,
-    LaneStores,
-    RestoreProgress,
-    StoreSpec,
-)
+from streamapp_runtime.lanes.task_stores.lane_stores import TOMBSTONES_KEPT_MS, LaneStores, RestoreProgress
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.directories.state_directory import state_directory
-from streamapp_runtime.stores.store import StoreBusyError, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreBusyError, StoreKind, StoreMark
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions
 

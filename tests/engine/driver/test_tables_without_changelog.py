@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress, StoreSpec
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreProgress
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
+from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.engine.driver.test_stores_follow_checkpoints import Task, newest
 

@@ -1,7 +1,7 @@
 """What an idle driver wakes up for."""
 
 from streamapp_runtime.driver.batches.timers import Timers
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 def test_a_batch_is_due_when_the_first_of_all_times_has_come():

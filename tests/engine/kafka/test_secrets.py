@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.connection import InvalidSettingsError, KafkaConnection, open_system
+from streamapp_runtime.systems.connection import KafkaConnection, open_system
 from streamapp_runtime.systems.kafka.rdkafka import kafka_clients
 from streamapp_runtime.systems.kafka.secret_settings import read_secrets
-from streamapp_runtime.systems.stream_system import DeniedError
+from streamapp_runtime.systems.stream_system import DeniedError, InvalidSettingsError
 from tests.engine.kafka.guarded import PASSWORD, certificate, guarded, secrets
 from tests.engine.kafka.page_views import PageViews, app
 from tests.engine.systems.values import texts, values, write

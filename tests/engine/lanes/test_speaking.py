@@ -9,8 +9,7 @@ from streamapp_runtime.checkpoint import EventTimeProgress
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkUpdate
 from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender, has_ended
-from streamapp_runtime.operators.state.event_clock import EventClock
-from streamapp_runtime.program.watermark_reach import WatermarkReach
+from streamapp_runtime.operators.state.event_clock import EventClock, WatermarkReach
 
 KEEPING = EventTimeSetup(
     run="run",

@@ -12,8 +12,8 @@ from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.state.event_clock import EventClock
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.rows.slice import Slice
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 from tests.engine.operations.rows import Row, rows_of
 
 TASKS = 3

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from streamapp_runtime.operators.executor_factory import make_executor
 from streamapp_runtime.operators.operations import FillTable, WriteTable
 from streamapp_runtime.rows.row_decoder import decode
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
 

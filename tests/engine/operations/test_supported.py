@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.operators.executor_factory import make_executor
+from streamapp_runtime.operators.executor_factory import make_executor, unsupported_reason
 from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
 from streamapp_runtime.operators.operations import (
     JoinStreams,
@@ -17,7 +17,6 @@ from streamapp_runtime.operators.operations import (
     Totals,
 )
 from streamapp_runtime.operators.state_schema import state_schema_hash
-from streamapp_runtime.operators.unsupported_operations import unsupported_reason
 from tests.engine.operations.lane import lane
 from tests.engine.operations.rows import Row, slice_of
 

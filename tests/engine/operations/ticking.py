@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from streamapp.control.control_message import ENDED
 from streamapp_runtime.operators.operation_executor import OperationExecutor
-from streamapp_runtime.operators.state.event_clock import EventClock
-from streamapp_runtime.program.watermark_reach import WatermarkReach
+from streamapp_runtime.operators.state.event_clock import EventClock, WatermarkReach
 from tests.engine.operations.lane import TASKS, Lane
 from tests.engine.operations.rows import Row
 

@@ -14,8 +14,9 @@ from streamapp_runtime.operators.operations import (  # fmt: skip
     Totals,
     Write,
 )
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
-from streamapp_runtime.program.watermark_reach import WatermarkReach, program_reach
+from streamapp_runtime.program.watermark_reach import program_reach
 
 
 def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:

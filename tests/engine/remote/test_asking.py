@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.user_code.loader import UserCodeError
-from streamapp_runtime.remote.rate_limit import RateLimit
-from streamapp_runtime.remote.remote_client import MOST_KEYS, RemoteClient, RemoteSilentError
+from streamapp_runtime.remote.remote_client import MOST_KEYS, RateLimit, RemoteClient, RemoteSilentError
 from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.remote.classes import Failing, Hanging, Prices, ServiceError
 from tests.engine.remote.settings import of

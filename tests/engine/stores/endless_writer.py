@@ -7,7 +7,7 @@ applied with a mark at n. A batch is put in pieces, and every third one is put, 
 import sys
 from pathlib import Path
 
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.stores.opened import mark, opened, put
 
 KEYS = 2_000

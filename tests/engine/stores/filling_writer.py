@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp_runtime.stores.store import StoreFullError
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreFullError, StoreKind
 from tests.engine.stores.opened import binary, held, mark, opened, put
 
 BATCH = 500

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 
 KINDS = tuple(StoreKind)
 ON_DISK = (StoreKind.LMDB, StoreKind.ROCKSDB)

@@ -6,8 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.stores.store import PendingWritesError, Store
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import PendingWritesError, Store, StoreKind
 from tests.engine.stores.opened import KINDS, binary, held, mark, opened, put
 
 

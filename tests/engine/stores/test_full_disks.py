@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.stores.store import StoreFullError
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreFullError, StoreKind
 from tests.engine.stores import filling_writer
 from tests.engine.stores.opened import ON_DISK, SMALL, held, mark, opened, put
 from tests.engine.stores.test_killed_writers import ROOT

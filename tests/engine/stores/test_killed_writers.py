@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.stores import endless_writer
 from tests.engine.stores.opened import ON_DISK, held, opened
 

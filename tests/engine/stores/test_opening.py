@@ -12,8 +12,8 @@ import pytest
 
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.stores.directories.store_lock import end_holder, recorded_holder
-from streamapp_runtime.stores.store import StoreBusyError, StoreDamagedError
-from streamapp_runtime.stores.store_opening import StoreKind, discard_store, open_store
+from streamapp_runtime.stores.store import StoreBusyError, StoreDamagedError, StoreKind
+from streamapp_runtime.stores.store_opening import discard_store, open_store
 from tests.engine.stores.opened import IDENTITY, ON_DISK, OWNER, SMALL, binary, held, mark, opened, put
 from tests.engine.stores.test_killed_writers import ROOT
 

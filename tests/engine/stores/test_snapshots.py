@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streamapp_runtime.stores.store import StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB]

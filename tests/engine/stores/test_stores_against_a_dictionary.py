@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from streamapp_runtime.stores.store import Store, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import Store, StoreKind, StoreMark
 from tests.engine.stores.opened import KINDS, binary, held, mark, opened
 
 KEYS = st.one_of(

@@ -25,8 +25,8 @@ from streamapp_runtime.stores.directories.store_cleanup import (
     remove_unowned_stores,
     unowned_stores,
 )
-from streamapp_runtime.stores.store import StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind, open_store
+from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
+from streamapp_runtime.stores.store_opening import open_store
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 ROOT = Path(__file__).parents[3]

@@ -18,7 +18,7 @@ from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_sta
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 from tests.engine.adjunct.versioned import Versioned
 from tests.vectors.tables import filled, stored
 

@@ -15,13 +15,11 @@ import kopf
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.manager.lease_namespace import lease_namespace
 from streamapp_operator.controller.manager.manager import Manager, Reconciler, build_manager
-from streamapp_operator.controller.manager.operator_options import OperatorOptions
+from streamapp_operator.controller.manager.operator_options import OperatorOptions, lease_namespace
 from streamapp_operator.controller.rbac.namespace_access import NamespaceAccessibleError
 from streamapp_operator.controller.telemetry.http_endpoints import serve_endpoints
-from streamapp_operator.controller.watch.kopf_login import kopf_connection
-from streamapp_operator.controller.watch.kopf_watch import handler_registry, kopf_settings
+from streamapp_operator.controller.watch.kopf_watch import handler_registry, kopf_connection, kopf_settings
 from streamapp_operator.controller.workqueue.liveness import QueueStuckError
 from streamapp_operator.controller.workqueue.retry_backoff import RetryBackoff
 from streamapp_operator.controller.workqueue.workers import WorkerPool

@@ -5,9 +5,11 @@ from itertools import chain, repeat
 from typing import Any, cast
 
 import kopf
+from kubernetes.aio.client.configuration import Configuration
 
 from streamapp.spec.resource.app import GROUP
 from streamapp_operator.controller.client.api_cluster_client import LIST_LIMIT
+from streamapp_operator.controller.client.client_configuration import uses_proxy
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
 from streamapp_operator.controller.watch.cache_comparison import watch_selector
@@ -84,3 +86,20 @@ def kopf_settings(patience: WatchTimeouts) -> kopf.OperatorSettings:
         if wanted:
             chosen.watching.label_selectors[kind.group, kind.version, kind.plural] = wanted
     return chosen
+
+
+def kopf_connection(found: Configuration) -> kopf.ConnectionInfo:
+    """Where the API server is and who we are there, as kopf wants it said."""
+    scheme, _, token = (found.api_key.get("BearerToken") or "").rpartition(" ")
+    return kopf.ConnectionInfo(
+        server=found.host,
+        ca_path=found.ssl_ca_cert or None,
+        ca_data=found.ca_cert_data or None,
+        insecure=not found.verify_ssl,
+        scheme=scheme.capitalize() or "Bearer" if token else None,
+        token=token or None,
+        certificate_path=found.cert_file or None,
+        private_key_path=found.key_file or None,
+        proxy_url=found.proxy or None,
+        trust_env=uses_proxy(),
+    )

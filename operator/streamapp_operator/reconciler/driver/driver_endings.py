@@ -7,13 +7,8 @@ from streamapp.protocol.termination import RunOutcome
 from streamapp.spec.resource.pods import RestartPolicy
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
-from streamapp_operator.reconciler.driver.driver_history import (
-    DriverHistory,
-    DriverOutcome,
-    EndedDriver,
-    incarnation_of,
-)
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome, EndedDriver
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
 
 _OUTCOMES = {
     RunOutcome.DONE: DriverOutcome.DONE,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from streamapp_operator.reconciler.facts.pod_state import PodState
+from streamapp_operator.reconciler.facts.pod_state import PodState, incarnation_of
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp, parse_timestamp
-from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LABEL, INCARNATION_LABEL
+from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LABEL
 
 
 class DriverOutcome(StrEnum):
@@ -82,12 +82,6 @@ def history_from_status(
         failures=found.failures,
         last=found.last,
     )
-
-
-def incarnation_of(pod: PodState) -> int:
-    """Which incarnation a driver pod is; 0 for one that nobody of ours made."""
-    text = pod.labels.get(INCARNATION_LABEL, "")
-    return int(text) if text.isdecimal() else 0
 
 
 def history_status(history: DriverHistory, pod: PodState | None, name: str) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from streamapp_operator.reconciler.driver.driver_actions import (
     StopDriver,
 )
 from streamapp_operator.reconciler.driver.driver_endings import RestartLimits
-from streamapp_operator.reconciler.driver.driver_history import DriverHistory, incarnation_of
+from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.facts.node_state import NodeState
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import PodState
-from streamapp_operator.reconciler.memoized_results import MemoizedResults
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
+from streamapp_operator.reconciler.result_caches import MemoizedResults
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,11 @@ from streamapp_operator.controller.client.resource_kinds import (
     STREAM_APP,
     VOLUME_CLAIM,
 )
-from streamapp_operator.reconciler.driver.driver_history import incarnation_of
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
 from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
 from streamapp_operator.reconciler.facts.facts import ApplicationIdHolder, Facts, NewestGeneration
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, read_pod
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts

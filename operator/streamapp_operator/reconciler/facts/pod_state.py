@@ -8,6 +8,7 @@ from typing import Any
 from streamapp.protocol.termination import Termination, termination_of
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL
 
 
 class PodLifecycle(StrEnum):
@@ -132,3 +133,9 @@ def _unready_since(conditions: Mapping[str, Any]) -> float | None:
     if ready is None or ready.get("status") == "True":
         return None
     return parse_timestamp(ready.get("lastTransitionTime"))
+
+
+def incarnation_of(pod: PodState) -> int:
+    """Which incarnation a driver pod is; 0 for one that nobody of ours made."""
+    text = pod.labels.get(INCARNATION_LABEL, "")
+    return int(text) if text.isdecimal() else 0

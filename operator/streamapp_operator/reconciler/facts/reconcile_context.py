@@ -11,9 +11,8 @@ from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.facts import DesiredModel, NewestGeneration
 from streamapp_operator.reconciler.installation import Installation
-from streamapp_operator.reconciler.memoized_results import MemoizedResults
 from streamapp_operator.reconciler.partition_counts.lookup_results import PartitionLookup
-from streamapp_operator.reconciler.result_caches import RecentResults
+from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
 
 
 @dataclass(frozen=True, slots=True)

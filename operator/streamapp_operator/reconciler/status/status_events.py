@@ -1,13 +1,11 @@
 """What changed, as Events: one for each condition that says something else than before."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.status.app_condition import ConditionType
-
-EventType = Literal["Normal", "Warning"]
+from streamapp_operator.reconciler.writes.reconcile_decision import EventType, StatusEvent
 
 _TOLD: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.ACCEPTED, "True"): "Normal",
@@ -22,15 +20,6 @@ _TOLD: Mapping[tuple[ConditionType, str], EventType] = {
 """What is worth an event when a condition comes to say it."""
 _ON_THE_WAY = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
 """Reasons that say no more than that something else comes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatusEvent:
-    """Something worth telling."""
-
-    type: EventType
-    reason: str
-    message: str
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:

@@ -9,6 +9,7 @@ from streamapp.protocol import message_names
 from streamapp.protocol.accepted_app import encode_accepted
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STATEFUL_SET
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
@@ -38,10 +39,10 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import driver_role, object_names, service_accounts
 from streamapp_operator.reconciler.objects.driver_service import driver_service
+from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods import embedded_log
 from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation_of
-from streamapp_operator.reconciler.writes.claim_ownership import owned_claims
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
 
 
@@ -222,3 +223,20 @@ def _old_generations(view: Findings) -> Iterator[Write]:
 
 def _gone(name: str, uid: str, *, at_once: bool = False) -> Delete:
     return Delete(POD, name, uid, 0 if at_once else None)
+
+
+def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:
+    """What to apply to claims that are not as `state.reclaimPolicy` wants them."""
+    wanted = app.spec.state.reclaim_policy == "Delete"
+    for claim in facts.claims:
+        metadata = claim["metadata"]
+        if is_owned(claim, facts.manifest) is wanted:
+            continue
+        if metadata["name"] == embedded_log.log_claim_name(facts.name):
+            if made := embedded_log.log_claim(facts.manifest, app):
+                yield made
+            continue
+        found: Manifest = {"name": metadata["name"], "namespace": metadata["namespace"]}
+        if wanted:
+            found["ownerReferences"] = [owner_reference(facts.manifest)]
+        yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": found}

@@ -5,11 +5,21 @@ destroyed and no driver is made before the status says so.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
-from streamapp_operator.reconciler.status.status_events import StatusEvent
+
+EventType = Literal["Normal", "Warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusEvent:
+    """Something worth telling."""
+
+    type: EventType
+    reason: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

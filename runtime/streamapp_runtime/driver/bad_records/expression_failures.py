@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.program.failed_row_steps import (
     all_sql_steps,
     failed_step,

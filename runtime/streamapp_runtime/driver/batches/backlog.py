@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.batches.data_loss import DataLoss
-from streamapp_runtime.driver.batches.remaining_input import RemainingInput
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
@@ -20,6 +19,18 @@ from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
+
+PartitionNames = tuple[tuple[str, int], ...]
+"""Partitions, by stream and index."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingInput:
+    """By task: partitions with more to read, partitions at their end, and what it takes over from others."""
+
+    behind: Mapping[str, PartitionNames] = field(default_factory=dict)
+    ended: Mapping[str, PartitionNames] = field(default_factory=dict)
+    inherited: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from streamapp_runtime.driver.batches.backlog import Backlog
-from streamapp_runtime.driver.batches.remaining_input import RemainingInput
+from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder

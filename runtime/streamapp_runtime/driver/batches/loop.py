@@ -14,13 +14,11 @@ from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
 from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
 from streamapp_runtime.driver.batches import retry
-from streamapp_runtime.driver.batches.backlog import Backlog
+from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
-from streamapp_runtime.driver.batches.job_failures import failure_reason, is_process_loss
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
 from streamapp_runtime.driver.batches.outage import PAUSE_SECONDS, Outage, is_away
-from streamapp_runtime.driver.batches.remaining_input import RemainingInput
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.timers import Timers
@@ -28,12 +26,14 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.spark_session import is_alive
+from streamapp_runtime.driver.failures import failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, Orders, TaskReport
+from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, Orders
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import (
     FencedError,
     StreamSystem,

@@ -13,7 +13,8 @@ from streamapp_runtime.driver.inputs.fill_turns import FillTurn, fill_turn
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition, TaskReport
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.operators.operations import declared_stream
 from streamapp_runtime.systems.stream_system import OffsetSpan
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.control.control_message import NO_BOUND
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 
 @dataclass(slots=True)

@@ -14,8 +14,7 @@ from streamapp_runtime.lanes.task_stores.sealed_versions import SEALED_FOLDER
 from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
 from streamapp_runtime.stores.live_copy import open_live_copy
-from streamapp_runtime.stores.store import Store
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import Store, StoreKind
 from streamapp_runtime.stores.store_snapshot import open_snapshot
 
 

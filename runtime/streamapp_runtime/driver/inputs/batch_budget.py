@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from streamapp_runtime.lanes.protocol.batch_orders import TaskReport
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 GUESSED_RECORD_BYTES = 256
 """Bytes of a record of which nothing was seen yet."""

@@ -16,7 +16,8 @@ from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.fill_progress import ContainedPositions, FillProgress
 from streamapp_runtime.driver.inputs.fill_turns import TurnTakingStore
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, TaskReport
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 LEAST_SECONDS = 1.0
 """A version is copied no more often, however fast the table changes."""

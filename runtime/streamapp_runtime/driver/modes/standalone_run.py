@@ -32,8 +32,13 @@ from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.stores.directories.state_directory import quoted
-from streamapp_runtime.systems.connection import InvalidSettingsError, open_system
-from streamapp_runtime.systems.stream_system import FencedError, StreamSystem, UnfitStreamError
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import (
+    FencedError,
+    InvalidSettingsError,
+    StreamSystem,
+    UnfitStreamError,
+)
 from streamapp_runtime.transport.file_transport import FileTransport, message_folder
 
 POLL_SECONDS = 0.05

@@ -9,8 +9,7 @@ from streamapp.author.proposal import Proposal
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.event_time import operators_without_watermark
-from streamapp_runtime.driver.start.operator_checks import unfit_operators
-from streamapp_runtime.driver.start.remote_table_checks import unfit_remote_tables
+from streamapp_runtime.driver.start.operator_checks import unfit_operators, unfit_remote_tables
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 

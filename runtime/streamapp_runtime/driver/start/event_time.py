@@ -18,8 +18,9 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
 from streamapp_runtime.operators.operations import JoinStreams, Read, StreamRole, Totals, Write
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
-from streamapp_runtime.program.watermark_reach import WatermarkReach, program_reach
+from streamapp_runtime.program.watermark_reach import program_reach
 
 MODEL = b"\x00model"
 """The key of the version of who speaks to which stream."""

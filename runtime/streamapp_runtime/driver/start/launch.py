@@ -51,9 +51,8 @@ from streamapp_runtime.driver.start.task_inputs import (
 from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
-from streamapp_runtime.lanes.task_stores.store_specs import store_specs
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec, store_specs
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.remote_settings import remote_settings

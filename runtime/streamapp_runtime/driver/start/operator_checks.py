@@ -1,4 +1,4 @@
-"""What the operations and formats of a compiled app cannot do, told before anything is started."""
+"""What operations, formats and remote tables of an app cannot do, found before anything is started."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,7 +12,9 @@ from streamapp_runtime.lanes.records.stream_formats import task_format
 from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
 from streamapp_runtime.operators.operations import Read, Write
 from streamapp_runtime.operators.user_code.loader import UserCodeError
-from streamapp_runtime.program.program import PlacedOperation
+from streamapp_runtime.program.program import PlacedOperation, Program
+from streamapp_runtime.remote.remote_class import WrongColumnsError, check_remote_class
+from streamapp_runtime.remote.remote_settings import remote_settings
 
 
 def unfit_operators(
@@ -35,3 +37,21 @@ def _problems(app: StreamApp, tasks: Sequence[PlacedOperation], avro: Mapping[st
             yield Problem(0, 0, path, f"{error.message}; {error.hint}", Reason.INVALID_SPEC)
         except (UnsupportedOperationError, UserCodeError) as error:
             yield Problem(0, 0, path_of(app, task.name), f"{error.message}; {error.hint}", error.reason)
+
+
+def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:
+    """Every remote table whose class is not there, is no such class, or refuses what it is told."""
+    return list(_remote_problems(app, program))
+
+
+def _remote_problems(app: StreamApp, program: Program) -> Iterator[Problem]:
+    settings = remote_settings(app, program)
+    for index, table in enumerate(app.spec.tables):
+        if table.name not in settings:
+            continue
+        try:
+            check_remote_class(settings[table.name])
+        except UserCodeError as error:
+            where = "columns" if isinstance(error, WrongColumnsError) else "remote.python"
+            path = f"spec.tables[{index}].{where}"
+            yield Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)

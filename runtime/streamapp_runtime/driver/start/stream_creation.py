@@ -8,7 +8,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators import operations
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.stream_system import StreamOptions, StreamSystem

@@ -10,7 +10,7 @@ from streamapp.control.stream_watermark import WatermarkPolicy
 from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
-from streamapp_runtime.program.watermark_reach import WatermarkReach
+from streamapp_runtime.operators.state.event_clock import WatermarkReach
 
 
 @dataclass(frozen=True, slots=True)

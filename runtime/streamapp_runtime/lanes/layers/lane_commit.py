@@ -17,7 +17,7 @@ from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.protocol.traffic import Traffic
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer, TableChanges
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem, Transaction
 

@@ -5,7 +5,7 @@ raises, or stops reading, is lost with all that it holds.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,14 @@ from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCac
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
 from streamapp_runtime.lanes.layers.first_layer_batch import FirstLayerBatch
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, report_rows
+from streamapp_runtime.lanes.layers.lane_errors import LANE_ERRORS
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.task_executor import task_executor
 from streamapp_runtime.lanes.layers.wide_rows import WideRows
-from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders, TaskReport
+from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
 from streamapp_runtime.lanes.protocol.state_location import location_of
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.lanes.records.stream_formats import layer_formats
 from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS, LaneStores
@@ -38,43 +40,15 @@ from streamapp_runtime.lanes.task_stores.store_specs import (
 )
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.operations import Read, Write
-from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.loader import UserCodeError
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
 from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_unowned_stores
-from streamapp_runtime.stores.store import StoreBusyError, StoreError
+from streamapp_runtime.stores.store import StoreError
 from streamapp_runtime.systems.connection import open_system
-from streamapp_runtime.systems.stream_system import (
-    DeniedError,
-    FencedError,
-    FullError,
-    OutOfRangeError,
-    RecordRefusedError,
-    UnavailableError,
-    UnknownStreamError,
-)
 
-LANE_ERRORS: Mapping[type[Exception], str] = {
-    FencedError: "fenced",
-    DeniedError: "denied",
-    FullError: "full",
-    UnavailableError: "unavailable",
-    RecordRefusedError: "refused",
-    OutOfRangeError: "gone",
-    UnknownStreamError: "missing",
-    StoreBusyError: "busy",
-    StoreError: "store",
-    UserCodeError: "code",
-    RemoteTableRetryError: "waiting",
-    RemoteTableUnavailableError: "away",
-}
-"""What may happen to a lane without anything being wrong with the program, and what it is called.
-
-The first that fits counts.
-"""
 _EXPECTED: tuple[type[Exception], ...] = tuple(LANE_ERRORS)
 SETTLE_STEP = "settle"
 """The step in which stores are brought to where their checkpoints are."""

@@ -17,9 +17,10 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
+from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
-from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 RESTORE_SECONDS = 2.0
@@ -27,16 +28,6 @@ RESTORE_SECONDS = 2.0
 
 TOMBSTONES_KEPT_MS = 20 * 3_600_000
 """A mark older than this may have missed deletions: the changelog keeps them for a day, less a margin."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoreSpec:
-    """One kind of state: a table, or an operator's own."""
-
-    name: str
-    kind: StoreKind
-    schema: str
-    changelog: str | None  # the stream; None where none is kept
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.operations import Read, side_name
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.rows.row_form import schema_hash
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.table_versions import TableVersions
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, state_directory
 from streamapp_runtime.stores.engines.memory_store import MemoryStore
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreLimits, StoreMark
-from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 Writes = tuple[pa.Array, pa.Array]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamapp_runtime.stores.directories.store_lock import end_holder
-from streamapp_runtime.stores.store import Store, StoreBusyError, StoreDamagedError, StoreIdentity
-from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, StoreKind, discard_store, open_store
+from streamapp_runtime.stores.store import Store, StoreBusyError, StoreDamagedError, StoreIdentity, StoreKind
+from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS, discard_store, open_store
 
 GRACE_SECONDS = 2.0
 """How long an earlier worker is given to go when it is asked."""

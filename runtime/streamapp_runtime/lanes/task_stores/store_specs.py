@@ -1,11 +1,11 @@
 """Which state a layer touches, and how each kind of it is kept."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from streamapp.author.names import changelog_stream
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.lanes.task_stores.lane_stores import StoreSpec
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
 from streamapp_runtime.operators.operations import (
     FillTable,
@@ -20,7 +20,18 @@ from streamapp_runtime.operators.operations import (
 from streamapp_runtime.operators.state_schema import state_schema_hash
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.rows.row_form import schema_hash
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreKind
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSpec:
+    """One kind of state: a table, or an operator's own."""
+
+    name: str
+    kind: StoreKind
+    schema: str
+    changelog: str | None  # the stream; None where none is kept
+
 
 OPERATOR_STORE_KIND = StoreKind.LMDB
 """What an operator's own state is kept in: of these stores it has the cheapest look-ups."""

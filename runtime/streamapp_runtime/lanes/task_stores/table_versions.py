@@ -10,8 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from streamapp_runtime.crash_points import crash_point
-from streamapp_runtime.stores.store import Store
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import Store, StoreKind
 from streamapp_runtime.stores.store_snapshot import CopyableStore, open_snapshot
 
 

@@ -5,8 +5,7 @@ from streamapp.spec.resource.operators import Aggregate, Window
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
-from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.select_list import SelectList, require_unique, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
 from streamapp_runtime.operators.aggregate.aggregate_list import (

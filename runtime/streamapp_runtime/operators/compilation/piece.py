@@ -3,30 +3,11 @@
 from dataclasses import dataclass, field, replace
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.generators import Generator
 from streamapp_runtime.expressions.predicate import Predicate
 from streamapp_runtime.expressions.template import Template, all_columns
 from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.operations import FilterRows, Operation, SelectColumns
-
-
-@dataclass(frozen=True, slots=True)
-class Generator:
-    """What makes many rows of one: an array of which each element becomes a row.
-
-    Its values follow the source's columns: the element's place where it is asked for, then the element, or
-    these fields of it.
-    """
-
-    array: Template
-    type: str
-    places: bool
-    fields: tuple[str, ...]
-    outer: bool  # an array that is empty or null gives one row of nulls
-
-    @property
-    def values(self) -> int:
-        """How many values each row gets."""
-        return self.places + (len(self.fields) or 1)
 
 
 @dataclass(frozen=True, slots=True)

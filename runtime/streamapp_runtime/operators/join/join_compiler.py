@@ -5,8 +5,7 @@ from streamapp.spec.resource.operators import Join
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
-from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.select_list import SelectList, condition, select
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import column_templates

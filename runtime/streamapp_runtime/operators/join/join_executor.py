@@ -8,7 +8,6 @@ import pyarrow.compute as pc
 
 from streamapp.control.control_message import EARLIEST, ENDED
 from streamapp_runtime.operators.join.join_buffer import BufferedRows, JoinRows, JoinSide
-from streamapp_runtime.operators.join.newest_time import newest_time, note_newest_time
 from streamapp_runtime.operators.join.row_pairs import KeyTimes, Numbers, key_numbers, matching_pairs
 from streamapp_runtime.operators.operations import JoinStreams
 from streamapp_runtime.operators.state.lane_state import LaneState, LateRowBatch
@@ -191,3 +190,20 @@ def _new_pairs(left: BufferedRows, right: BufferedRows, within: int) -> tuple[Nu
         np.concatenate([with_fresh_left[0] + left.stored, with_fresh_right[0]]),
         np.concatenate([with_fresh_left[1], with_fresh_right[1] + right.stored]),
     )
+
+
+_KEY = pa.array([key_before(2**63 - 1)], pa.binary())
+"""Shorter than the key of any row, and behind all of them."""
+
+
+def newest_time(state: LaneState, task: int, name: str) -> int | None:
+    """The newest time seen; None before the first row."""
+    found = state.store(task, name).get(_KEY)[0].as_py()
+    return None if found is None else int.from_bytes(found, "little", signed=True)
+
+
+def note_newest_time(state: LaneState, task: int, name: str, time: int) -> None:
+    """Note a time that was seen; an older one changes nothing."""
+    before_that = newest_time(state, task, name)
+    if before_that is None or time > before_that:
+        state.write(task, name, _KEY, pa.array([time.to_bytes(8, "little", signed=True)], pa.binary()))

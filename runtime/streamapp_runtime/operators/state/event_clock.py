@@ -7,8 +7,26 @@ order of records decides nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from streamapp.control.control_message import ENDED
-from streamapp_runtime.program.watermark_reach import WatermarkReach
+from streamapp.control.control_message import EARLIEST, ENDED, NO_BOUND
+from streamapp.control.stream_watermark import lowest_watermark
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkReach:
+    """The streams whose rows come to a place, each with the milliseconds that they may be behind there."""
+
+    holds: Mapping[str, int]
+    timed: bool = False  # whether any of the streams has event times
+
+    def watermark(self, of_streams: Mapping[str, int | None]) -> int | None:
+        """The watermark of the place, from those of the streams that a task reads.
+
+        Without event times in any of the streams only their end is a watermark.
+        """
+        found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
+        reached = lowest_watermark(found)
+        return reached if self.timed or reached == ENDED else None
+
 
 Watermarks = Mapping[str, int | None]
 """The watermark of each stream that a task reads; None where there is none yet."""
@@ -57,3 +75,9 @@ class EventClock:
         short = self.reaches[operator].watermark(self.short.get(task, {}))
         known = [at for at in (before, short) if at is not None and at != ENDED]
         return before if before == ENDED else max(known, default=None)
+
+
+def _held(watermark: int | None, by: int) -> int | None:
+    if watermark is None or watermark >= NO_BOUND:
+        return watermark
+    return max(watermark - by, EARLIEST)

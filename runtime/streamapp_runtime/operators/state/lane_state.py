@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import pyarrow as pa
 
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.operators.state.event_clock import EventClock
 from streamapp_runtime.operators.state.lookup_result import LookupResult
+from streamapp_runtime.operators.state.remote_lookup import RemoteLookup
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store
 
@@ -23,13 +23,6 @@ FillStore = Callable[[int, str, pa.Array, pa.Array], None]
 
 LATE_ROWS_COUNTER = "lateRows"
 """What late rows are counted as."""
-
-
-class RemoteLookup(Protocol):
-    """A table that is kept elsewhere."""
-
-    def find(self, keys: pa.Array, count: Callable[[str, int], None]) -> LookupResult:
-        """The rows of distinct keys; `count` hears what is worth counting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,13 @@
 """Operators on single rows: filter, map, flatMap, merge."""
 
-from pyspark.sql import SparkSession
-
 from streamapp.spec.resource.operators import Filter, FlatMap, Map, Merge
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.condition_predicate import predicate_of
-from streamapp_runtime.expressions.expression import expression
-from streamapp_runtime.expressions.refusal_field import refusals_within
 from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
-from streamapp_runtime.expressions.template import Template, column_templates
+from streamapp_runtime.expressions.template import Template, column_templates, substituted
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
@@ -20,7 +16,7 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
 from streamapp_runtime.operators.operations import PythonMap
 
 
@@ -87,25 +83,6 @@ def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...]) -> CompiledOp
     known = first.key if len(keys) == 1 else RowKey(None, None, all(flow.key.together for flow in flows))
     merged = Piece(name, name, tuple(sources), SqlPart(column_templates(len(first.columns))), first.columns)
     return CompiledOperator((*pieces, merged), RowFlow(name, first.columns, known))
-
-
-def rekey(spark: SparkSession, text: str, flow: RowFlow) -> tuple[Template, RowKey]:
-    """A new key over a flow's columns, and what is then known of it."""
-    with refusals_within("key"):
-        key, _ = expression(spark, text, ColumnScope((ScopeSide("", flow.columns),)))
-    return key, flow.key.changed(None if key.column is None else flow.columns[key.column].name)
-
-
-def substituted(text: Template, over: tuple[Template, ...]) -> Template:
-    """An expression over what other expressions make."""
-    pieces: list[str | int] = []
-    for piece in text.pieces:
-        if isinstance(piece, int) and piece >= 0:
-            inner = over[piece]
-            pieces += inner.pieces if inner.column is not None else ("(", *inner.pieces, ")")
-        else:
-            pieces.append(piece)
-    return Template(tuple(pieces))
 
 
 def _declared(text: str | None) -> tuple[Column, ...]:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import FilterRows
+from streamapp_runtime.operators.operations import FilterRows, SelectColumns
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
 from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.rows.task_slices import concat_slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,14 @@ class FilterRowsExecutor(StatelessExecutor):
         if rows.tombstone.true_count:
             kept = pc.or_(kept, rows.tombstone)
         return rows if kept.true_count == len(rows) else rows.filter(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectColumnsExecutor(StatelessExecutor):
+    """Runs Choose, over one source or over several that are merged."""
+
+    operation: SelectColumns
+
+    def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
+        """The same rows with the chosen columns."""
+        return concat_slices([rows.choose(self.operation.chosen) for rows in slices])

@@ -4,8 +4,7 @@ from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
-from streamapp_runtime.expressions.refusal_field import refusals_within
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
 from streamapp_runtime.operators.compilation.column_fit import fit_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
@@ -16,9 +15,8 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
 from streamapp_runtime.operators.operations import Read, StreamRole, Write
-from streamapp_runtime.operators.stateless.row_compiler import rekey
 
 ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRING")}
 """Formats whose records are one value each."""

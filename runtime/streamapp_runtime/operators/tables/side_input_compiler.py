@@ -4,18 +4,21 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.expression import expression
-from streamapp_runtime.expressions.refusal_field import refusals_within
 from streamapp_runtime.expressions.select_list import SelectList, select
-from streamapp_runtime.expressions.template import Template, all_columns, column_templates
+from streamapp_runtime.expressions.template import (
+    RECORD_KEY,
+    Template,
+    all_columns,
+    column_templates,
+    substituted,
+)
 from streamapp_runtime.operators import operations as ops
 from streamapp_runtime.operators.compilation.column_fit import fit_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.compilation.row_key import RowKey
-from streamapp_runtime.operators.stateless.row_compiler import substituted
-from streamapp_runtime.program.sql_steps import RECORD_KEY
 
 FILL_PREFIX = "fill-"
 """What the parts that fill a table are called, with the number of the side input."""

@@ -7,9 +7,8 @@ from streamapp.spec.resource.operators import JoinTable, SendToTable
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.expression import expression
-from streamapp_runtime.expressions.refusal_field import refusals_within
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
 from streamapp_runtime.operators import operations as ops

@@ -15,8 +15,7 @@ from rocksdict import AccessType, Options, Rdict
 
 from streamapp_runtime.stores import store_mark
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
-from streamapp_runtime.stores.store import StoreDamagedError, StoreMark
-from streamapp_runtime.stores.store_opening import StoreKind
+from streamapp_runtime.stores.store import StoreDamagedError, StoreKind, StoreMark
 
 _MARK = b"mark"
 _ATTEMPTS = 20

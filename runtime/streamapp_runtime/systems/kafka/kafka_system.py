@@ -3,10 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import pyarrow as pa
 from confluent_kafka import TopicPartition
 
+from streamapp.spec.resource.kafka_settings import TOPICS
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka import partition_offsets
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
@@ -14,6 +16,7 @@ from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_producer import RdkafkaProducer
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader, RdkafkaReader
 from streamapp_runtime.systems.kafka.rdkafka.topics import Topics
+from streamapp_runtime.systems.kafka.secret_settings import read_secrets
 from streamapp_runtime.systems.kafka.transactions import transactional_writer
 from streamapp_runtime.systems.kafka.transactions.kafka_transaction import KafkaTransaction
 from streamapp_runtime.systems.kafka.transactions.non_transactional_producer import NonTransactionalProducer
@@ -276,3 +279,14 @@ def _compare(
 
 def _id(owner: str, name: str) -> str:
     return f"{owner}.{name}" if name else owner
+
+
+_BROKERS_OWN = -1
+
+
+def open_kafka(bootstrap_servers: str, settings: Mapping[str, str], secrets: str | None) -> KafkaSystem:
+    """The system; `secrets` is a folder, or a file of lines."""
+    every = dict(settings) | (read_secrets(Path(secrets)) if secrets else {})
+    replication = int(every.get("replication.factor", _BROKERS_OWN))
+    clients = {name: value for name, value in every.items() if name not in TOPICS}
+    return KafkaSystem(bootstrap_servers, clients, replication=replication)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from streamapp.spec.resource.kafka_settings import refused_settings
-from streamapp_runtime.systems.connection import InvalidSettingsError
+from streamapp_runtime.systems.stream_system import InvalidSettingsError
 
 
 def read_secrets(place: Path) -> dict[str, str]:

@@ -1,0 +1,44 @@
+"""What a lane says of one task after a batch, as text that travels to the driver."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """What a lane says of one task after a batch."""
+
+    task: str
+    status: str  # committed, tried, restoring, misplaced, or what the stage calls an error
+    checkpoint: str = ""  # the new one, where committed
+    rows_in: int = 0
+    rows_out: int = 0
+    bytes_in: int = 0
+    restored: int = 0  # changelog entries replayed into stores
+    bad: int = 0  # records set aside
+    message: str = ""
+    steps: Sequence[tuple[str, float]] = ()  # seconds by step
+    counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
+    contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
+    held: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
+    location: str = ""  # of the lane
+    published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
+    watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any
+    due: int | None = None  # when a watermark is to be written if no more records come
+    idle_at: int | None = None  # when a partition is idle if no more records come
+    ended: bool = False  # whether nothing will ever come to the task in this turn
+    misfits: str = ""  # the rows of the lane on which an expression failed, in a search for them
+
+    def text(self) -> str:
+        """As it travels."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str) -> "TaskReport":
+        """As it was sent."""
+        found: dict[str, Any] = json.loads(text)
+        steps = tuple((name, seconds) for name, seconds in found["steps"])
+        counted = tuple((counter, name, number) for counter, name, number in found["counted"])
+        return cls(**found | {"steps": steps, "counted": counted})
