@@ -13,7 +13,6 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
-from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
     PartitionCounts,
@@ -21,6 +20,7 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
     SystemMisconfigured,
     SystemUnavailable,
 )
+from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
 from tests.control_plane.deciding.apps import join
 from tests.control_plane.processes import until
 

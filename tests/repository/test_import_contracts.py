@@ -12,7 +12,29 @@ VIOLATIONS = [
     ("streamapp/spec/planted.py", "import streamapp.plan"),
     ("streamapp/spec/planted.py", "import streamapp_operator"),
     ("streamapp/plan/planted.py", "import pathlib"),
-    ("runtime/streamapp_runtime/planted.py", "import streamapp_operator"),
+    ("runtime/streamapp_runtime/rows/planted.py", "import streamapp_operator"),
+    (
+        "operator/streamapp_operator/controller/client/planted.py",
+        "import streamapp_operator.reconciler.facts",
+    ),
+    (
+        "operator/streamapp_operator/controller/watch/planted.py",
+        "import streamapp_operator.controller.workqueue",
+    ),
+    (
+        "operator/streamapp_operator/reconciler/facts/planted.py",
+        "import streamapp_operator.reconciler.status",
+    ),
+    ("operator/streamapp_operator/reconciler/planning/planted.py", "import asyncio"),
+    ("operator/streamapp_operator/reconciler/unlisted/__init__.py", ""),
+    ("runtime/streamapp_runtime/stores/engines/planted.py", "import streamapp_runtime.lanes.protocol"),
+    ("runtime/streamapp_runtime/lanes/protocol/planted.py", "import streamapp_runtime.lanes.layers"),
+    ("runtime/streamapp_runtime/driver/batches/planted.py", "import streamapp_runtime.driver.reporting"),
+    ("runtime/streamapp_runtime/driver/inputs/planted.py", "import pyspark"),
+    ("runtime/streamapp_runtime/operators/join/planted.py", "import streamapp_runtime.operators.aggregate"),
+    ("runtime/streamapp_runtime/systems/kafka/planted.py", "import streamapp_runtime.systems.embedded"),
+    ("streamapp/tasks/layouts/planted.py", "import streamapp.tasks.groupers"),
+    ("streamapp/spec/resource/planted.py", "import streamapp.spec.schema"),
 ]
 
 
@@ -54,7 +76,8 @@ def test_the_import_contracts_hold(copy: Path) -> None:
 
 @pytest.mark.parametrize(("file", "line"), VIOLATIONS)
 def test_an_import_that_breaks_a_contract_is_caught(copy: Path, file: str, line: str) -> None:
+    (copy / file).parent.mkdir(exist_ok=True)
     (copy / file).write_text(line + "\n", encoding="utf-8")
     code, said = _judged(copy)
     assert code == 1, said
-    assert "planted" in said
+    assert "planted" in said or "unlisted" in said

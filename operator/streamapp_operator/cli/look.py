@@ -18,12 +18,12 @@ from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
 from streamapp_operator.reconciler.facts.gather import gather_facts, partition_counts_for
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.installation import Allowance, Installation
-from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
     SystemMisconfigured,
     SystemUnavailable,
 )
+from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
 from streamapp_operator.reconciler.planning.acceptance import refused_changes
 from streamapp_operator.reconciler.planning.generation_plan import layout_basis
 

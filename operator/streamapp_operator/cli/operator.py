@@ -115,7 +115,7 @@ def _run(options: OperatorOptions, installation: Installation, level: int) -> in
 
     from streamapp_operator.controller.manager.operator_process import run_operator
     from streamapp_operator.controller.telemetry.json_logs import configure_logging
-    from streamapp_operator.reconciler.partition_counts.live_lookup import LivePartitionLookup
+    from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
     from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 
     configure_logging(level=level)

@@ -18,9 +18,9 @@ from streamapp_runtime.operators.operations import Operation, Read, Totals, Writ
 from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor, SelectColumnsExecutor
 from streamapp_runtime.operators.tables.table_lookup import LookUpExecutor, RemoteLookUpExecutor
 from streamapp_runtime.operators.tables.table_write import TableWriteExecutor
-from streamapp_runtime.operators.user_code.loader import load_user_code
 from streamapp_runtime.operators.user_code.process_executor import ProcessExecutor
 from streamapp_runtime.operators.user_code.python_map import PythonMapExecutor
+from streamapp_runtime.operators.user_code.user_code_loader import load_user_code
 
 
 def make_executor(operation: ops.Operation, given: Sequence[pa.Schema], made: pa.Schema) -> OperationExecutor:

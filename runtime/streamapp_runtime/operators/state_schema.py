@@ -10,8 +10,8 @@ from streamapp_runtime.operators.aggregate.totals_form import totals_form
 from streamapp_runtime.operators.aggregate.window_output import window_output
 from streamapp_runtime.operators.join.join_buffer import join_side
 from streamapp_runtime.operators.operations import JoinStreams, Operation, ProcessRows, Totals
-from streamapp_runtime.operators.user_code.loader import load_user_code
 from streamapp_runtime.operators.user_code.process_executor import state_columns_of
+from streamapp_runtime.operators.user_code.user_code_loader import load_user_code
 from streamapp_runtime.rows.row_form import schema_hash
 
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.user_code.declared_columns import to_declared_columns
-from streamapp_runtime.operators.user_code.loader import UserCodeError
 from streamapp_runtime.operators.user_code.user_batch import KEY
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.rows.row_encoder import encode
 
 

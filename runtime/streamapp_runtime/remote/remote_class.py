@@ -21,7 +21,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.operators.user_code.loader import UserCodeError, load_user_code, user_code_guard
+from streamapp_runtime.operators.user_code.user_code_loader import (
+    UserCodeError,
+    load_user_code,
+    user_code_guard,
+)
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 
 _SIGNATURES = {"get_many": "keys", "open": "config", "check": "config", "close": ""}

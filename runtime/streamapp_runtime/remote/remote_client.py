@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.operators.user_code.loader import user_code_guard
+from streamapp_runtime.operators.user_code.user_code_loader import user_code_guard
 from streamapp_runtime.remote.encoded_answers import encoded_answers
 from streamapp_runtime.remote.remote_class import config_of, load_remote_class
 from streamapp_runtime.remote.remote_settings import RemoteSettings

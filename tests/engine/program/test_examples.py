@@ -9,7 +9,7 @@ from streamapp.plan.planner import plan
 from streamapp.spec.parser import parse
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
-from streamapp_runtime.program.program_text import program_text
+from tests.engine.program.program_text import program_text
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*/app.yaml"))
 

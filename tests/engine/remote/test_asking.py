@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.remote.remote_client import MOST_KEYS, RateLimit, RemoteClient, RemoteSilentError
 from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.remote.classes import Failing, Hanging, Prices, ServiceError

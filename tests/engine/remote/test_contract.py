@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.remote.remote_class import WrongColumnsError, check_remote_class
 from tests.engine.remote.settings import of
 

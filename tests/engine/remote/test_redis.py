@@ -11,7 +11,7 @@ import redis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.remote.remote_client import RemoteClient, RemoteSilentError
 from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.remote.redis_server import Server

@@ -40,7 +40,7 @@ from streamapp_runtime.driver.start.stream_creation import (
     create_written_streams,
 )
 from streamapp_runtime.driver.start.stream_identity import verify_identities
-from streamapp_runtime.driver.start.task_inputs import (
+from streamapp_runtime.driver.start.task_reads import (
     broadcast_tables_of,
     input_ends,
     latest_positions,

@@ -9,7 +9,11 @@ from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, modulo
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS, UserGrouper
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.operators.user_code.loader import UserCodeError, load_user_code, user_code_guard
+from streamapp_runtime.operators.user_code.user_code_loader import (
+    UserCodeError,
+    load_user_code,
+    user_code_guard,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.stream_system import (
     DeniedError,

@@ -40,7 +40,7 @@ from streamapp_runtime.lanes.task_stores.store_specs import (
 )
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.operators.operations import Read, Write
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app

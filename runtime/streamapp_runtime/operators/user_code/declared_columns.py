@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 
 
 def to_declared_columns(batch: object, declared: pa.Schema, python: str) -> pa.RecordBatch:

@@ -22,9 +22,13 @@ import pyarrow as pa
 from streamapp_runtime.operators.operations import ProcessRows
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.typed_rows import TypedRows
-from streamapp_runtime.operators.user_code.loader import UserCodeError, load_user_code, user_code_guard
 from streamapp_runtime.operators.user_code.process_tables import RemoteView, TableView, TaskState
 from streamapp_runtime.operators.user_code.user_batch import user_rows, with_key_and_time
+from streamapp_runtime.operators.user_code.user_code_loader import (
+    UserCodeError,
+    load_user_code,
+    user_code_guard,
+)
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 

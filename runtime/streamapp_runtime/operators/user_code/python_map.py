@@ -11,8 +11,8 @@ from streamapp_runtime.operators.operations import PythonMap
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import without_tombstones
 from streamapp_runtime.operators.user_code.declared_columns import to_declared_columns
-from streamapp_runtime.operators.user_code.loader import UserCodeError, user_code_guard
 from streamapp_runtime.operators.user_code.user_batch import named_batch, require_key, user_rows
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError, user_code_guard
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 

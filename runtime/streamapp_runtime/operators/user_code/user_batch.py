@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.user_code.declared_columns import to_declared_columns
-from streamapp_runtime.operators.user_code.loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import rows_without_origin
 

@@ -1,0 +1,74 @@
+import ast
+from collections import defaultdict
+
+import pytest
+
+from tests.repository.structure import circle, structure
+
+MOST_MODULES = 15
+PACKAGES = sorted(structure().packages)
+
+STARTED_BY_NAME = {
+    "streamapp.dsl.app_program": "users import it",
+    "streamapp.placement.standby": "standbys are refused until they are built",
+    "streamapp.placement.locations.task_locality": "standbys are refused until they are built",
+    "streamapp.spec.schema.reference_page": "writes a page of the docs",
+    "streamapp_operator.controller.rbac.operator_roles": "writes the chart's rules",
+    "streamapp_operator.controller.rbac.rights_page": "writes a page of the docs",
+    "streamapp_operator.host_state.__main__": "a DaemonSet starts it",
+    "streamapp_operator.reconciler.status.lifecycle_page": "writes a page of the docs",
+    "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
+    "streamapp_operator.trial": "a job of the chart starts it",
+    "streamapp_runtime.remote.redis": "resources name it",
+}
+"""The modules that no module imports, and who does instead. Commands are started by their entry points."""
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_folder_is_a_room_that_a_reader_can_survey(package: str) -> None:
+    children = structure().children(package)
+    modules = [name for name in children if name not in structure().packages]
+    assert len(modules) <= MOST_MODULES
+    assert len(children) != 1
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_room_says_what_is_in_it(package: str) -> None:
+    tree = ast.parse(structure().files[package].read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_arrow_between_the_children_of_a_folder_leads_back(package: str) -> None:
+    assert circle(structure().arrows(package)) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    imports = {name: structure().imports[name] - structure().packages for name in structure().modules}
+    assert circle(imports) == []
+
+
+def test_a_public_class_name_exists_once() -> None:
+    modules = defaultdict(list)
+    for module, names in structure().classes.items():
+        for name in names:
+            if not name.startswith("_"):
+                modules[name].append(module)
+    assert {name: found for name, found in modules.items() if len(found) > 1} == {}
+
+
+def test_a_file_name_exists_once() -> None:
+    """Commands lie in `cli` folders under their verbs, whatever else has that name."""
+    modules = defaultdict(list)
+    for module in structure().modules:
+        folder, _, stem = module.rpartition(".")
+        if not folder.endswith(".cli"):
+            modules[stem].append(module)
+    assert {stem: found for stem, found in modules.items() if len(found) > 1} == {}
+
+
+def test_every_module_has_an_importer_or_is_started_by_its_name() -> None:
+    importers = structure().importers()
+    alone = {name for name in structure().modules if not importers[name]}
+    verbs = {name for name in alone if name.rpartition(".")[0].endswith(".cli")}
+    assert alone - verbs == STARTED_BY_NAME.keys()
