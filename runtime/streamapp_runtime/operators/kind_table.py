@@ -9,8 +9,9 @@ from streamapp_runtime.expressions.compile_refusal import refusals_within
 from streamapp_runtime.expressions.template import column_templates
 from streamapp_runtime.operators.aggregate.aggregate_compiler import compile_aggregate
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
+from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.join.join_compiler import compile_join
 from streamapp_runtime.operators.operations import ProcessRows
 from streamapp_runtime.operators.stateless.row_compiler import compile_filter, compile_map, compile_merge

@@ -2,14 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from pyspark.sql import SparkSession
-
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
-from streamapp_runtime.expressions.expression import expression
-from streamapp_runtime.expressions.template import Template
-from streamapp_runtime.operators.compilation.piece import RowFlow
+from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 
 REPARTITION_HINT = "put a partitionBy before it, or give the stream its key column"
 
@@ -55,10 +49,3 @@ class RowKey:
 
 def _low(name: str | None) -> str:
     return name.lower() if name is not None else ""
-
-
-def rekey(spark: SparkSession, text: str, flow: RowFlow) -> tuple[Template, RowKey]:
-    """A new key over a flow's columns, and what is then known of it."""
-    with refusals_within("key"):
-        key, _ = expression(spark, text, ColumnScope((ScopeSide("", flow.columns),)))
-    return key, flow.key.changed(None if key.column is None else flow.columns[key.column].name)

@@ -9,6 +9,7 @@ from streamapp_runtime.expressions.condition_predicate import predicate_of
 from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
 from streamapp_runtime.expressions.template import Template, column_templates, substituted
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
     Piece,
@@ -16,7 +17,7 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
+from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.operations import PythonMap
 
 

@@ -8,6 +8,7 @@ from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, r
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
 from streamapp_runtime.operators.compilation.column_fit import fit_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
     Piece,
@@ -15,7 +16,7 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey, rekey
+from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.operations import Read, StreamRole, Write
 
 ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRING")}

@@ -1,0 +1,17 @@
+"""A change of the key of rows: the expression that makes it, and what is known of it afterwards."""
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.compile_refusal import refusals_within
+from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.template import Template
+from streamapp_runtime.operators.compilation.piece import RowFlow
+from streamapp_runtime.operators.compilation.row_key import RowKey
+
+
+def rekey(spark: SparkSession, text: str, flow: RowFlow) -> tuple[Template, RowKey]:
+    """A new key over a flow's columns, and what is then known of it."""
+    with refusals_within("key"):
+        key, _ = expression(spark, text, ColumnScope((ScopeSide("", flow.columns),)))
+    return key, flow.key.changed(None if key.column is None else flow.columns[key.column].name)
