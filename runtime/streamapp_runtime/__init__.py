@@ -1,1 +1,1 @@
-"""The Spark side: it will run what `streamapp` describes."""
+"""The Spark side: runs what `streamapp` describes."""

@@ -14,6 +14,7 @@ from tests.chart.makers import crd as chart_crd
 from tests.chart.makers import dashboards
 from tests.chart.makers import rules as chart_rules
 from tests.chart.makers import values as chart_values
+from tests.repository import rooms_picture
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -25,6 +26,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "charts/streamapp/templates/crd.yaml": chart_crd.template,
     "crds/streamapps.streamapp.dev.yaml": crd_manifest.crd_yaml,
     "docs/pictures/app-life.svg": phase_diagram.phase_diagram,
+    "docs/pictures/rooms.svg": rooms_picture.picture,
     "docs/reference/app-life.md": life_page.page,
     "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": run_metrics.page,

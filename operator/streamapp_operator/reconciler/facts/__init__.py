@@ -1,4 +1,4 @@
-"""What a reconcile knows before it decides, read from the cache or the API server.
+"""What a reconcile knows before it decides, and the context that it reads from: cache or API server.
 
-And the context that it reads from. Knows nothing of planning, driver, writes or status.
+Knows nothing of planning, driver, writes or status.
 """

@@ -1,4 +1,4 @@
-"""Objects of an app beside its pods and ConfigMaps (role, accounts, Service).
+"""Objects of an app beside pods and ConfigMaps, and what all objects share: names, labels, owner.
 
-And what all objects have in common: names, labels, owner. Pure; imports no other room of the reconciler.
+Role, service accounts, Service. Pure; imports no other room of the reconciler.
 """

@@ -1,4 +1,4 @@
-"""What a reconcile decided, the writes that follow from the findings.
+"""What a reconcile decided, the writes that follow from it, and their execution against the cluster.
 
-And their execution against the cluster. Imports no `status`.
+Imports no `status`.
 """

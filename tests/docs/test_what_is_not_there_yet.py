@@ -1,0 +1,93 @@
+"""What the pages call not there yet is what the product refuses, and nothing else is called so."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamapp.spec.parser import parse_data
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
+from streamapp_operator.reconciler.planning.generation_plan import plan_generation
+from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
+
+DOCS = Path(__file__).parents[2] / "docs"
+SECTION = "what-is-not-there-yet"
+
+
+def _app(**changes: Any) -> StreamApp:
+    spec: dict[str, Any] = {
+        "systems": [{"name": "main", "kafka": {"bootstrapServers": "broker:9092"}}],
+        "streams": [{"name": "views", "system": "main"}, {"name": "out", "system": "main"}],
+        "operators": [{"name": "sink", "sendTo": {"from": "views", "stream": "out"}}],
+    }
+    parsed = parse_data(
+        {
+            "apiVersion": "streamapp.dev/v1alpha1",
+            "kind": "StreamApp",
+            "metadata": {"name": "a"},
+            "spec": spec | changes,
+        }
+    )
+    assert not parsed.problems
+    return parsed.apps[0]
+
+
+def _several_systems() -> tuple[Problem, ...]:
+    systems = [{"name": name, "kafka": {"bootstrapServers": f"{name}:9092"}} for name in ("main", "other")]
+    return tuple(unsupported_fields(_app(systems=systems)))
+
+
+def _standbys() -> tuple[Problem, ...]:
+    return tuple(unsupported_fields(_app(placement={"standbys": 1})))
+
+
+def _user_functions_on_a_cluster() -> tuple[Problem, ...]:
+    algorithm = {"job.systemstreampartition.expansion.algorithm": "shop.spread:keys"}
+    counts = {1: KnownCounts({})}
+    return tuple(
+        problem
+        for app in (_app(grouper="shop.tasks:group"), _app(config=algorithm))
+        for problem in plan_generation(
+            Facts({"metadata": {"name": "a", "uid": "u"}}, NewestGeneration(1, app), 0.0, counts=counts), app, 1
+        ).problems
+    )
+
+
+REFUSALS: Mapping[str, tuple[Callable[[], tuple[Problem, ...]], int]] = {
+    "Several systems in one app.": (_several_systems, 1),
+    "Standby copies": (_standbys, 1),
+    "A grouper or an expansion algorithm of one's own on a cluster.": (_user_functions_on_a_cluster, 2),
+}
+"""What the list begins each of its entries with, who refuses it, and how many fields say it."""
+
+
+def _listed() -> list[str]:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    section = text.partition("## What is not there yet\n")[2].partition("\n## ")[0]
+    return re.findall(r"^- \*\*(.+?)\*\*", section, re.M)
+
+
+def test_every_entry_of_the_list_is_one_that_is_refused() -> None:
+    assert _listed() == list(REFUSALS)
+
+
+@pytest.mark.parametrize("entry", REFUSALS)
+def test_what_is_not_there_yet_is_refused_with_its_path(entry: str) -> None:
+    refuse, fields = REFUSALS[entry]
+    problems = [problem for problem in refuse() if problem.reason is Reason.NOT_YET_SUPPORTED]
+    assert len({problem.path for problem in problems}) == fields
+    assert all("not yet supported" in problem.message for problem in problems)
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: str(page.relative_to(DOCS)))
+def test_pages_call_nothing_else_not_there_yet(page: Path) -> None:
+    """Consoles show refusals of the product, which a test runs; other words of it lead to the list."""
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+    lines = [line for line in prose.splitlines() if "not there yet" in line.lower()]
+    assert [line for line in lines if SECTION not in line and "## What is not there yet" not in line] == []
