@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from streamapp.spec.value_types import durations
-from streamapp.spec.schema import reference_page
+import streamapp.spec.schema.reference_page as reference_module
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.schema.fields import parts
@@ -88,8 +88,8 @@ def test_a_field_is_told_with_its_bounds_default_effect_and_need(
 
 
 def test_a_need_of_a_whole_part_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_page, "BUILT", frozenset())
-    whole = reference_page.reference_page()
+    monkeypatch.setattr(reference_module, "BUILT", frozenset())
+    whole = reference_page()
     start = whole.index("## spec.lateRows { #")
     assert whole[start : whole.index("\n## ", start + 1)].count("Not yet") == 1
 

@@ -97,7 +97,8 @@ class AnswerCache:
         if not self._half:
             return
         if len(keys) > self._half:
-            self._young = Answers()  # else an older answer would come back for one that has no room
+            # Else an older answer would come back for a key that has no room, from either half.
+            self._young, self._old = Answers(), Answers()
             keys, values, given = keys[-self._half :], values[-self._half :], given[-self._half :]
         if len(self._young) + len(keys) > self._half:
             self._old, self._young = self._young, Answers()

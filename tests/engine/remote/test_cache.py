@@ -2,7 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from streamapp_runtime.remote.answer_cache import AnswerCache
@@ -16,7 +16,12 @@ def key(number: int) -> bytes:
     return b"key %d" % number
 
 
+ONE: dict[int, bytes | None] = {0: None}
+NO_ROOM_FOR_THE_NEWEST = [("put", ONE, 0), ("put", ONE, 1), ("put", {**ONE, 1: None}, 0), ("find", ONE, 0)]
+
+
 @given(st.integers(1, 20), steps)
+@example(1, NO_ROOM_FOR_THE_NEWEST)
 def test_what_a_cache_knows_is_the_newest_answer_and_not_too_old(size: int, done: list) -> None:
     cache = AnswerCache(size, TTL)
     newest: dict[int, tuple[bytes | None, float]] = {}
