@@ -3,12 +3,12 @@
 import sys
 
 from streamapp_operator.controller.client.app_key import AppKey
-from streamapp_operator.controller.manager.manager import Manager, Reconciler
+from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileDone, ReconcileOutcome
 from tests.control_plane.starting import start
 
 
-def echoing(edge: Manager) -> Reconciler:
+def echoing(edge: OperatorParts) -> Reconciler:
     async def reconcile(key: AppKey) -> ReconcileOutcome:
         app = edge.cache.app(key)
         if app is not None:

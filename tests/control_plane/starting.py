@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import astuple
 from pathlib import Path
 
-from streamapp_operator.controller.manager.lease import LeaseTerms
-from streamapp_operator.controller.manager.manager import Manager, Reconciler
-from streamapp_operator.controller.manager.operator_options import OperatorOptions
-from streamapp_operator.controller.manager.operator_process import run_operator
+from streamapp_operator.controller.process.lease import LeaseTerms
+from streamapp_operator.controller.process.operator_options import OperatorOptions
+from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
+from streamapp_operator.controller.process.operator_process import run_operator
 from streamapp_operator.controller.telemetry.json_logs import configure_logging
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 
-def start(reconciling: Callable[[Manager], Reconciler]) -> int:
+def start(reconciling: Callable[[OperatorParts], Reconciler]) -> int:
     """Be an operator until told to stop; what it ends with."""
     kubeconfig, namespaces, identity, pace, patience = sys.argv[1:]
     configure_logging(level=logging.DEBUG)

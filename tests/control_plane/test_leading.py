@@ -13,8 +13,8 @@ import pytest
 from streamapp_operator.controller.client.api_errors import LeadershipLostError, RejectedError
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.manager.leader_elector import LeaderElector
-from streamapp_operator.controller.manager.lease import LeaseTerms
+from streamapp_operator.controller.process.leader_elector import LeaderElector
+from streamapp_operator.controller.process.lease import LeaseTerms
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.fault_proxy import HANG, LOST, proxied
 from tests.control_plane.operators import Operator, app, echoed, lease, put

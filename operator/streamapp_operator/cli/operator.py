@@ -12,7 +12,7 @@ from streamapp_operator.controller.client.client_configuration import (
     IN_POD_VARIABLE,
     ClientConfigurationError,
 )
-from streamapp_operator.controller.manager.operator_options import OperatorOptions
+from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.installation_file import read_installation
 
@@ -113,7 +113,7 @@ def _checked(options: OperatorOptions) -> int:
 def _run(options: OperatorOptions, installation: Installation, level: int) -> int:
     from time import time
 
-    from streamapp_operator.controller.manager.operator_process import run_operator
+    from streamapp_operator.controller.process.operator_process import run_operator
     from streamapp_operator.controller.telemetry.json_logs import configure_logging
     from streamapp_operator.reconciler.partition_counts.partition_lookup import LivePartitionLookup
     from streamapp_operator.reconciler.reconciler_factory import reconciler_for

@@ -4,7 +4,7 @@ import click
 
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.manager.operator_options import OperatorOptions, lease_namespace
+from streamapp_operator.controller.process.operator_options import OperatorOptions, lease_namespace
 from streamapp_operator.controller.rbac.access_reviews import denied_reviews, required_reviews
 
 

@@ -5,7 +5,7 @@ from time import time
 
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.cluster_client import ClusterClient
-from streamapp_operator.controller.manager.manager import Manager, Reconciler
+from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.installation import Installation
@@ -15,10 +15,10 @@ from streamapp_operator.reconciler.reconcile import reconcile
 
 def reconciler_for(
     installation: Installation, lookup: Callable[[ClusterClient], PartitionLookup]
-) -> Callable[[Manager], Reconciler]:
+) -> Callable[[OperatorParts], Reconciler]:
     """What an edge has its keys reconciled by."""
 
-    def within(edge: Manager) -> Reconciler:
+    def within(edge: OperatorParts) -> Reconciler:
         asked = lookup(edge.cluster)
         world = ReconcileContext(edge.cluster, edge.cache, time, asked, installation, edge.measured)
 

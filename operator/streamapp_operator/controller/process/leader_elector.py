@@ -16,8 +16,8 @@ from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTra
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.object_paths import collection_path, object_path
 from streamapp_operator.controller.client.resource_kinds import LEASE, Verb
-from streamapp_operator.controller.manager import lease as leases
-from streamapp_operator.controller.manager.lease import LeaseTerms
+from streamapp_operator.controller.process import lease as leases
+from streamapp_operator.controller.process.lease import LeaseTerms
 
 _log = logging.getLogger(__name__)
 

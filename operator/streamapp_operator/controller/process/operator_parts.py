@@ -12,8 +12,8 @@ from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
-from streamapp_operator.controller.manager.leader_elector import LeaderElector
-from streamapp_operator.controller.manager.operator_options import OperatorOptions
+from streamapp_operator.controller.process.leader_elector import LeaderElector
+from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.rbac.namespace_access import accessible_namespaces, expect_inaccessible
 from streamapp_operator.controller.telemetry import operator_metrics
 from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
@@ -30,7 +30,7 @@ Reconciler = Callable[[AppKey], Awaitable[ReconcileOutcome]]
 
 
 @dataclass(frozen=True, slots=True)
-class Manager:
+class OperatorParts:
     """The parts. What reconciles is given these, and nothing else of the process."""
 
     cluster: ApiClusterClient
@@ -80,7 +80,7 @@ class Manager:
             await calls.close()
 
 
-async def build_manager(options: OperatorOptions, identity: str, lease_namespace: str) -> Manager:
+async def build_operator(options: OperatorOptions, identity: str, lease_namespace: str) -> OperatorParts:
     """All parts for these options, none of them begun."""
     measured = OperatorMetricValues()
 
@@ -97,7 +97,7 @@ async def build_manager(options: OperatorOptions, identity: str, lease_namespace
     cache = ObjectCache(cached_fields, lambda app: app["spec"].get("operatorClass") == options.operator_class)
     queue = KeyQueue[AppKey](monotonic)
     cluster = ApiClusterClient(calls, namespaces, elector.leads_for, _now)
-    made = Manager(
+    made = OperatorParts(
         cluster=cluster,
         cache=cache,
         queue=queue,
@@ -112,7 +112,7 @@ async def build_manager(options: OperatorOptions, identity: str, lease_namespace
     return made
 
 
-def _measure(made: Manager) -> None:
+def _measure(made: OperatorParts) -> None:
     look = made.measured.look
     look(operator_metrics.QUEUE_DEPTH, lambda: {(): made.queue.depth})
     look(operator_metrics.QUEUE_AGE, lambda: {(): made.queue.age})

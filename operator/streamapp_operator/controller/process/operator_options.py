@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from streamapp_operator.controller.manager.lease import LeaseTerms
+from streamapp_operator.controller.process.lease import LeaseTerms
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 

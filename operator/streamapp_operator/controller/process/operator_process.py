@@ -15,8 +15,8 @@ import kopf
 from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.manager.manager import Manager, Reconciler, build_manager
-from streamapp_operator.controller.manager.operator_options import OperatorOptions, lease_namespace
+from streamapp_operator.controller.process.operator_options import OperatorOptions, lease_namespace
+from streamapp_operator.controller.process.operator_parts import OperatorParts, Reconciler, build_operator
 from streamapp_operator.controller.rbac.namespace_access import NamespaceAccessibleError
 from streamapp_operator.controller.telemetry.http_endpoints import serve_endpoints
 from streamapp_operator.controller.watch.kopf_watch import handler_registry, kopf_connection, kopf_settings
@@ -29,10 +29,10 @@ SHUTDOWN_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
 
-async def run_operator(options: OperatorOptions, reconciling: Callable[[Manager], Reconciler]) -> int:
+async def run_operator(options: OperatorOptions, reconciling: Callable[[OperatorParts], Reconciler]) -> int:
     """Be an operator until told to stop, or until something ends that should not; the exit code."""
     identity = options.identity or f"{socket.gethostname()}_{uuid4()}"
-    made = await build_manager(options, identity, lease_namespace(options))
+    made = await build_operator(options, identity, lease_namespace(options))
     filled, told = asyncio.Event(), asyncio.Event()
     try:
         async with serve_endpoints(
@@ -57,7 +57,9 @@ async def run_operator(options: OperatorOptions, reconciling: Callable[[Manager]
         await made.close()
 
 
-async def _until_one_ends(made: Manager, tasks: dict[str, "asyncio.Task[None]"], told: asyncio.Event) -> int:
+async def _until_one_ends(
+    made: OperatorParts, tasks: dict[str, "asyncio.Task[None]"], told: asyncio.Event
+) -> int:
     """None of them ends by itself, so the first that does is the end of all."""
     telling = asyncio.create_task(told.wait())
     await asyncio.wait({telling, *tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
@@ -89,7 +91,7 @@ async def _ended(task: "asyncio.Task[None]") -> None:
 
 
 async def _lead(
-    made: Manager, options: OperatorOptions, reconcile: Reconciler, filled: asyncio.Event
+    made: OperatorParts, options: OperatorOptions, reconcile: Reconciler, filled: asyncio.Event
 ) -> None:
     """Wait to lead, then reconcile for as long as it lasts."""
     await filled.wait()
@@ -119,7 +121,7 @@ async def _lead(
         await asyncio.wait(parts, timeout=SHUTDOWN_SECONDS)
 
 
-async def _keep_cache(made: Manager, filled: asyncio.Event, look: float) -> None:
+async def _keep_cache(made: OperatorParts, filled: asyncio.Event, look: float) -> None:
     """Fill the cache, then compare it whenever it is time."""
     while not filled.is_set():
         try:
@@ -136,7 +138,7 @@ async def _keep_cache(made: Manager, filled: asyncio.Event, look: float) -> None
             _log.warning("the cache could not be compared: %s", error)
 
 
-async def _watch(made: Manager, options: OperatorOptions, told: asyncio.Event) -> None:
+async def _watch(made: OperatorParts, options: OperatorOptions, told: asyncio.Event) -> None:
     """Let kopf watch. It takes the signals, and we take them back: work ends before watching does."""
 
     async def login() -> kopf.ConnectionInfo:
@@ -155,6 +157,6 @@ async def _watch(made: Manager, options: OperatorOptions, told: asyncio.Event) -
     await kopf.run_tasks(tasks, ignored=others)
 
 
-def _generation(made: Manager, key: AppKey) -> int | None:
+def _generation(made: OperatorParts, key: AppKey) -> int | None:
     app = made.cache.app(key)
     return app["metadata"]["generation"] if app else None
