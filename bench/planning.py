@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from bench.row import Aim, Row
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode
 from streamapp.plan.partition_plan import Plan
 from streamapp.plan.planner import plan
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 SERIES = (1_000, 2_000, 5_000, 10_000, 20_000)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, Role
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.statefulness import StoreTraits, is_stateful
@@ -11,8 +11,6 @@ from streamapp.tasks.partition import Partition
 
 _single = re.compile(r"^(.+)#([0-9]+)$")
 _several = re.compile(r"^(.+)#\[([0-9]+)-([0-9]+)\]$")
-_KEEPING = {OperatorKind.AGGREGATE, OperatorKind.JOIN, OperatorKind.PROCESS}
-"""A class of the app's own may keep something, which only its code can tell."""
 
 
 def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
@@ -57,5 +55,5 @@ def keeps_state(app: StreamApp, graph: Graph) -> bool:
         for table in app.spec.tables
         if not (table.remote or table.broadcast)
     ]
-    own = [StoreTraits(True, True) for operator in graph.operators.values() if operator.kind in _KEEPING]
+    own = [StoreTraits(True, True) for operator in graph.operators.values() if operator.traits.keeps_state]
     return is_stateful([*stores, *own])

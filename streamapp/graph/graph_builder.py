@@ -1,10 +1,10 @@
 """From an app to its graph: streams become inputs, operators vertices, repartitions named streams."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode, TableNode
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import OperatorKind, traits_of
 
 
 def build_graph(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
@@ -32,24 +32,12 @@ def build_graph(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
 
 
 def _operators(app: StreamApp) -> Iterator[OperatorNode]:
-    bodies: list[tuple[str, OperatorKind, Any]] = [
-        (o.name, OperatorKind(o.kind), o.body) for o in app.spec.operators
-    ]
-    read = {name for _, _, body in bodies for name in _sources(body)}
+    read = {name for operator in app.spec.operators for name in operator.sources}
     for stream in app.spec.streams:
         if stream.name in read:
             yield OperatorNode(stream.name, OperatorKind.INPUT, stream=stream.name)
-    for name, kind, body in bodies:
-        writes = body.stream if kind is OperatorKind.SEND_TO else None
-        if kind in {OperatorKind.PARTITION_BY, OperatorKind.BROADCAST}:
-            writes = app.intermediate_stream(name)
-        tables = (
-            (body.table,)
-            if kind in {OperatorKind.JOIN_TABLE, OperatorKind.SEND_TO_TABLE}
-            else getattr(body, "tables", ())
-        )
-        yield OperatorNode(name, kind, _sources(body), writes, tables, getattr(body, "partitions", None))
-
-
-def _sources(body: Any) -> tuple[str, ...]:
-    return (body.source,) if isinstance(body.source, str) else body.source
+    for operator in app.spec.operators:
+        makes = traits_of(operator).makes_stream
+        named = app.intermediate_stream(operator.name) if makes else operator.stream
+        kind = OperatorKind(operator.kind)
+        yield OperatorNode(operator.name, kind, operator.sources, named, operator.tables, operator.partitions)

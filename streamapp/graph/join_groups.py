@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from streamapp.graph.bit_sets import mask_of, members
 from streamapp.graph.components import strong_components
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.graph.wiring import Wiring, wire
+from streamapp.spec.resource.operator_kinds import Grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,16 @@ class JoinGroups:
 
 
 def forms_group(graph: Graph, operator: OperatorNode) -> bool:
-    """Whether an operator brings rows of equal keys together, so that the streams they come from must agree.
-
-    An aggregate does: its state for a key lies in one task, and merged streams of different counts would
-    bring the key to two.
-    """
-    if operator.kind in (OperatorKind.JOIN_TABLE, OperatorKind.PROCESS):
-        return any(graph.tables[name].partitioned for name in operator.tables if name in graph.tables)
-    return operator.kind in (OperatorKind.JOIN, OperatorKind.AGGREGATE)
+    """Whether an operator groups keys, so that the streams whose rows reach it must agree."""
+    match operator.traits.grouping:
+        case Grouping.NEVER:
+            return False
+        case Grouping.THROUGH_TABLES:
+            return any(graph.tables[name].partitioned for name in operator.tables if name in graph.tables)
+        case Grouping.ALWAYS:
+            return True
+        case unknown:
+            assert_never(unknown)
 
 
 def join_groups(graph: Graph) -> JoinGroups:

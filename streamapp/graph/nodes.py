@@ -2,25 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
+from streamapp.spec.resource.operator_kinds import OPERATOR_TRAITS, OperatorKind, OperatorTraits, StreamUse
 
-class OperatorKind(StrEnum):
-    """What an operator does; the values are the resource's own words."""
-
-    INPUT = "input"
-    FILTER = "filter"
-    MAP = "map"
-    FLAT_MAP = "flatMap"
-    MERGE = "merge"
-    PARTITION_BY = "partitionBy"
-    BROADCAST = "broadcast"
-    JOIN = "join"
-    JOIN_TABLE = "joinTable"
-    SEND_TO_TABLE = "sendToTable"
-    AGGREGATE = "aggregate"
-    PROCESS = "process"
-    SEND_TO = "sendTo"
+_INPUTS = frozenset(kind for kind, traits in OPERATOR_TRAITS.items() if traits.stream is StreamUse.READS)
+_CUTTING = frozenset(kind for kind, traits in OPERATOR_TRAITS.items() if traits.makes_stream)
+"""What planning asks of every operator many times, made of the table once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +22,19 @@ class OperatorNode:
     partitions: int | None = None  # what a partitionBy asks for
 
     @property
+    def traits(self) -> OperatorTraits:
+        """What its kind is."""
+        return OPERATOR_TRAITS[self.kind]
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it stands for a stream that the app reads."""
+        return self.kind in _INPUTS
+
+    @property
     def cuts(self) -> bool:
         """Whether what follows reads a stream that this operator writes, instead of its rows directly."""
-        return self.kind in (OperatorKind.PARTITION_BY, OperatorKind.BROADCAST)
+        return self.kind in _CUTTING
 
 
 @dataclass(frozen=True, slots=True)

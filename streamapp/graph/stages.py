@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.graph.wiring import Wiring, streams_read, wire
 
 
@@ -60,7 +60,7 @@ def _stage(graph: Graph, names: Sequence[str]) -> Stage:
         for table in operator.tables:
             if table in graph.tables:
                 sources.update(graph.tables[table].side_inputs)
-        if operator.stream is not None and operator.kind is not OperatorKind.INPUT:
+        if operator.stream is not None and not operator.is_input:
             sinks.add(operator.stream)
     return Stage(tuple(names), tuple(sorted(sources)), tuple(sorted(sinks)))
 

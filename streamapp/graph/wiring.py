@@ -7,10 +7,8 @@ A name that nothing declares is passed over: saying so is the planner's.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
-
-_READS_TABLES = (OperatorKind.JOIN_TABLE, OperatorKind.PROCESS)
-_WRITES_TABLES = (OperatorKind.SEND_TO_TABLE, OperatorKind.PROCESS)
+from streamapp.graph.nodes import Graph, OperatorNode
+from streamapp.spec.resource.operator_kinds import StreamUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +49,16 @@ def wire(graph: Graph) -> Wiring:
         for table in operator.tables:
             if table not in table_of:
                 continue
-            if operator.kind in _READS_TABLES:
+            if operator.traits.reads_tables:
                 before[vertex].append(table_of[table])
-            if operator.kind in _WRITES_TABLES:
+            if operator.traits.writes_tables:
                 before[table_of[table]].append(vertex)
     return Wiring(operators, tables, streams, before, reads)
 
 
 def streams_read(graph: Graph, operator: OperatorNode) -> Iterator[str]:
     """The streams whose records an operator is given: an input's own, and those that partitionBys made."""
-    if operator.kind is OperatorKind.INPUT and operator.stream is not None:
+    if operator.is_input and operator.stream is not None:
         yield operator.stream
     for name in operator.inputs:
         producer = graph.operators.get(name)
@@ -80,7 +78,7 @@ def broadcast_streams(graph: Graph) -> set[str]:
     """The streams that every task reads whole, and that therefore constrain nothing."""
     broadcast = {name for name, stream in graph.streams.items() if stream.broadcast}
     for operator in graph.operators.values():
-        if operator.kind is OperatorKind.BROADCAST and operator.stream is not None:
+        if operator.traits.stream is StreamUse.BROADCASTS and operator.stream is not None:
             broadcast.add(operator.stream)
     return broadcast
 
@@ -91,7 +89,7 @@ def _partitioned_streams(graph: Graph) -> tuple[str, ...]:
     for operator in graph.operators.values():
         if operator.stream is None:
             continue
-        if operator.kind is OperatorKind.INPUT:
+        if operator.is_input:
             read.add(operator.stream)
         elif operator.cuts:
             made.add(operator.stream)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from streamapp.graph.nodes import OperatorKind
 from streamapp.graph.stages import Stage
 from streamapp.plan.count_reason import CountReason, CountSource
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 
 class PlanOutcome(StrEnum):

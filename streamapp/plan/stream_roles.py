@@ -1,7 +1,8 @@
 """What each stream is to the app, told by who reads and who writes it."""
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Role
+from streamapp.spec.resource.operator_kinds import StreamUse
 
 
 def stream_roles(graph: Graph) -> dict[str, Role]:
@@ -14,9 +15,9 @@ def stream_roles(graph: Graph) -> dict[str, Role]:
             continue
         if operator.cuts:
             made.add(operator.stream)
-        elif operator.kind is OperatorKind.INPUT:
+        elif operator.is_input:
             read.add(operator.stream)
-        elif operator.kind is OperatorKind.SEND_TO:
+        elif operator.traits.stream is StreamUse.WRITES:
             written.add(operator.stream)
     sides = {name for table in graph.tables.values() for name in table.side_inputs}
 

@@ -3,17 +3,10 @@
 from collections.abc import Iterator
 
 from streamapp.graph.cycles import cycles
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.partition_plan import PlanError
 from streamapp.spec.reasons import Reason
-
-_NAMES_A_STREAM = (
-    OperatorKind.INPUT,
-    OperatorKind.PARTITION_BY,
-    OperatorKind.BROADCAST,
-    OperatorKind.SEND_TO,
-)
-_NAMES_A_TABLE = (OperatorKind.JOIN_TABLE, OperatorKind.SEND_TO_TABLE)
+from streamapp.spec.resource.operator_kinds import OperatorKind, StreamUse
 
 
 def structure_errors(graph: Graph) -> Iterator[PlanError]:
@@ -40,7 +33,7 @@ def _inputs(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
         yield _invalid(
             operator.name, f"{what} reads {name}, and there is no such operator", f"declare {name}"
         )
-    least = {OperatorKind.INPUT: 0, OperatorKind.JOIN: 2}.get(operator.kind, 1)
+    least = operator.traits.least_inputs
     if len(operator.inputs) < least:
         has = "only one input" if operator.inputs else "no input"
         yield _invalid(
@@ -50,7 +43,7 @@ def _inputs(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
 
 def _stream(graph: Graph, operator: OperatorNode, made: dict[str, OperatorKind]) -> Iterator[PlanError]:
     what = f"{operator.kind} {operator.name}"
-    if operator.kind not in _NAMES_A_STREAM:
+    if operator.traits.stream is StreamUse.NONE:
         return
     if operator.stream is None:
         yield _invalid(operator.name, f"{what} names no stream", f"name the stream of {operator.name}")
@@ -71,7 +64,7 @@ def _stream(graph: Graph, operator: OperatorNode, made: dict[str, OperatorKind])
 
 def _tables(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
     what = f"{operator.kind} {operator.name}"
-    if operator.kind in _NAMES_A_TABLE and not operator.tables:
+    if len(operator.tables) < operator.traits.least_tables:
         yield _invalid(operator.name, f"{what} names no table", f"name the table of {operator.name}")
     for name in sorted(set(operator.tables)):
         table = graph.tables.get(name)
@@ -81,13 +74,13 @@ def _tables(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
                 f"{what} names table {name}, and there is no such table",
                 f"declare {name} among the tables",
             )
-        elif operator.kind is OperatorKind.SEND_TO_TABLE and table.broadcast:
+        elif operator.traits.fills_tables and table.broadcast:
             yield _invalid(
                 operator.name,
                 f"{what} writes to table {name}, which is broadcast: no task holds it alone",
                 f"fill {name} from a side input, or make it a local table",
             )
-        elif operator.kind is OperatorKind.SEND_TO_TABLE and table.side_inputs:
+        elif operator.traits.fills_tables and table.side_inputs:
             yield _invalid(
                 operator.name,
                 f"{what} writes to table {name}, which is filled from {', '.join(table.side_inputs)}",

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode, TableNode
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 
 def reads(stream: str, name: str | None = None) -> OperatorNode:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, TableNode
+from streamapp.spec.resource.operator_kinds import OperatorKind
 from tests.graph.drawing import drawn
 
 COUNTS = st.sampled_from([2, 3, 5])

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 Groups = dict[str, frozenset[str]]
 

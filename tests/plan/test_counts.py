@@ -1,10 +1,11 @@
 import pytest
 
-from streamapp.graph.nodes import OperatorKind, OperatorNode, TableNode
+from streamapp.graph.nodes import OperatorNode, TableNode
 from streamapp.plan.partition_plan import Mode, PlanOutcome, Role
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import PARTITIONS
+from streamapp.spec.resource.operator_kinds import OperatorKind
 from tests.graph.drawing import drawn, join, join_table, maps, reads, repartition, sends
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.plan.count_reason import CountSource
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
 from streamapp.spec.resource.config_keys import PARTITIONS
+from streamapp.spec.resource.operator_kinds import OperatorKind
 from tests.plan import slow_planner
 from tests.plan.random_apps import apps
 

@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, TableNode
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operator_kinds import OperatorKind
 from tests.graph.drawing import (
     broadcast,
     drawn,

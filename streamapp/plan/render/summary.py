@@ -1,6 +1,6 @@
 """A plan in one line: whether it was accepted, and how much there is of what."""
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, PlanOutcome
 from streamapp.plan.render.wording import counted
 
@@ -14,7 +14,7 @@ def outcome_text(plan: Plan) -> str:
 
 def summary(graph: Graph, plan: Plan) -> str:
     """The mode and the sizes: `stream mode · 4 operators · 4 streams · 1 table · 1 join`."""
-    operators = sum(operator.kind is not OperatorKind.INPUT for operator in graph.operators.values())
+    operators = sum(not operator.is_input for operator in graph.operators.values())
     parts = [f"{plan.mode} mode", counted(operators, "operator"), counted(len(plan.streams), "stream")]
     if graph.tables:
         parts.append(counted(len(graph.tables), "table"))

@@ -243,3 +243,25 @@ class Operator(OneOf):
     """Run a stateful class of one's own."""
     send_to: SendTo | None = None
     """Write rows to an output stream."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What it reads."""
+        source: str | tuple[str, ...] = getattr(self.body, "source", ())
+        return (source,) if isinstance(source, str) else source
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it names."""
+        table: str | None = getattr(self.body, "table", None)
+        return (table,) if table is not None else getattr(self.body, "tables", ())
+
+    @property
+    def stream(self) -> str | None:
+        """The stream that it names."""
+        return getattr(self.body, "stream", None)
+
+    @property
+    def partitions(self) -> int | None:
+        """The partitions that it asks for."""
+        return getattr(self.body, "partitions", None)

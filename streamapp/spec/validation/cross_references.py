@@ -47,7 +47,7 @@ def _sources_exist(app: Outline) -> Iterator[Fault]:
 
 
 def _streams_exist(app: Outline) -> Iterator[Fault]:
-    used = [step.text("sendTo", "stream") for step in app.operators]
+    used = [step.text(step.kind, "stream") for step in app.operators]
     for table in app.tables:
         inputs = table.fields.get("sideInputs")
         for index, fields in enumerate(inputs if isinstance(inputs, list) else ()):
@@ -81,7 +81,7 @@ def _unknown(
 
 
 def _nothing_reads_from_a_sink(app: Outline) -> Iterator[Fault]:
-    sinks = {step.name: step.kind for step in app.operators if step.kind in {"sendTo", "sendToTable"}}
+    sinks = {step.name: step.kind for step in app.operators if step.traits and not step.traits.hands_on_rows}
     for step in app.operators:
         for source in step.sources:
             if kind := sinks.get(source.name):
@@ -92,8 +92,9 @@ def _nothing_reads_from_a_sink(app: Outline) -> Iterator[Fault]:
 
 
 def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
-    sends = {t.name: t.path for step in app.operators if step.kind == "sendToTable" for t in step.tables}
-    processes = {t.name for step in app.operators if step.kind == "process" for t in step.tables}
+    writers = [step for step in app.operators if step.traits and step.traits.writes_tables]
+    sends = {t.name: t.path for w in writers if w.traits and w.traits.fills_tables for t in w.tables}
+    written = {table.name for writer in writers for table in writer.tables}
     used = {t.name for step in app.operators for t in step.tables}
     for table in app.tables:
         side, remote = table.fields.get("sideInputs"), table.fields.get("remote")
@@ -106,7 +107,7 @@ def _tables_are_filled_in_one_way(app: Outline) -> Iterator[Fault]:
             yield sends[table.name], f"{name} is filled by side inputs and nothing else may write to it"
         if table.fields.get("broadcast") is True and not (side or remote):
             yield (*table.path, "broadcast"), "a broadcast table is filled by side inputs; it has none"
-        elif table.name in used and not (side or remote or table.name in sends or table.name in processes):
+        elif table.name in used and not (side or remote or table.name in written):
             yield table.path, f"nothing fills {name}: give it sideInputs, a remote, or a sendToTable"
 
 
@@ -177,7 +178,7 @@ def _exactly_one_kind(app: Outline) -> Iterator[Fault]:
                     (*step.path, step.kind, "window"),
                     f"takes exactly one of tumbling, hopping, session; found {told}",
                 )
-        if step.kind in {"map", "flatMap"} and step.body:
+        if step.traits and step.traits.takes_select_or_python and step.body:
             yield from _select_or_python(step.body, (*step.path, step.kind))
 
 

@@ -49,7 +49,7 @@ def streams_reach_every_sink(app: Outline) -> Iterator[Fault]:
         fed += (new := [reader for reader in readers[name] if reader not in reached])
         reached.update(new)
     for step in app.operators:
-        if step.kind in {"sendTo", "sendToTable"} and step.name not in reached:
+        if step.traits and not step.traits.hands_on_rows and step.name not in reached:
             name = short(step.name)
             message = f'no stream reaches "{name}": all that it reads comes from a circle; read a stream too'
             yield (*step.path, step.kind, "from"), message

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from streamapp.spec.resource.operator_kinds import OPERATOR_TRAITS, OperatorKind, OperatorTraits
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.text.document import Path
 
@@ -57,6 +58,11 @@ class OperatorEntry(ListEntry):
     """An operator's entry: the names it uses, and its kind; empty where it has none that is known."""
 
     kind: str
+
+    @property
+    def traits(self) -> OperatorTraits | None:
+        """What its kind is; None where it has none that is known."""
+        return OPERATOR_TRAITS[OperatorKind(self.kind)] if self.kind else None
 
     @property
     def body(self) -> dict[str, Any]:

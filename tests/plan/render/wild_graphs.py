@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode, TableNode
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 NASTY = [
     "a",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, TableNode
 from streamapp.plan.partition_plan import Plan, PlannedJoin, PlannedStream, Role
 from streamapp.plan.render.diagram.elements import Diagram, Edge, EdgeKind, ErrorRole, Node, Shape
 from streamapp.plan.render.diagram.error_highlights import (
@@ -119,7 +119,7 @@ def _links(graph: Graph, spread: Spreads) -> Iterator[_Link]:
         key = operator_key(operator)
         for given in operator.inputs:
             yield output_key(graph, given), key, EdgeKind.ROWS, _carried(graph, spread, given)
-        if operator.stream is not None and operator.kind is not OperatorKind.INPUT:
+        if operator.stream is not None and not operator.is_input:
             label = spread.streams.get(operator.stream, NO_SPREAD).label
             yield key, stream_key(operator.stream), EdgeKind.ROWS, label
         for table in operator.tables:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from streamapp.graph.lineage import lineages
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.partition_plan import Plan
 from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, stream_key
 
@@ -21,8 +21,8 @@ def group_members(graph: Graph, plan: Plan) -> Mapping[str, frozenset[NodeKey]]:
 
 def _brought(graph: Graph, operator: OperatorNode) -> list[NodeKey]:
     """The nodes that an operator brings along: itself, unless a stream stands for it, and its tables."""
-    if operator.kind is OperatorKind.INPUT:
+    if operator.is_input:
         return []
-    read = operator.tables if operator.kind is not OperatorKind.SEND_TO_TABLE else ()
+    read = operator.tables if operator.traits.reads_tables else ()
     tables = [name for name in read if name in graph.tables and graph.tables[name].partitioned]
     return [operator_key(operator), *(NodeKey("table", name) for name in tables)]

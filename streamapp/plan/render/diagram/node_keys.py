@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 
 
 class NodeKey(NamedTuple):
@@ -24,7 +24,7 @@ def table_key(graph: Graph, name: str) -> NodeKey:
 
 def operator_key(operator: OperatorNode) -> NodeKey:
     """The node that stands for an operator."""
-    if operator.kind is OperatorKind.INPUT and operator.stream is not None:
+    if operator.is_input and operator.stream is not None:
         return stream_key(operator.stream)
     return NodeKey("operator", operator.name)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from streamapp.graph.components import strong_components
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.partition_plan import Plan
 
 _SHOWN = 3
@@ -62,12 +62,12 @@ def partition_spreads(graph: Graph, plan: Plan) -> Spreads:
 
 def reads_table(operator: OperatorNode, table: str) -> bool:
     """Whether an operator looks rows up in a table."""
-    return table in operator.tables and operator.kind is not OperatorKind.SEND_TO_TABLE
+    return table in operator.tables and operator.traits.reads_tables
 
 
 def writes_table(operator: OperatorNode, table: str) -> bool:
     """Whether an operator puts rows into a table."""
-    return table in operator.tables and operator.kind in (OperatorKind.SEND_TO_TABLE, OperatorKind.PROCESS)
+    return table in operator.tables and operator.traits.writes_tables
 
 
 def _operators(graph: Graph, streams: Mapping[str, Spread]) -> dict[str, Spread]:
@@ -97,7 +97,7 @@ def _handed_on(operator: OperatorNode, of: Mapping[str, Spread], streams: Mappin
 
 
 def _reads(operator: OperatorNode) -> str:
-    return operator.stream or "" if operator.kind is OperatorKind.INPUT else ""
+    return operator.stream or "" if operator.is_input else ""
 
 
 def _union(spreads: Iterable[Spread]) -> Spread:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode
+from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.partition_plan import Plan, PlanError, PlannedJoin, PlanOutcome
 from streamapp.plan.render.diagram.error_highlights import deviating_streams
 from streamapp.plan.render.diagram.partition_spread import (
@@ -114,7 +114,7 @@ def _notes(graph: Graph, line: TreeLine, operator: OperatorNode, spread: Spreads
             notes.append(f"table {legible(table)}{f' ({label})' if label else ''}")
         if writes_table(operator, table):
             notes.append(f"→ table {legible(table)}")
-    if operator.stream is not None and operator.kind is not OperatorKind.INPUT:
+    if operator.stream is not None and not operator.is_input:
         label = spread.streams.get(operator.stream, NO_SPREAD).label or "?"
         notes.append(f"→ {legible(operator.stream)} ({label})")
     return "  ".join(notes)
