@@ -20,8 +20,8 @@ from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCac
 from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
-from streamapp_runtime.operators.operations import Read, StreamRole
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 TASKS = PARTITIONS = 300

@@ -9,17 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from bench.row import Aim, Row
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import (
-    JoinStreams,
-    LookUp,
-    Operation,
-    PartialTotal,
-    Span,
-    Totals,
-    WriteTable,
-)
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.operation import Operation
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.tables.table_operations import LookUp, WriteTable
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import open_store

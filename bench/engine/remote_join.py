@@ -23,10 +23,10 @@ from bench.engine.apps import JOIN, remote_join
 from bench.engine.redis_server import MISSING, cpu_of, redis_server
 from bench.engine.runs import run_app
 from bench.row import Aim, Row
-from streamapp_runtime.operators.executor_factory import make_executor
 from streamapp_runtime.operators.operation_executor import OperationExecutor
-from streamapp_runtime.operators.operations import LookUp, LookUpRemote
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote
 from streamapp_runtime.remote.remote_reader import RemoteReader
 from streamapp_runtime.remote.remote_settings import RemoteSettings
 from streamapp_runtime.rows.row_encoder import encode

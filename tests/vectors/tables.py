@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import FillTable, LookUp
+from streamapp_runtime.operators.operation_table import make_executor
+from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp
 from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import open_store
 from tests.engine.operations.lane import Lane, lane

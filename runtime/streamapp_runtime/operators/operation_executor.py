@@ -1,6 +1,10 @@
 """What runs one operation: made once in a worker, given the rows of every batch."""
 
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.operators.state.lane_state import LaneState
@@ -41,3 +45,32 @@ class UnsupportedOperationError(Exception):
         self.reason = Reason.NOT_YET_SUPPORTED
         self.message = message
         self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class StateForm:
+    """What the bytes of an operation's own state mean: a store of another meaning must not be read as it."""
+
+    meaning: str  # stores carry the hash of this text: it does not change with the names in the code
+    schemas: tuple[pa.Schema, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationRunner:
+    """How the operations of one class are run.
+
+    Each function takes the operation and the columns of its sources, the first one also those that it makes.
+    """
+
+    executor: Callable[[Any, Sequence[pa.Schema], pa.Schema], OperationExecutor]
+    state_form: Callable[[Any, Sequence[pa.Schema]], StateForm | None] | None
+    """None where it keeps nothing of its own; gives None for an operation that does not."""
+    unsupported_reason: Callable[[Any, Sequence[pa.Schema]], str | None] | None = None
+    """Why this version cannot run an operation; None where it can run all."""
+    hint: str = "leave it out"
+    """What mends that."""
+
+
+def row_runner(executor: Callable[[Any], OperationExecutor]) -> OperationRunner:
+    """For operations that keep nothing, and whose executors need no columns."""
+    return OperationRunner(executor=lambda operation, _given, _made: executor(operation), state_form=None)

@@ -4,6 +4,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import Spec
+from streamapp.spec.resource.operator_kinds import traits_of
 
 
 def compile_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], list[Problem]]:
@@ -11,14 +12,13 @@ def compile_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], 
     number_of = {operator.name: number for number, operator in enumerate(spec.operators)}
     senders: dict[str, list[int]] = {}
     for number, operator in enumerate(spec.operators):
-        if operator.send_to_table and operator.send_to_table.table not in known_tables:
-            senders.setdefault(operator.send_to_table.table, []).append(number)
+        for table in operator.tables if traits_of(operator).fills_tables else ():
+            if table not in known_tables:
+                senders.setdefault(table, []).append(number)
     needs: dict[int, set[int]] = {}
     for number, operator in enumerate(spec.operators):
-        source = getattr(operator.body, "source", ())
-        sources = (source,) if isinstance(source, str) else source
-        needs[number] = {number_of[name] for name in sources if name in number_of}
-        for table in _tables(operator.body):
+        needs[number] = {number_of[name] for name in operator.sources if name in number_of}
+        for table in operator.tables:
             first = senders.get(table, [])[:1]
             needs[number] |= set(first) - {number}
     try:
@@ -29,18 +29,13 @@ def compile_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], 
 
 def tables_without_columns(spec: Spec) -> list[Problem]:
     """The tables that nothing gives columns: a user's class may write anything."""
-    sent = {o.send_to_table.table for o in spec.operators if o.send_to_table}
+    sent = {table for o in spec.operators if traits_of(o).fills_tables for table in o.tables}
     message = "missing; no side input and no sendToTable says what the rows of this table are"
     return [
         Problem(0, 0, f"spec.tables[{index}].columns", message)
         for index, table in enumerate(spec.tables)
         if table.columns is None and not table.side_inputs and table.name not in sent
     ]
-
-
-def _tables(body: object) -> tuple[str, ...]:
-    table = getattr(body, "table", None)
-    return (table,) if table else getattr(body, "tables", ())
 
 
 def _undeclared(spec: Spec, senders: dict[str, list[int]], circle: set[int]) -> list[Problem]:

@@ -5,19 +5,20 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
-from streamapp.graph.nodes import Graph, OperatorKind
+from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piece, RowFlow
-from streamapp_runtime.operators.kind_table import compile_operator, lacks_table_columns
-from streamapp_runtime.operators.operations import Read, side_name
+from streamapp_runtime.operators.kind_table import compile_operator
 from streamapp_runtime.operators.stateless.stream_compiler import compile_read
+from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
 from streamapp_runtime.operators.tables.side_input_compiler import compile_side_input, side_input_columns
 from streamapp_runtime.program.assembly import assemble
 from streamapp_runtime.program.compile_order import compile_order, tables_without_columns
@@ -71,7 +72,7 @@ class _Compilation:
 
     def inputs(self) -> None:
         """Every stream that is read, once for the operators and once for each table that it fills."""
-        inputs = {o.stream for o in self.graph.operators.values() if o.kind is OperatorKind.INPUT}
+        inputs = {o.stream for o in self.graph.operators.values() if o.is_input}
         for index, stream in enumerate(self.spec.streams):
             path = f"spec.streams[{index}]"
             if stream.name in inputs:
@@ -88,14 +89,14 @@ class _Compilation:
         self.problems += circles
         for index in order:
             operator = self.spec.operators[index]
-            sources = self.graph.operators[operator.name].inputs
-            if not all(source in self.flows for source in sources):
+            if not all(source in self.flows for source in operator.sources):
                 continue
-            flows = tuple(self.flows[source] for source in sources)
+            flows = tuple(self.flows[source] for source in operator.sources)
             path = f"spec.operators[{index}].{operator.kind}"
-            if operator.send_to_table is not None:
-                self.columns.setdefault(operator.send_to_table.table, flows[0].columns)
-            if not lacks_table_columns(operator, self.columns):
+            if traits_of(operator).fills_tables:
+                for table in operator.tables:
+                    self.columns.setdefault(table, flows[0].columns)
+            if all(table in self.columns for table in operator.tables):  # else that is told elsewhere
                 self.add(operator.name, path, partial(compile_operator, operator, flows, self.world))
 
     def side_inputs(self) -> None:

@@ -11,15 +11,8 @@ from streamapp.author.names import hop_stream
 from streamapp.graph.components import strong_components
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
-from streamapp_runtime.operators.operations import (
-    FillTable,
-    LookUp,
-    ProcessRows,
-    Read,
-    StreamRole,
-    Write,
-    WriteTable,
-)
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
+from streamapp_runtime.operators.tables.table_operations import WriteTable
 
 
 def with_hops(pieces: tuple[Piece, ...], world: CompileContext) -> tuple[Piece, ...]:
@@ -34,13 +27,7 @@ def with_hops(pieces: tuple[Piece, ...], world: CompileContext) -> tuple[Piece, 
 
 def tables_of(piece: Piece) -> tuple[str, ...]:
     """The tables whose stores a piece touches."""
-    match piece.work:
-        case LookUp(table) | WriteTable(table) | FillTable(table):
-            return (table,)
-        case ProcessRows(_, _, tables):
-            return tables
-        case _:
-            return ()
+    return () if isinstance(piece.work, SqlPart) else piece.work.local_tables()
 
 
 def needs_spark(piece: Piece) -> bool:

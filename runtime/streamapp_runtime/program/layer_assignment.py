@@ -6,7 +6,7 @@ Even numbers are Python workers, odd ones Spark SQL. What computes nothing runs 
 from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
-from streamapp_runtime.operators.operations import Write
+from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.hops import needs_spark, tables_of
 
 

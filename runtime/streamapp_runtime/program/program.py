@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.sql_types import column_list
-from streamapp_runtime.operators.operations import Operation
+from streamapp_runtime.operators.operation import Operation
 
 CHANGELOG_TAG = -1
 """The tag of a table's changelog entries on their way to the write layer."""

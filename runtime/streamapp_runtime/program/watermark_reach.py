@@ -7,16 +7,8 @@ Rows do not pass through a table: who fills it says nothing about the rows that 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp_runtime.operators.operations import (
-    MADE_BY_APP,
-    JoinStreams,
-    Operation,
-    Read,
-    StreamRole,
-    Totals,
-    Write,
-)
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
+from streamapp_runtime.operators.stateless.stream_operations import MADE_BY_APP, Read, StreamRole, Write
 from streamapp_runtime.program.program import Program, PythonLayer
 
 
@@ -54,9 +46,9 @@ class _Walk:
 
     def all(self) -> ProgramReach:
         states = {
-            operation.state: self._reach(self._coming(name))
+            state: self._reach(self._coming(name))
             for name, operation in self.operations.items()
-            if isinstance(operation, Totals | JoinStreams)
+            if (state := operation.own_state()) is not None and operation.event_time_use() is not None
         }
         writes = {stream: self._reach(holds) for stream, holds in self.writes.items()}
         return ProgramReach(writes, states, frozenset(self.timed))
@@ -78,17 +70,7 @@ class _Walk:
             if isinstance(operation, Read):
                 self.leaving[piece] = {} if operation.role is StreamRole.SIDE_INPUT else {operation.stream: 0}
             else:
-                longer = holds_back(operation)
+                use = operation.event_time_use() if operation is not None else None  # None: Spark SQL
+                longer = use.hold_back_ms if use is not None else 0
                 self.leaving[piece] = {s: hold + longer for s, hold in self._coming(piece).items()}
         return self.leaving[piece]
-
-
-def holds_back(operation: Operation | None) -> int:
-    """How far behind the watermark an operation may put out rows that were not late when they came."""
-    match operation:
-        case Totals(window=window) if window is not None and window.kind == "session":
-            return 1  # a row at the very end of a session still belongs to it
-        case JoinStreams(type=kind, time="event", within_ms=within) if kind != "inner":
-            return within + max(within, 1)  # rows without a partner go out by buckets of that length
-        case _:
-            return 0

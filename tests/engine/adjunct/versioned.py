@@ -19,7 +19,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, SideInputStream
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
-from streamapp_runtime.operators.operations import Read, StreamRole
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS

@@ -7,7 +7,7 @@ from streamapp.control.message_codec import encode_message
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
-from streamapp_runtime.operators.operations import Read, StreamRole
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.stream_system import STORED
 
 COLUMNS = tuple(parse_columns("value BINARY"))

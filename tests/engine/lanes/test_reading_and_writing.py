@@ -16,7 +16,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, Rea
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream, dead_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
 from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
-from streamapp_runtime.operators.operations import Read, StreamRole, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import FillTable, WriteTable
+from streamapp_runtime.operators.operation_table import make_executor
+from streamapp_runtime.operators.tables.table_operations import FillTable, WriteTable
 from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.stores.store import StoreKind
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane

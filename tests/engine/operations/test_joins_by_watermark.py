@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import JoinStreams
-from streamapp_runtime.program.watermark_reach import holds_back
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.operation_table import make_executor
 from tests.engine.operations.lane import lane
 from tests.engine.operations.rows import Row
 from tests.engine.operations.test_joining import (
@@ -69,7 +68,7 @@ def test_at_the_end_every_pair_of_rows_that_were_in_time_and_every_row_without_o
 @given(batches, st.integers(1, 12), types)
 def test_no_row_goes_out_further_behind_the_watermark_than_the_join_holds_it_back(pieces, within, kind):
     operation = JoinStreams("joined", kind, within, "event", CHOSEN)
-    hold = holds_back(operation)
+    hold = operation.event_time_use().hold_back_ms
     with lane() as running:
         ticking = Ticking(running, make_executor(operation, [LEFT, RIGHT], NOTHING), "joined")
         watermark = -30

@@ -18,7 +18,7 @@ from streamapp_runtime.expressions.predicate import (
     Predicate,
     TextTest,
 )
-from streamapp_runtime.operators.operations import FilterRows
+from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
 from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import LookUp, WriteTable
+from streamapp_runtime.operators.operation_table import make_executor
+from streamapp_runtime.operators.tables.table_operations import LookUp, WriteTable
 from streamapp_runtime.stores.store import StoreKind
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import PythonMap
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
+from streamapp_runtime.operators.user_code.user_operations import PythonMap
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.rows import Row, slice_of, some_rows
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamapp_runtime.operators.aggregate.group_reduction import TotalOverflowError, state_type
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import PartialTotal, Totals
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Totals
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.stores.store import StoreKind
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.models import FUNCTIONS, comparable

@@ -4,19 +4,13 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.operators.executor_factory import make_executor, unsupported_reason
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
+from streamapp_runtime.operators.compilation.row_operations import SelectColumns
+from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
-from streamapp_runtime.operators.operations import (
-    JoinStreams,
-    LookUp,
-    PartialTotal,
-    ProcessRows,
-    PythonMap,
-    SelectColumns,
-    Span,
-    Totals,
-)
-from streamapp_runtime.operators.state_schema import state_schema_hash
+from streamapp_runtime.operators.operation_table import make_executor, state_schema_hash, unsupported_reason
+from streamapp_runtime.operators.tables.table_operations import LookUp
+from streamapp_runtime.operators.user_code.user_operations import ProcessRows, PythonMap
 from tests.engine.operations.lane import lane
 from tests.engine.operations.rows import Row, slice_of
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.operators.aggregate.session_store import sessions_schema
 from streamapp_runtime.operators.aggregate.totals_form import totals_form
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
 from streamapp_runtime.operators.aggregate.window_output import window_output
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import PartialTotal, Span, Totals
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.rows.row_decoder import decode
 from tests.engine.operations.lane import TASKS, Lane, cut_up, lane
 from tests.engine.operations.models import greatest, summed

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streamapp_runtime.operators.executor_factory import make_executor
-from streamapp_runtime.operators.operations import PartialTotal, Span, Totals
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
+from streamapp_runtime.operators.operation_table import make_executor
 from tests.engine.operations.lane import TASKS, cut_up, lane
 from tests.engine.operations.models import greatest, summed
 from tests.engine.operations.rows import Row, slice_of, some_rows

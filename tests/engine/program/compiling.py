@@ -12,8 +12,9 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.operations import FilterRows, Read, SelectColumns, Write
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.program.sql_layer import apply_layer

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamapp_runtime.operators.operations import Read, StreamRole, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge, SqlLayer
 
 

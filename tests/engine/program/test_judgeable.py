@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
 from streamapp_runtime.expressions.condition_predicate import predicate_of
-from streamapp_runtime.operators.operations import FilterRows, LookUp
+from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.tables.table_operations import LookUp
 from streamapp_runtime.program.program import PythonLayer
 from tests.engine.program.compiling import app, layer_of, program_of, task
 

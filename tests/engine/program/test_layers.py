@@ -6,15 +6,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.operators.operations import (
-    JoinStreams,
-    LookUp,
-    Read,
-    StreamRole,
-    Totals,
-    Write,
-    WriteTable,
-)
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
+from streamapp_runtime.operators.tables.table_operations import LookUp, WriteTable
 from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
 from streamapp_runtime.program.sql_layer import apply_layer
 from tests.engine.program.compiling import PARTITIONS, app, layer_of, program_of, refusal, task

@@ -2,19 +2,13 @@
 
 from streamapp.control.control_message import ENDED, NO_BOUND
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.operators.operations import (  # fmt: skip
-    FillTable,
-    JoinStreams,
-    LookUp,
-    Operation,
-    Read,
-    SelectColumns,
-    Span,
-    StreamRole,
-    Totals,
-    Write,
-)
+from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
+from streamapp_runtime.operators.compilation.row_operations import SelectColumns
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.operation import Operation
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
+from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
 from streamapp_runtime.program.watermark_reach import program_reach
 

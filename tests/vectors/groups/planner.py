@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamapp.graph.nodes import Graph, OperatorKind, OperatorNode, StreamNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode, TableNode
 from streamapp.plan.partition_plan import Mode, Plan, Role
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.operator_kinds import OperatorKind
 
 RECIPES = "tests/plan/test_plan_properties.py and tests/graph/test_cycles.py"
 _KINDS = {

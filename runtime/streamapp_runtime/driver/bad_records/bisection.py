@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.operators.operations import declared_stream
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 Trial = Callable[[Sequence[PendingRange]], str | None]
 """Why a batch of these records fails; None where it does not."""

@@ -8,8 +8,8 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
-from streamapp_runtime.operators.operations import declared_stream
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
 @dataclass(frozen=True, slots=True)

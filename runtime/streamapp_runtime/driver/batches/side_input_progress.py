@@ -15,7 +15,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.operators.operations import declared_stream
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.systems.stream_system import OffsetSpan
 
 

@@ -36,7 +36,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
 )
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.operators.operations import declared_stream
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
 @dataclass(slots=True)

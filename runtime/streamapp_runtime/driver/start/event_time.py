@@ -17,8 +17,7 @@ from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
-from streamapp_runtime.operators.operations import JoinStreams, Read, StreamRole, Totals, Write
-from streamapp_runtime.operators.state.event_clock import WatermarkReach
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.program.watermark_reach import program_reach
 
@@ -94,21 +93,11 @@ def operators_without_watermark(app: StreamApp, program: Program) -> list[Proble
 def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
     states = program_reach(program).states
     for task in _tasks(program):
-        what = _waits(task.operation, states)
-        if what is not None:
-            message = f"{what}, and none of the streams that reach it has event times"
+        name, use = task.operation.own_state(), task.operation.event_time_use()
+        if name is not None and use is not None and use.waiting is not None and not states[name].timed:
+            message = f"{use.waiting}, and none of the streams that reach it has event times"
             hint = "give a stream eventTime, or say mode: batch"
             yield Problem(0, 0, path_of(app, task.name), f"{message}; {hint}", Reason.INVALID_SPEC)
-
-
-def _waits(operation: object, states: Mapping[str, WatermarkReach]) -> str | None:
-    match operation:
-        case Totals(state=name, emit="onWatermark", window=window) if window and not states[name].timed:
-            return "its windows go out when the watermark passes them"
-        case JoinStreams(state=name, time="event", type=kind) if kind != "inner" and not states[name].timed:
-            return f"a {kind} join by event time gives rows without a partner when the watermark passes"
-        case _:
-            return None
 
 
 def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> int:

@@ -10,7 +10,7 @@ from streamapp_runtime.formats.stream_format import UnfitFormatError
 from streamapp_runtime.lanes.layers.task_executor import task_executor
 from streamapp_runtime.lanes.records.stream_formats import task_format
 from streamapp_runtime.operators.operation_executor import UnsupportedOperationError
-from streamapp_runtime.operators.operations import Read, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.program import PlacedOperation, Program
 from streamapp_runtime.remote.remote_class import WrongColumnsError, check_remote_class

@@ -9,7 +9,7 @@ from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
-from streamapp_runtime.operators import operations
+from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.stream_system import StreamOptions, StreamSystem
 
@@ -22,7 +22,7 @@ def create_written_streams(
     found: dict[str, int] = {}
     kept = retention_by_stream(app)
     for task in tasks:
-        if not isinstance(task.operation, operations.Write):
+        if not isinstance(task.operation, Write):
             continue
         stream, topic = task.operation.stream, task.operation.topic
         planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing

@@ -13,14 +13,20 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.stream_creation import retention_by_stream
-from streamapp_runtime.operators import operations
+from streamapp_runtime.operators.stateless.stream_operations import (
+    MADE_BY_APP,
+    Read,
+    StreamRole,
+    declared_stream,
+    side_name,
+)
 from streamapp_runtime.program.program import PlacedOperation
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 def read_topics(tasks: Sequence[PlacedOperation]) -> dict[str, str]:
     """The streams that a program reads, each with its name in the system."""
-    return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, operations.Read)}
+    return {t.operation.name: t.operation.topic for t in tasks if isinstance(t.operation, Read)}
 
 
 def latest_positions(
@@ -39,9 +45,7 @@ def latest_positions(
         for p in assignment.partitions(task)
         if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
     }
-    sides = (
-        Partition(operations.declared_stream(p.stream), p.index) for table in shared for p in table.partitions
-    )
+    sides = (Partition(declared_stream(p.stream), p.index) for table in shared for p in table.partitions)
     every |= {p for p in sides if p.stream in names and p.stream not in first}
     asked = {Partition(topics[p.stream], p.index): p for p in every}
     return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
@@ -54,8 +58,8 @@ def input_ends(
     inputs = {
         task.operation.stream: task.operation.topic
         for task in tasks
-        if isinstance(task.operation, operations.Read)
-        and task.operation.role is operations.StreamRole.INPUT
+        if isinstance(task.operation, Read)
+        and task.operation.role is StreamRole.INPUT
         and not task.operation.control
     }
     every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
@@ -72,7 +76,7 @@ def partitions_by_task(
     owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
     for task in tasks:
         operation = task.operation
-        if isinstance(operation, operations.Read) and operation.role is operations.StreamRole.HOP:
+        if isinstance(operation, Read) and operation.role is StreamRole.HOP:
             count = written[operation.stream]
             if app.spec.grouper == "streamPartition":
                 message = (
@@ -91,9 +95,9 @@ def partitions_by_task(
     return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
 
 
-def side_input_reads(tasks: Sequence[PlacedOperation]) -> list[operations.Read]:
+def side_input_reads(tasks: Sequence[PlacedOperation]) -> list[Read]:
     """The readings that fill tables."""
-    every = (task.operation for task in tasks if isinstance(task.operation, operations.Read))
+    every = (task.operation for task in tasks if isinstance(task.operation, Read))
     return [read for read in every if read.table is not None]
 
 
@@ -115,7 +119,7 @@ def _shared(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
     return BroadcastTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
 
 
-def fills_broadcast_table(app: StreamApp, read: operations.Read) -> bool:
+def fills_broadcast_table(app: StreamApp, read: Read) -> bool:
     """Whether a reading fills a table that is whole everywhere."""
     return any(table.name == read.table and table.broadcast for table in app.spec.tables)
 
@@ -124,16 +128,11 @@ def read_order(app: StreamApp, proposal: Proposal, tasks: Sequence[PlacedOperati
     """Which streams go first, and which wait for tables."""
     depth = {source: place for place, stage in enumerate(proposal.plan.stages) for source in stage.sources}
     inner = [
-        t.operation.name
-        for t in tasks
-        if isinstance(t.operation, operations.Read) and t.operation.role in operations.MADE_BY_APP
+        t.operation.name for t in tasks if isinstance(t.operation, Read) and t.operation.role in MADE_BY_APP
     ]
     side = {read.name for read in side_input_reads(tasks)}
     waited = {
-        operations.side_name(s.stream, table.name)
-        for table in app.spec.tables
-        for s in table.side_inputs
-        if s.bootstrap
+        side_name(s.stream, table.name) for table in app.spec.tables for s in table.side_inputs if s.bootstrap
     }
     priority = sorted(inner, key=lambda name: -depth.get(name, len(depth)))
     return ReadOrder(tuple(priority), frozenset(waited), frozenset(side), frozenset(retention_by_stream(app)))

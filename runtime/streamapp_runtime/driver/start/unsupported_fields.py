@@ -10,6 +10,7 @@ from streamapp.author.names import CHECKPOINT
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import traits_of
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""
@@ -58,11 +59,11 @@ def _names(app: StreamApp) -> Iterator[Finding]:
     """Names that two things would be kept under."""
     tables = {table.name for table in app.spec.tables}
     for index, operator in enumerate(app.spec.operators):
-        keeps = operator.kind in {"aggregate", "join", "process"}
-        if keeps and operator.name in tables:
+        traits = traits_of(operator)
+        if traits.keeps_state and operator.name in tables:
             message = f'a table is called "{operator.name}" too, and both keep state under their name'
             yield f"spec.operators[{index}].name", message
-        if operator.kind in {"partitionBy", "broadcast"} and operator.name == CHECKPOINT:
+        if traits.makes_stream and operator.name == CHECKPOINT:
             message = "the stream of that name holds the app's checkpoints; give the operator another"
             yield f"spec.operators[{index}].name", message
 
@@ -86,7 +87,7 @@ def _late_rows(app: StreamApp) -> Iterator[Finding]:
 def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Finding]:
     """What a stream cannot be that takes what was left out."""
     stream = next(stream for stream in app.spec.streams if stream.name == name)
-    read = {source for operator in app.spec.operators for source in _sources(operator.body)}
+    read = {source for operator in app.spec.operators for source in operator.sources}
     read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
     if stream.format != "json":
         yield path, f'{what} are written as json; "{stream.name}" is {stream.format}'
@@ -102,11 +103,6 @@ def _control(app: StreamApp) -> Iterator[Finding]:
             yield f"spec.streams[{index}].eventTime", told
         if stream.control and stream.format != "json":
             yield f"spec.streams[{index}].format", "an app writes its intermediate streams as json"
-
-
-def _sources(body: object) -> tuple[str, ...]:
-    source = getattr(body, "source", ())
-    return (source,) if isinstance(source, str) else source
 
 
 def _not_yet(what: str) -> str:

@@ -25,9 +25,9 @@ from streamapp_runtime.lanes.protocol.failed_rows import FailedRows
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
 from streamapp_runtime.lanes.records.late_rows import late_row_records as late_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
-from streamapp_runtime.operators.operations import PythonMap, Read, Write
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.failed_row_steps import failed_step
 from streamapp_runtime.program.program import CHANGELOG_TAG, REPORT_TAG, PlacedOperation, RowEdge
 from streamapp_runtime.rows.slice import Slice
@@ -185,7 +185,7 @@ class LayerBatch:
         """Let an operation take the rows on its edges; what it makes of them is there in their place."""
         if isinstance(task.operation, Read) or not any(edge.tag in rows for edge in task.sources):
             return
-        if isinstance(task.operation, PythonMap) and not task.outputs:
+        if not task.operation.runs_unread and not task.outputs:
             for edge in task.sources:  # nobody reads what it would make, or says what that would be
                 rows.pop(edge.tag, None)
             return

@@ -39,7 +39,7 @@ from streamapp_runtime.lanes.task_stores.store_specs import (
     stores_of_layer,
 )
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
-from streamapp_runtime.operators.operations import Read, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.remote.remote_reader import RemoteReader

@@ -1,8 +1,8 @@
 """Which executor runs which operation."""
 
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.executor_factory import make_executor
 from streamapp_runtime.operators.operation_executor import OperationExecutor
+from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.program.program import PlacedOperation
 
 

@@ -13,7 +13,7 @@ from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
-from streamapp_runtime.operators.operations import Write
+from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
 from streamapp_runtime.systems.stream_system import RECORDS

@@ -18,7 +18,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
-from streamapp_runtime.operators.operations import Read
+from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import StreamSystem
 

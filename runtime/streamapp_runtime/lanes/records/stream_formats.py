@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.formats.stream_format import open_format
-from streamapp_runtime.operators.operations import Read, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import PlacedOperation, PythonLayer
 
 

@@ -9,7 +9,7 @@ from streamapp.control.control_message import EndOfStream, MessageKind
 from streamapp.control.message_codec import decode_control_message
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp_runtime.formats.message_envelope import open_envelopes
-from streamapp_runtime.operators.operations import Read
+from streamapp_runtime.operators.stateless.stream_operations import Read
 
 NULL_KEY, END_OF_STREAM = "nullKey", "endOfStream"
 

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.tables import Table
+from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.operations import Read, side_name
+from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.rows.row_form import schema_hash
 from streamapp_runtime.stores.store import StoreKind
@@ -66,9 +66,38 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
 
 
 def _meaning(table: Table, columns: str, reads: list[Read]) -> str:
-    """A store that was filled in another way must not be gone on with."""
+    """A store that was filled in another way must not be gone on with.
+
+    Stores carry the hash of this text: the words in it stay, whatever the fields are called.
+    """
     filled = [
-        [asdict(read), side.model_dump(mode="json", exclude={"bootstrap"})]
+        [_read_meaning(read), _side_input_meaning(side)]
         for read, side in zip(reads, table.side_inputs, strict=True)
     ]
-    return sha256(json.dumps([columns, filled], sort_keys=True, default=str).encode()).hexdigest()[:32]
+    return sha256(json.dumps([columns, filled], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _read_meaning(read: Read) -> dict[str, object]:
+    return {
+        "stream": read.stream,
+        "system": read.system,
+        "topic": read.topic,
+        "role": read.role.value,
+        "format": read.format,
+        "columns": [{"name": c.name, "type": c.type, "nullable": c.nullable} for c in read.columns],
+        "key": read.key,
+        "event_time": read.event_time,
+        "table": read.table,
+        "control": read.control,
+        "versions": read.versions,
+    }
+
+
+def _side_input_meaning(side: SideInput) -> dict[str, object]:
+    return {
+        "stream": side.stream,
+        "key": side.key,
+        "value": side.value,
+        "python": side.python,
+        "versions": side.versions,
+    }

@@ -7,17 +7,7 @@ from streamapp.author.names import changelog_stream
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
-from streamapp_runtime.operators.operations import (
-    FillTable,
-    JoinStreams,
-    LookUp,
-    LookUpRemote,
-    Operation,
-    ProcessRows,
-    Totals,
-    WriteTable,
-)
-from streamapp_runtime.operators.state_schema import state_schema_hash
+from streamapp_runtime.operators.operation_table import state_schema_hash
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.rows.row_form import schema_hash
 from streamapp_runtime.stores.store import StoreKind
@@ -39,58 +29,54 @@ OPERATOR_STORE_KIND = StoreKind.LMDB
 
 def stores_of_layer(layer: PythonLayer) -> tuple[str, ...]:
     """The names of the tables, and of operators with state of their own, that a layer touches."""
-    tables = {name for task in layer.tasks for name in _tables(task.operation)}
-    return tuple(sorted({*tables, *_own(layer)}))
+    return tuple(sorted({*_tables(layer), *_own_states(layer)}))
 
 
 def remote_tables_of_layer(layer: PythonLayer) -> tuple[str, ...]:
     """The names of the remote tables that a layer asks."""
-    return tuple(sorted({name for task in layer.tasks for name in _remotes(task.operation)}))
+    return tuple(sorted({name for task in layer.tasks for name in task.operation.remote_tables()}))
 
 
 def side_input_stores_of_layer(
     layer: PythonLayer, adjuncts: Mapping[str, SideInputStoreSpec]
 ) -> dict[str, SideInputStoreSpec]:
     """The tables that side inputs fill which a layer touches."""
-    names = {name for task in layer.tasks for name in _tables(task.operation)}
-    return {name: shelf for name, shelf in adjuncts.items() if name in names}
+    names = _tables(layer)
+    return {name: spec for name, spec in adjuncts.items() if name in names}
 
 
 def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
     """How everything that the program touches is kept."""
     declared = {table.name: table for table in app.spec.tables}
     columns = {table.name: table.columns for table in program.tables}
-    found = {}
+    specs = {}
     for layer in program.layers:
         if not isinstance(layer, PythonLayer):
             continue
-        for name in {name for task in layer.tasks for name in _tables(task.operation)}:
+        for name in _tables(layer):
             table = declared[name]
             if table.side_inputs:
                 continue  # filled from its streams again, and kept otherwise
             schema = schema_hash(arrow_schema(columns[name]))
-            found[name] = StoreSpec(
+            specs[name] = StoreSpec(
                 name, StoreKind(table.store), schema, _changelog(app, name, table.changelog is not False)
             )
-        for name, schema in _own(layer).items():
-            found[name] = StoreSpec(name, OPERATOR_STORE_KIND, schema, _changelog(app, name, kept=True))
-    return dict(sorted(found.items()))
+        for name, schema in _own_states(layer).items():
+            specs[name] = StoreSpec(name, OPERATOR_STORE_KIND, schema, _changelog(app, name, kept=True))
+    return dict(sorted(specs.items()))
 
 
-def _own(layer: PythonLayer) -> dict[str, str]:
+def _own_states(layer: PythonLayer) -> dict[str, str]:
     """The operators of a layer that keep something of their own, and the hash of what that means."""
-    found = {}
+    hashes = {}
     for task in layer.tasks:
-        operation = task.operation
-        if (
-            isinstance(operation, Totals | JoinStreams | ProcessRows)
-            and (schema := _meaning(task)) is not None
-        ):
-            found[operation.state] = schema
-    return found
+        name, schema = task.operation.own_state(), _state_hash(task)
+        if name is not None and schema is not None:
+            hashes[name] = schema
+    return hashes
 
 
-def _meaning(task: PlacedOperation) -> str | None:
+def _state_hash(task: PlacedOperation) -> str | None:
     return state_schema_hash(task.operation, [arrow_schema(edge.columns) for edge in task.sources])
 
 
@@ -98,21 +84,5 @@ def _changelog(app: StreamApp, name: str, kept: bool) -> str | None:
     return changelog_stream(app.application_id, name) if kept else None
 
 
-def _tables(operation: Operation) -> tuple[str, ...]:
-    match operation:
-        case LookUp() | WriteTable() | FillTable():
-            return (operation.table,)
-        case ProcessRows():
-            return operation.tables
-        case _:
-            return ()
-
-
-def _remotes(operation: Operation) -> tuple[str, ...]:
-    match operation:
-        case LookUpRemote():
-            return (operation.table,)
-        case ProcessRows():
-            return operation.remotes
-        case _:
-            return ()
+def _tables(layer: PythonLayer) -> set[str]:
+    return {name for task in layer.tasks for name in task.operation.local_tables()}

@@ -1,7 +1,7 @@
 """Aggregate operators: what to group by, how time is cut, and the totals of each group."""
 
 from streamapp.spec.reasons import Reason
-from streamapp.spec.resource.operators import Aggregate, Window
+from streamapp.spec.resource.operators import Aggregate, Hopping, Session, Tumbling, Window
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
@@ -13,18 +13,21 @@ from streamapp_runtime.operators.aggregate.aggregate_list import (
     partial_totals,
     split_aggregates,
 )
+from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
-from streamapp_runtime.operators.operations import Span, Totals
 
 WINDOW_COLUMNS = (Column("window_start", "TIMESTAMP"), Column("window_end", "TIMESTAMP"))
 """What an aggregate with a window puts out between its key and its totals."""
 
 
-def compile_aggregate(body: Aggregate, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_aggregate(
+    body: Aggregate, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Reduce rows to one per key, and per window where there is one."""
+    (flow,) = flows
     rows = ColumnScope((ScopeSide("", flow.columns),))
     with refusals_within("key"):
         grouped, key, composed = _group(body, flow, world)
@@ -90,11 +93,14 @@ def _arguments(
 
 
 def _span(window: Window | None) -> Span | None:
-    if window is None:
-        return None
-    if window.tumbling:
-        size = milliseconds(window.tumbling.size)
-        return Span("tumbling", size, size)
-    if window.hopping:
-        return Span("hopping", milliseconds(window.hopping.size), milliseconds(window.hopping.advance))
-    return Span("session", milliseconds(window.session.gap) if window.session else 0, 0)
+    match window and window.body:
+        case None:
+            return None
+        case Tumbling(size=size):
+            return Span("tumbling", milliseconds(size), milliseconds(size))
+        case Hopping(size=size, advance=advance):
+            return Span("hopping", milliseconds(size), milliseconds(advance))
+        case Session(gap=gap):
+            return Span("session", milliseconds(gap), 0)
+        case unknown:
+            raise TypeError(f"no such window: {unknown!r}")

@@ -22,7 +22,7 @@ from streamapp_runtime.expressions.expression import TemplatePieces, bind, expre
 from streamapp_runtime.expressions.select_list import condition, require_unique
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template
-from streamapp_runtime.operators.operations import PartialTotal
+from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal
 
 AGGREGATE_FUNCTIONS = ("count", "sum", "min", "max", "avg", "mean")
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.formats.json.json_writer import json_records
-from streamapp_runtime.operators.operations import Totals
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import with_key
 from streamapp_runtime.rows.slice import Slice

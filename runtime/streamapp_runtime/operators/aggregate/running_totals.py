@@ -11,8 +11,8 @@ import pyarrow as pa
 from streamapp_runtime.operators.aggregate.group_key import GroupKey
 from streamapp_runtime.operators.aggregate.group_reduction import reduce_groups
 from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import Totals
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import without_tombstones
 from streamapp_runtime.operators.state.typed_rows import TypedRows

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from streamapp.control.control_message import ENDED
 from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.window_output import WindowOutput
 from streamapp_runtime.operators.aggregate.windows import Numbers
-from streamapp_runtime.operators.operations import Totals
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.lookup_result import LookupResult
 from streamapp_runtime.operators.state.time_keys import key_before, key_times, keys_without_times, time_keys

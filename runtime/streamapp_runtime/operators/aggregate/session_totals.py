@@ -10,9 +10,9 @@ from streamapp_runtime.operators.aggregate.group_key import GroupKey
 from streamapp_runtime.operators.aggregate.group_reduction import Measure, ReducedGroups, reduce_groups
 from streamapp_runtime.operators.aggregate.session_store import SessionStore, StoredSessions
 from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.window_output import WindowOutput
 from streamapp_runtime.operators.aggregate.windows import Numbers, merge_sessions, window_columns
-from streamapp_runtime.operators.operations import Totals
 from streamapp_runtime.operators.state.lane_state import LaneState, LateRowBatch
 from streamapp_runtime.operators.state.lookup_result import LookupResult
 from streamapp_runtime.operators.state.required_values import with_time, without_tombstones

@@ -12,7 +12,7 @@ from streamapp_runtime.operators.aggregate.group_reduction import (
     reduce_groups,
     state_type,
 )
-from streamapp_runtime.operators.operations import Totals
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.state.lookup_result import LookupResult
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.windows import Numbers, window_columns
-from streamapp_runtime.operators.operations import Totals
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import rows_without_origin
 

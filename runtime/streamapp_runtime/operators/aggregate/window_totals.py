@@ -14,9 +14,9 @@ from streamapp.control.control_message import EARLIEST, NO_BOUND
 from streamapp_runtime.operators.aggregate.group_key import GroupKey
 from streamapp_runtime.operators.aggregate.group_reduction import reduce_groups
 from streamapp_runtime.operators.aggregate.totals_form import TotalsForm
+from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
 from streamapp_runtime.operators.aggregate.window_output import WindowOutput
 from streamapp_runtime.operators.aggregate.windows import Numbers, window_columns, windows_of
-from streamapp_runtime.operators.operations import Span, Totals
 from streamapp_runtime.operators.state.lane_state import LaneState, LateRowBatch
 from streamapp_runtime.operators.state.required_values import with_time, without_tombstones
 from streamapp_runtime.operators.state.time_keys import key_before, key_times, keys_without_times, time_keys

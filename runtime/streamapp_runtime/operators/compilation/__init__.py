@@ -1,5 +1,5 @@
 """What all operators are compiled with.
 
 Pieces and chains of them, what is known of a row's key, the app that is compiled. Imports expressions and
-operators.operations; no room of a kind.
+operators.operation; no room of a kind.
 """

@@ -7,7 +7,8 @@ from streamapp_runtime.expressions.generators import Generator
 from streamapp_runtime.expressions.predicate import Predicate
 from streamapp_runtime.expressions.template import Template, all_columns
 from streamapp_runtime.operators.compilation.row_key import RowKey
-from streamapp_runtime.operators.operations import FilterRows, Operation, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.operation import Operation
 
 
 @dataclass(frozen=True, slots=True)

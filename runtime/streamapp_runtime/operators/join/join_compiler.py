@@ -19,7 +19,7 @@ from streamapp_runtime.operators.compilation.piece import (
     SqlPart,
 )
 from streamapp_runtime.operators.compilation.row_key import RowKey
-from streamapp_runtime.operators.operations import JoinStreams
+from streamapp_runtime.operators.join.join_operation import JoinStreams
 
 
 def compile_join(

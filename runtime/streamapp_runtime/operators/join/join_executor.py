@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from streamapp.control.control_message import EARLIEST, ENDED
 from streamapp_runtime.operators.join.join_buffer import BufferedRows, JoinRows, JoinSide
+from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.join.row_pairs import KeyTimes, Numbers, key_numbers, matching_pairs
-from streamapp_runtime.operators.operations import JoinStreams
 from streamapp_runtime.operators.state.lane_state import LaneState, LateRowBatch
 from streamapp_runtime.operators.state.required_values import with_key, with_time, without_tombstones
 from streamapp_runtime.operators.state.time_keys import key_before

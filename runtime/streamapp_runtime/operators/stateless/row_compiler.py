@@ -18,11 +18,14 @@ from streamapp_runtime.operators.compilation.piece import (
     SqlPart,
 )
 from streamapp_runtime.operators.compilation.row_key import RowKey
-from streamapp_runtime.operators.operations import PythonMap
+from streamapp_runtime.operators.user_code.user_operations import PythonMap
 
 
-def compile_filter(body: Filter, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_filter(
+    body: Filter, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Keep the rows for which a condition holds; tombstones pass."""
+    (flow,) = flows
     scope = ColumnScope((ScopeSide("", flow.columns),))
     with refusals_within("where"):
         where = condition(world.spark, body.where, scope)
@@ -31,8 +34,11 @@ def compile_filter(body: Filter, name: str, flow: RowFlow, world: CompileContext
     return PieceChain(name, flow).then("", part, flow.columns, flow.key).done()
 
 
-def compile_map(body: Map | FlatMap, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_map(
+    body: Map | FlatMap, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Make other columns, and another key where one is given."""
+    (flow,) = flows
     scope = ColumnScope((ScopeSide("", flow.columns),))
     if body.python is not None:
         made = _declared(body.columns)
@@ -60,7 +66,7 @@ def compile_map(body: Map | FlatMap, name: str, flow: RowFlow, world: CompileCon
     return PieceChain(name, flow).then("", part, chosen.columns, known).done()
 
 
-def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...]) -> CompiledOperator:
+def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileContext) -> CompiledOperator:
     """Take the rows of several sources as one; their columns have to be the same, in any order."""
     first = flows[0]
     shape = {c.name.lower(): c.type for c in first.columns}

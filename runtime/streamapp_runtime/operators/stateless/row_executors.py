@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import FilterRows, SelectColumns
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
 from streamapp_runtime.rows.slice import Slice

@@ -17,7 +17,7 @@ from streamapp_runtime.operators.compilation.piece import (
     SqlPart,
 )
 from streamapp_runtime.operators.compilation.row_key import RowKey
-from streamapp_runtime.operators.operations import Read, StreamRole, Write
+from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 
 ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRING")}
 """Formats whose records are one value each."""
@@ -64,9 +64,10 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
 
 
 def compile_partition_by(
-    body: PartitionBy, name: str, flow: RowFlow, world: CompileContext
+    body: PartitionBy, name: str, flows: tuple[RowFlow, ...], world: CompileContext
 ) -> CompiledOperator:
     """Write rows under a new key to the stream that the operator makes, and read it."""
+    (flow,) = flows
     key, known = rekey(world.spark, body.key, flow)
     # Computed even where the record's key should be the same column: what producers wrote may differ.
     part = SqlPart(
@@ -76,13 +77,19 @@ def compile_partition_by(
     return _through(chain, StreamRole.INTERMEDIATE, RowKey(known.column, known.column), world)
 
 
-def compile_broadcast(_: Broadcast, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_broadcast(
+    _: Broadcast, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Write rows to the stream that the operator makes, which every task reads whole."""
+    (flow,) = flows
     return _through(PieceChain(name, flow), StreamRole.BROADCAST, flow.key, world)
 
 
-def compile_send_to(body: SendTo, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_send_to(
+    body: SendTo, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Write rows to an output stream, under its key column where it has one."""
+    (flow,) = flows
     stream = world.stream(body.stream)
     with refusals_within("stream"):
         wanted = stream_columns(stream) or flow.columns

@@ -14,11 +14,12 @@ from streamapp_runtime.expressions.template import (
     column_templates,
     substituted,
 )
-from streamapp_runtime.operators import operations as ops
 from streamapp_runtime.operators.compilation.column_fit import fit_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.tables.table_operations import FillTable
+from streamapp_runtime.operators.user_code.user_operations import PythonMap
 
 FILL_PREFIX = "fill-"
 """What the parts that fill a table are called, with the number of the side input."""
@@ -41,7 +42,7 @@ def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileC
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
     outputs = column_templates(len(wanted))
     if side.python is not None:
-        made = ops.PythonMap(side.python, each=False, keyed=True)
+        made = PythonMap(side.python, each=False, keyed=True)
         chain = chain.then("rows", made, wanted, RowKey(None, None))
     else:
         outputs = _outputs(table, number, flow, world)
@@ -51,7 +52,7 @@ def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileC
             chain = chain.then("row", part, wanted, flow.key)
             outputs = column_templates(len(wanted))
     chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
-    fill = ops.FillTable(table.name, side.stream, side.bootstrap, chosen)
+    fill = FillTable(table.name, side.stream, side.bootstrap, chosen)
     return chain.then("", fill, (), chain.flow.key).ended()
 
 

@@ -11,16 +11,19 @@ from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, r
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
-from streamapp_runtime.operators import operations as ops
 from streamapp_runtime.operators.compilation.column_fit import fit_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
+from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote, WriteTable
 
 
-def compile_join_table(body: JoinTable, name: str, flow: RowFlow, world: CompileContext) -> CompiledOperator:
+def compile_join_table(
+    body: JoinTable, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
     """Look up each row's key, then take what is wanted of row and table."""
+    (flow,) = flows
     table = world.table(body.table)
     scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, world.table_columns[table.name])))
     with refusals_within("select"):
@@ -39,19 +42,20 @@ def compile_join_table(body: JoinTable, name: str, flow: RowFlow, world: Compile
         outputs = tuple(_shifted(output, before) for output in outputs)
         scope = ColumnScope((ScopeSide("", given), scope.sides[1]))
 
-    def operation(positions: tuple[int, ...]) -> ops.LookUp | ops.LookUpRemote:
+    def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
         keeps = body.type == "left"
         place = len(flow.columns) if look_up.computed is not None else None
-        kind = ops.LookUp if table.remote is None else ops.LookUpRemote
+        kind = LookUp if table.remote is None else LookUpRemote
         return kind(table.name, keeps, place, positions)
 
     return with_final_select(chain, operation, scope.columns, chosen.columns, outputs, key).done()
 
 
 def compile_send_to_table(
-    body: SendToTable, name: str, flow: RowFlow, world: CompileContext
+    body: SendToTable, name: str, flows: tuple[RowFlow, ...], world: CompileContext
 ) -> CompiledOperator:
     """Write rows under their keys, or delete what they name."""
+    (flow,) = flows
     wanted = world.table_columns[body.table]
     with refusals_within("table"):
         outputs = fit_columns(world.spark, flow.columns, wanted, f'table "{body.table}"')
@@ -66,7 +70,7 @@ def compile_send_to_table(
                 )
         chain = chain.then("row", SqlPart(outputs, delete=delete), wanted, flow.key)
         outputs = column_templates(len(wanted))
-    sent = ops.WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
+    sent = WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
     return chain.then("", sent, (), flow.key).ended()
 
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import LookUp, LookUpRemote
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.lookup_result import LookupResult
 from streamapp_runtime.operators.state.typed_rows import TypedRows
+from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import FillTable, WriteTable
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import with_key
 from streamapp_runtime.operators.state.typed_rows import TypedRows, encode_or_delete
+from streamapp_runtime.operators.tables.table_operations import FillTable, WriteTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import slices_by_task

@@ -13,13 +13,13 @@
 instance serves all tasks of a worker, so what has to be remembered belongs into `state`, never into it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from streamapp_runtime.operators.operations import ProcessRows
+from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.operators.user_code.process_tables import RemoteView, TableView, TaskState
@@ -29,6 +29,7 @@ from streamapp_runtime.operators.user_code.user_code_loader import (
     load_user_code,
     user_code_guard,
 )
+from streamapp_runtime.operators.user_code.user_operations import ProcessRows
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 
@@ -110,3 +111,16 @@ def state_columns_of(kind: object, python: str) -> pa.Schema | None:
             python, f"has state_columns of type {type(found).__name__}", "they have to be a pyarrow.Schema"
         )
     return found
+
+
+def _executor(operation: ProcessRows, given: Sequence[pa.Schema], made: pa.Schema) -> ProcessExecutor:
+    (columns,) = given
+    return ProcessExecutor(operation, columns, made)
+
+
+def _state_form(operation: ProcessRows, _: Sequence[pa.Schema]) -> StateForm | None:
+    columns = state_columns_of(load_user_code(operation.python), operation.python)
+    return None if columns is None else StateForm("process", (columns,))
+
+
+PROCESS_RUNNER = OperationRunner(executor=_executor, state_form=_state_form)

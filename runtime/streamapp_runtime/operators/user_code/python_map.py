@@ -1,18 +1,22 @@
 """A user's function over whole batches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.operations import PythonMap
+from streamapp_runtime.operators.operation_executor import OperationRunner, StatelessExecutor
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import without_tombstones
 from streamapp_runtime.operators.user_code.declared_columns import to_declared_columns
 from streamapp_runtime.operators.user_code.user_batch import named_batch, require_key, user_rows
-from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError, user_code_guard
+from streamapp_runtime.operators.user_code.user_code_loader import (
+    UserCodeError,
+    load_user_code,
+    user_code_guard,
+)
+from streamapp_runtime.operators.user_code.user_operations import PythonMap
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
 
@@ -84,3 +88,11 @@ class PythonMapExecutor(StatelessExecutor):
 
     def _nulls(self, count: int) -> list[pa.Array]:
         return [pa.nulls(count, field.type) for field in self.made]
+
+
+def _executor(operation: PythonMap, given: Sequence[pa.Schema], made: pa.Schema) -> PythonMapExecutor:
+    (columns,) = given
+    return PythonMapExecutor(operation, load_user_code(operation.python), columns, made)
+
+
+PYTHON_MAP_RUNNER = OperationRunner(executor=_executor, state_form=None)

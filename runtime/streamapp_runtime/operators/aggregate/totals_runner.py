@@ -1,0 +1,57 @@
+"""How totals are run and kept: running, by windows of a fixed size, or by sessions."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.aggregate.group_key import group_key
+from streamapp_runtime.operators.aggregate.running_totals import RunningTotalsExecutor
+from streamapp_runtime.operators.aggregate.session_store import sessions_schema
+from streamapp_runtime.operators.aggregate.session_totals import SessionTotalsExecutor
+from streamapp_runtime.operators.aggregate.totals_form import totals_form
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
+from streamapp_runtime.operators.aggregate.window_output import window_output
+from streamapp_runtime.operators.aggregate.window_totals import WindowTotalsExecutor
+from streamapp_runtime.operators.operation_executor import OperationExecutor, OperationRunner, StateForm
+
+
+def _executor(operation: Totals, given: Sequence[pa.Schema], _: pa.Schema) -> OperationExecutor:
+    (columns,) = given
+    key, form = group_key(operation, columns), totals_form(operation, columns)
+    out = window_output(operation, columns)
+    if operation.window is None:
+        return RunningTotalsExecutor(operation, key, form)
+    if operation.window.kind == "session":
+        return SessionTotalsExecutor(operation, key, form, out, operation.window.size_ms)
+    return WindowTotalsExecutor(operation, key, form, out, operation.window)
+
+
+def _state_form(operation: Totals, given: Sequence[pa.Schema]) -> StateForm:
+    (columns,) = given
+    form, out = totals_form(operation, columns), window_output(operation, columns)
+    names = [columns.field(position).name for position in operation.key] if operation.composed else []
+    window = operation.window
+    meaning = f"totals {window and window.meaning} by {names}"
+    if window is not None and window.kind == "session":
+        return StateForm(meaning, (sessions_schema(form, out),))
+    return StateForm(meaning, (pa.schema([*out.fields, *form.schema]),))
+
+
+def _unsupported_reason(operation: Totals, given: Sequence[pa.Schema]) -> str | None:
+    if operation.emit == "onWatermark" and operation.window is None:
+        return "running totals have no end that a watermark could pass"
+    try:
+        for schema in given:
+            group_key(operation, schema)
+            totals_form(operation, schema)
+    except TypeError as error:
+        return str(error)
+    return None
+
+
+TOTALS_RUNNER = OperationRunner(
+    executor=_executor,
+    state_form=_state_form,
+    unsupported_reason=_unsupported_reason,
+    hint="set emit: onUpdate, cast the columns, or count instead",
+)

@@ -1,0 +1,20 @@
+"""What a Python worker does of SQL that needs no Spark."""
+
+from dataclasses import dataclass
+
+from streamapp_runtime.expressions.predicate import Predicate
+from streamapp_runtime.operators.operation import RowOperation
+
+
+@dataclass(frozen=True, slots=True)
+class SelectColumns(RowOperation):
+    """Give rows on with other columns, as they are."""
+
+    chosen: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRows(RowOperation):
+    """Give on the rows for which a condition is true, as they are, and all tombstones."""
+
+    where: Predicate

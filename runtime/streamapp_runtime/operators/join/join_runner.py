@@ -1,0 +1,26 @@
+"""How joins of two streams are run, and what their stores hold."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.join.join_buffer import join_side
+from streamapp_runtime.operators.join.join_executor import JoinExecutor
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm
+
+
+def _executor(operation: JoinStreams, given: Sequence[pa.Schema], _: pa.Schema) -> JoinExecutor:
+    left, right = given
+    sides = join_side(0, operation.within_ms, left), join_side(1, operation.within_ms, right)
+    return JoinExecutor(operation, sides, (left, right))
+
+
+def _state_form(operation: JoinStreams, given: Sequence[pa.Schema]) -> StateForm:
+    return StateForm(
+        f"join {operation.within_ms} {operation.time}",
+        tuple(join_side(0, operation.within_ms, schema).schema for schema in given),
+    )
+
+
+JOIN_RUNNER = OperationRunner(executor=_executor, state_form=_state_form)

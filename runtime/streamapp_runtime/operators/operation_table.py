@@ -1,0 +1,77 @@
+"""What runs each class of operations: the one table that workers, and the checks before a start, read."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+import pyarrow as pa
+
+from streamapp_runtime.operators.aggregate.totals_operation import Totals
+from streamapp_runtime.operators.aggregate.totals_runner import TOTALS_RUNNER
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.join.join_operation import JoinStreams
+from streamapp_runtime.operators.join.join_runner import JOIN_RUNNER
+from streamapp_runtime.operators.operation import Operation
+from streamapp_runtime.operators.operation_executor import (
+    OperationExecutor,
+    OperationRunner,
+    UnsupportedOperationError,
+    row_runner,
+)
+from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor, SelectColumnsExecutor
+from streamapp_runtime.operators.tables.table_lookup import LookUpExecutor, RemoteLookUpExecutor
+from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp, LookUpRemote, WriteTable
+from streamapp_runtime.operators.tables.table_write import TableWriteExecutor
+from streamapp_runtime.operators.user_code.process_executor import PROCESS_RUNNER
+from streamapp_runtime.operators.user_code.python_map import PYTHON_MAP_RUNNER
+from streamapp_runtime.operators.user_code.user_operations import ProcessRows, PythonMap
+from streamapp_runtime.rows.row_form import schema_hash
+
+RUNNERS: Mapping[type[Operation], OperationRunner] = {
+    SelectColumns: row_runner(SelectColumnsExecutor),
+    FilterRows: row_runner(FilterRowsExecutor),
+    LookUp: row_runner(LookUpExecutor),
+    LookUpRemote: row_runner(RemoteLookUpExecutor),
+    WriteTable: row_runner(TableWriteExecutor),
+    FillTable: row_runner(TableWriteExecutor),
+    Totals: TOTALS_RUNNER,
+    JoinStreams: JOIN_RUNNER,
+    ProcessRows: PROCESS_RUNNER,
+    PythonMap: PYTHON_MAP_RUNNER,
+}
+"""All but the reading and writing of streams, which is the lanes'."""
+
+
+def make_executor(operation: Operation, given: Sequence[pa.Schema], made: pa.Schema) -> OperationExecutor:
+    """What runs an operation over sources with the given columns, and makes rows with others.
+
+    UnsupportedOperationError where this version cannot, UserCodeError where the app's own code is missing.
+    """
+    reason = unsupported_reason(operation, given)
+    if reason is not None:
+        raise UnsupportedOperationError(reason, _runner(operation).hint)
+    return _runner(operation).executor(operation, given, made)
+
+
+def unsupported_reason(operation: Operation, given: Sequence[pa.Schema]) -> str | None:
+    """Why an operation over sources with these columns cannot run; None where it can."""
+    reason_of = _runner(operation).unsupported_reason
+    return None if reason_of is None else reason_of(operation, given)
+
+
+def state_schema_hash(operation: Operation, given: Sequence[pa.Schema]) -> str | None:
+    """The hash of what an operation keeps of its own, over sources with these columns; None for nothing."""
+    if operation.own_state() is None:
+        return None
+    form_of = _runner(operation).state_form
+    if form_of is None:
+        raise TypeError(f"{type(operation).__name__} keeps state, and nothing says what its bytes mean")
+    form = form_of(operation, given)
+    if form is None:
+        return None
+    return sha256("\n".join([form.meaning, *map(schema_hash, form.schemas)]).encode()).hexdigest()[:32]
+
+
+def _runner(operation: Operation) -> OperationRunner:
+    if type(operation) not in RUNNERS:
+        raise TypeError(f"nothing runs {type(operation).__name__}: it has no row in RUNNERS")
+    return RUNNERS[type(operation)]

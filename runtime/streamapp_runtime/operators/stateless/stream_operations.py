@@ -1,0 +1,76 @@
+"""The reading and writing of streams."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.operators.operation import RowOperation
+
+
+class StreamRole(StrEnum):
+    """Why a stream is read or written."""
+
+    INPUT = "input"
+    SIDE_INPUT = "sideInput"
+    OUTPUT = "output"
+    INTERMEDIATE = "intermediate"
+    BROADCAST = "broadcast"
+    HOP = "hop"
+
+
+MADE_BY_APP = frozenset({StreamRole.INTERMEDIATE, StreamRole.BROADCAST, StreamRole.HOP})
+"""Streams that the app makes between its stages: user records and control messages in one."""
+
+
+def side_name(stream: str, table: str) -> str:
+    """What the reading of a stream into a table is called; no stream or operator has a name like it."""
+    return f"{stream}>{table}"
+
+
+def declared_stream(name: str) -> str:
+    """The stream that is read under a name."""
+    return name.partition(">")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Read(RowOperation):
+    """Decode a stream's records into rows."""
+
+    stream: str
+    system: str
+    topic: str
+    role: StreamRole
+    format: str
+    columns: tuple[Column, ...]
+    key: str | None = None  # the column that is the record's key
+    event_time: str | None = None  # the column that is the row's time; the record's own when None
+    table: str | None = None  # what it is read for, where it fills a table
+    control: bool = False  # another app makes the stream, and tells in it how far it has come
+    versions: str = "none"  # what ends a version of what is read: endOfStream or nullKey
+
+    @property
+    def name(self) -> str:
+        """What orders and checkpoints call it by: each table is filled at its own pace."""
+        return self.stream if self.table is None else side_name(self.stream, self.table)
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether a byte before each value says whose message it is."""
+        return self.control or self.role in MADE_BY_APP
+
+
+@dataclass(frozen=True, slots=True)
+class Write(RowOperation):
+    """Encode rows as a stream's records; their keys are the rows'."""
+
+    stream: str
+    system: str
+    topic: str
+    role: StreamRole
+    format: str
+    partitions: int | None = None  # of a stream that the app makes
+
+    @property
+    def enveloped(self) -> bool:
+        """Whether a byte before each value says whose message it is."""
+        return self.role in MADE_BY_APP

@@ -1,0 +1,32 @@
+"""A user's stateful class: the tables that it is given, and the columns and key of what it puts out."""
+
+from streamapp.spec.resource.operators import Process
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.compile_refusal import refusals_within
+from streamapp_runtime.expressions.template import column_templates
+from streamapp_runtime.operators.compilation.compile_context import CompileContext
+from streamapp_runtime.operators.compilation.key_change import rekey
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
+from streamapp_runtime.operators.compilation.row_key import RowKey
+from streamapp_runtime.operators.user_code.user_operations import ProcessRows
+
+
+def compile_process(
+    body: Process, name: str, flows: tuple[RowFlow, ...], world: CompileContext
+) -> CompiledOperator:
+    """Run the class over rows, then give what it puts out its key."""
+    (flow,) = flows
+    with refusals_within("columns"):
+        made = canonical(parse_columns(body.columns)) if body.columns else ()
+    remotes = tuple(table for table in body.tables if world.table(table).remote is not None)
+    local = tuple(table for table in body.tables if table not in remotes)
+    process = ProcessRows(name, body.python, local, remotes)
+    chain = PieceChain(name, flow).then("", process, made, RowKey(None, None))
+    if not made:
+        return CompiledOperator(chain.pieces)
+    if body.key is None:
+        return chain.done()
+    key, known = rekey(world.spark, body.key, chain.flow)
+    part = SqlPart(column_templates(len(made)), key=key, tombstones_keep_key=False)
+    return chain.then("key", part, made, known).done()
