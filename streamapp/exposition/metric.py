@@ -1,7 +1,6 @@
-"""What is measured, and how often which length was seen."""
+"""What a process measures, as a row of a table."""
 
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -21,21 +20,3 @@ class Metric:
     kind: MetricKind
     about: str
     labels: tuple[str, ...] = ()  # what its values are told apart by
-
-
-@dataclass(slots=True)
-class Histogram:
-    """How often which length was seen."""
-
-    bounds: tuple[float, ...]  # upper bounds of the buckets, ascending
-    counts: list[int] = field(init=False)
-    total: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Begin with a bucket for each bound, and one for all beyond."""
-        self.counts = [0] * (len(self.bounds) + 1)
-
-    def see(self, length: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(self.bounds, length)] += 1
-        self.total += length

@@ -80,7 +80,7 @@ def test_calls_are_counted_by_verb_and_code(api_server: ApiServer, namespace: st
     with Operator(api_server, namespace, tmp_path / "one.log") as one:
         until(lambda: echoed(api_server, namespace) == "1", 30, one)
         calls = one.measured("streamapp_operator_api_calls_total")
-        assert calls['{verb="patch",code="201"}'] == 1
+        assert calls['{code="201",verb="patch"}'] == 1
         assert one.measured("streamapp_operator_leading") == {"": 1.0}
 
 

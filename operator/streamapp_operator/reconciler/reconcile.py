@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import POD
-from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
 from streamapp_operator.controller.telemetry.operator_metrics import (
     DECIDE_SECONDS,
     EVENTS,
@@ -105,13 +105,11 @@ async def _told_of(
     return obstacle
 
 
-def count_decision(
-    measured: OperatorMetricValues, before: Mapping[str, Any], verdict: ReconcileDecision
-) -> None:
+def count_decision(measured: MetricCollector, before: Mapping[str, Any], verdict: ReconcileDecision) -> None:
     """Count launches, restarts and what was told; `before` is the status that was."""
     made = [write.manifest["kind"] for write in verdict.after if isinstance(write, Create)]
-    measured.add(LAUNCHES, by=made.count(POD.name))
+    measured.increment(LAUNCHES, by=made.count(POD.name))
     restarts = verdict.status.get("restarts", 0) - before.get("restarts", 0)
-    measured.add(RESTARTS, by=max(restarts, 0))
+    measured.increment(RESTARTS, by=max(restarts, 0))
     for event in verdict.events:
-        measured.add(EVENTS, event.type, event.reason)
+        measured.increment(EVENTS, event.type, event.reason)

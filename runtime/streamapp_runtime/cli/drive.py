@@ -67,7 +67,7 @@ def _driven(metrics_port: int) -> RunEnd:
     carrier = ConfigMapTransport(server, post.wanted, post.report, progress.trouble)
     carrier.begin()
     places = executor_locations(lambda: server.pods(post.executors), post.location)
-    with serve_metrics(metrics_server(measured.text, metrics_port, EVERYWHERE)):
+    with serve_metrics(metrics_server(measured.registry, metrics_port, EVERYWHERE)):
         ended = run_to_end(
             lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
             progress,

@@ -130,7 +130,7 @@ def _metrics(measured: "RunMetrics", port: int, say: "Callable[[RunMessage], Non
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
     try:
-        server = metrics_server(measured.text, port)
+        server = metrics_server(measured.registry, port)
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
     with serve_metrics(server) as url:

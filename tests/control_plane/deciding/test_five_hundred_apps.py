@@ -11,7 +11,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest, ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
-from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
+from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
@@ -58,7 +58,7 @@ async def _all() -> MemoryApi:
         return await reconcile(key, world)
 
     workers = WorkerPool(
-        queue, one, lambda _: 1, lambda: None, RetryBackoff(random.random), OperatorMetricValues(), monotonic
+        queue, one, lambda _: 1, lambda: None, RetryBackoff(random.random), operator_collector(), monotonic
     )
     path = "/apis/streamapp.dev/v1alpha1/namespaces/shop/streamapps"
     for number in range(APPS):

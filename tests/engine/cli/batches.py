@@ -17,6 +17,7 @@ def batch(
     bad: int = 0,
     lags: Mapping[str, int] | None = None,
     given: Mapping[str, int] | None = None,
+    watermarks: Mapping[str, int] | None = None,
     status: str = "committed",
     counted: Sequence[tuple[str, str, int]] = (),
 ) -> BatchResult:
@@ -32,5 +33,6 @@ def batch(
         restored_bytes=restored_bytes,
         lags=lags or {},
         given=given or {},
+        watermarks=watermarks or {},
         reports=(TaskReport("Partition 0", status, counted=counted),),
     )

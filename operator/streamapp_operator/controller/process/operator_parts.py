@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
+from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
@@ -16,7 +17,6 @@ from streamapp_operator.controller.process.leader_elector import LeaderElector
 from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.rbac.namespace_access import accessible_namespaces, expect_inaccessible
 from streamapp_operator.controller.telemetry import operator_metrics
-from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
 from streamapp_operator.controller.watch.cache_comparison import compare_cache, fill_cache
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
@@ -39,7 +39,7 @@ class OperatorParts:
     elector: LeaderElector
     hearing: WatchActivity
     pulse: OperatorLiveness
-    measured: OperatorMetricValues
+    measured: MetricCollector
     all_calls: tuple[ApiTransport, ...]
     barred: tuple[str, ...] = ()  # namespaces that it was told to look after and may not look into
 
@@ -69,8 +69,8 @@ class OperatorParts:
         for kind in due:
             for key in await compare_cache(self.cluster, self.cache, kind):
                 self.changed(key)
-                self.measured.add(operator_metrics.MISSED, kind.name)
-            self.measured.add(operator_metrics.COMPARISONS, kind.name)
+                self.measured.increment(operator_metrics.MISSED, kind.name)
+            self.measured.increment(operator_metrics.COMPARISONS, kind.name)
             self.hearing.compared(kind)
 
     async def close(self) -> None:
@@ -82,10 +82,10 @@ class OperatorParts:
 
 async def build_operator(options: OperatorOptions, identity: str, lease_namespace: str) -> OperatorParts:
     """All parts for these options, none of them begun."""
-    measured = OperatorMetricValues()
+    measured = operator_metrics.operator_collector()
 
     def counted(verb: str, code: str) -> None:
-        measured.add(operator_metrics.API_CALLS, verb, code)
+        measured.increment(operator_metrics.API_CALLS, verb, code)
 
     calls, lease_calls = [
         ApiTransport(await load_configuration(options.kubeconfig, options.context), counted) for _ in range(2)
@@ -113,13 +113,13 @@ async def build_operator(options: OperatorOptions, identity: str, lease_namespac
 
 
 def _measure(made: OperatorParts) -> None:
-    look = made.measured.look
-    look(operator_metrics.QUEUE_DEPTH, lambda: {(): made.queue.depth})
-    look(operator_metrics.QUEUE_AGE, lambda: {(): made.queue.age})
-    look(operator_metrics.WATCH_AGE, made.hearing.ages)
-    look(operator_metrics.LEADING, lambda: {(): float(made.elector.leads)})
-    look(operator_metrics.APPS, lambda: {(): float(sum(1 for _ in made.cache.apps()))})
-    look(operator_metrics.LOOP_LAG, lambda: {(): made.pulse.lag})
+    set_function = made.measured.set_gauge_function
+    set_function(operator_metrics.QUEUE_DEPTH, lambda: {(): made.queue.depth})
+    set_function(operator_metrics.QUEUE_AGE, lambda: {(): made.queue.age})
+    set_function(operator_metrics.WATCH_AGE, made.hearing.ages)
+    set_function(operator_metrics.LEADING, lambda: {(): float(made.elector.leads)})
+    set_function(operator_metrics.APPS, lambda: {(): float(sum(1 for _ in made.cache.apps()))})
+    set_function(operator_metrics.LOOP_LAG, lambda: {(): made.pulse.lag})
 
 
 def _now() -> datetime:

@@ -40,7 +40,7 @@ async def run_operator(options: OperatorOptions, reconciling: Callable[[Operator
             options.port,
             made.pulse.wrong,
             lambda: "" if filled.is_set() else "the cache is not filled yet",
-            made.measured.text,
+            made.measured.registry,
         ) as port:
             _log.info("serving", extra={"port": port, "identity": identity})
             return await _until_one_ends(

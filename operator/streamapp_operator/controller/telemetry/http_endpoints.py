@@ -4,29 +4,33 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+from prometheus_client import CollectorRegistry
+from prometheus_client.aiohttp import make_aiohttp_handler
 
-METRICS_HEADERS = {"Content-Type": "text/plain; version=0.0.4; charset=utf-8"}
 HealthCheck = Callable[[], str]
 """What is wrong; nothing where all is well."""
 
 
 @asynccontextmanager
 async def serve_endpoints(
-    host: str | None, port: int, alive: HealthCheck, ready: HealthCheck, metrics: Callable[[], str]
+    host: str | None, port: int, alive: HealthCheck, ready: HealthCheck, registry: CollectorRegistry
 ) -> AsyncIterator[int]:
     """Answer for as long as this lasts; gives the port, a free one for 0. An OSError where it is taken."""
 
     async def livez(_: web.Request) -> web.Response:
-        return _said(alive())
+        return _health_response(alive())
 
     async def readyz(_: web.Request) -> web.Response:
-        return _said(ready())
-
-    async def told(_: web.Request) -> web.Response:
-        return web.Response(body=metrics().encode(), headers=METRICS_HEADERS)
+        return _health_response(ready())
 
     app = web.Application()
-    app.add_routes([web.get("/livez", livez), web.get("/readyz", readyz), web.get("/metrics", told)])
+    app.add_routes(
+        [
+            web.get("/livez", livez),
+            web.get("/readyz", readyz),
+            web.get("/metrics", make_aiohttp_handler(registry)),
+        ]
+    )
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -37,5 +41,5 @@ async def serve_endpoints(
         await runner.cleanup()
 
 
-def _said(wrong: str) -> web.Response:
-    return web.Response(status=500 if wrong else 200, text=f"{wrong or 'ok'}\n")
+def _health_response(fault: str) -> web.Response:
+    return web.Response(status=500 if fault else 200, text=f"{fault or 'ok'}\n")

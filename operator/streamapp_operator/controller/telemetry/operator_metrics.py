@@ -1,6 +1,7 @@
 """What the operator measures of itself, as one table; the reference page is made of it."""
 
 from streamapp.exposition.metric import Metric, MetricKind
+from streamapp.exposition.metric_collector import MetricCollector
 from streamapp.exposition.metrics_page import metrics_page as page_of
 
 BUCKET_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -66,6 +67,11 @@ METRICS = (
     RECONCILES, RECONCILE_SECONDS, DECIDE_SECONDS, LAUNCHES, RESTARTS, EVENTS, QUEUE_DEPTH, QUEUE_AGE,
     WATCH_AGE, COMPARISONS, MISSED, API_CALLS, LEADING, APPS, LOOP_LAG,
 )  # fmt: skip
+
+
+def operator_collector() -> MetricCollector:
+    """The values of one operator, none counted yet."""
+    return MetricCollector(METRICS, BUCKET_BOUNDS)
 
 
 def page() -> str:

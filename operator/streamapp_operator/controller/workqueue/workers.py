@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import count
 
+from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_errors import (
     LeadershipLostError,
     RejectedError,
@@ -13,7 +14,6 @@ from streamapp_operator.controller.client.api_errors import (
 )
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.telemetry.json_logs import log_context
-from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
 from streamapp_operator.controller.telemetry.operator_metrics import RECONCILE_SECONDS, RECONCILES
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
@@ -35,7 +35,7 @@ class WorkerPool:
     generation: Callable[[AppKey], int | None]  # for the log
     passed: Callable[[], None]  # called whenever a key has been through
     backoff: RetryBackoff[AppKey]
-    measured: OperatorMetricValues
+    measured: MetricCollector
     clock: Callable[[], float]
     _ids: "count[int]" = field(default_factory=lambda: count(1))
 
@@ -69,8 +69,8 @@ class WorkerPool:
                 self.queue.add_after(key, outcome.seconds)
             took = self.clock() - began
             _log.debug("reconciled", extra={"outcome": word, "seconds": round(took, 4)})
-        self.measured.add(RECONCILES, word)
-        self.measured.see(RECONCILE_SECONDS, took)
+        self.measured.increment(RECONCILES, word)
+        self.measured.observe(RECONCILE_SECONDS, took)
 
     async def _outcome(self, key: AppKey) -> tuple[ReconcileOutcome, str]:
         """What came of a reconcile, and the word for it."""

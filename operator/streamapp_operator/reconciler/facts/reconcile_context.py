@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from streamapp.exposition.metric_collector import MetricCollector
 from streamapp.protocol.driver_report import Report
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.telemetry.operator_metric_values import OperatorMetricValues
+from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.facts.facts import DesiredModel, NewestGeneration
@@ -24,7 +25,7 @@ class ReconcileContext:
     clock: Callable[[], float]  # seconds since 1970
     lookup: PartitionLookup
     installation: Installation
-    measured: OperatorMetricValues = field(default_factory=OperatorMetricValues)
+    measured: MetricCollector = field(default_factory=operator_collector)
     apps: RecentResults[NewestGeneration] = field(default_factory=RecentResults)
     snapshots: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
     desires: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)

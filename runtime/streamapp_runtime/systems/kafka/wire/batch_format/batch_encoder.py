@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import google_crc32c
 import numpy as np
 import pyarrow as pa
 
 from streamapp_runtime.systems.kafka.wire.batch_format import varints
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import CHECKED_FROM, COUNTED_FROM, HEAD
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec, compress
-from streamapp_runtime.systems.kafka.wire.batch_format.crc32c import crc32c
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Numbers, Octets
 
 _TRANSACTIONAL = 0x10
@@ -48,7 +48,7 @@ class EncodedBatch:
         )  # fmt: skip
         length = HEAD.size - COUNTED_FROM + len(self.records)
         HEAD.pack_into(head.data, 0, 0, length, -1, _MAGIC, 0, *fields)
-        checksum = crc32c(head[_CHECKED], self.records)
+        checksum = google_crc32c.extend(google_crc32c.value(head[_CHECKED]), self.records)
         HEAD.pack_into(head.data, 0, 0, length, -1, _MAGIC, checksum, *fields)
         return [head.data, self.records.data]
 

@@ -4,8 +4,9 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import google_crc32c
+
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
-from streamapp_runtime.systems.kafka.wire.batch_format.crc32c import crc32c
 from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
 
@@ -59,7 +60,7 @@ def read_batches(octets: Octets, begin: int, end: int, *, check: bool) -> Iterat
             raise MalformedError("the head of a batch makes no sense")
         if stop > end:
             return
-        if check and crc32c(octets[begin + CHECKED_FROM : stop]) != checksum:
+        if check and google_crc32c.value(octets[begin + CHECKED_FROM : stop]) != checksum:
             raise MalformedError("a batch was altered on its way: its checksum does not fit")
         if (attributes & _CODEC_BITS) > CompressionCodec.ZSTD:
             raise MalformedError("a batch is compressed in a way that is not known")
