@@ -36,15 +36,15 @@ def drive(metrics_port: int, termination: Path) -> None:
     Example, as the operator's pods have it:
       streamapp drive
     """
-    ended = _driven(metrics_port)
+    run_end = _run_managed(metrics_port)
     with suppress(OSError):  # the exit code is there in any case
-        termination.write_text(ended.ending.text(), "utf-8")
-    for line in ended.as_json():
+        termination.write_text(run_end.ending.text(), "utf-8")
+    for line in run_end.as_json():
         click.echo(line, err=True)
-    raise SystemExit(int(ended.code))
+    raise SystemExit(int(run_end.code))
 
 
-def _driven(metrics_port: int) -> RunEnd:
+def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.executors.executor_locations import executor_locations
     from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
@@ -56,25 +56,28 @@ def _driven(metrics_port: int) -> RunEnd:
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
     try:
-        post, server = pod_environment(), KubernetesApi.of_pod()
+        environment, api = pod_environment(), KubernetesApi.of_pod()
     except (KeyError, OSError) as error:
         return RunEnd(ExitCode.MISUSE, f"this is no driver's pod: {error}")
-    accepted = _accepted(post.app)
+    accepted = _accepted(environment.app)
     if isinstance(accepted, Problem):
         return RunEnd(ExitCode.CONFIG, problems=(accepted,))
-    say, periods = message_output(quiet=False, log_format="json")
-    progress, measured = ProgressLog(say, time.monotonic, *periods), RunMetrics(time.monotonic)
-    carrier = ConfigMapTransport(server, post.wanted, post.report, progress.trouble)
-    carrier.begin()
-    places = executor_locations(lambda: server.pods(post.executors), post.location)
-    with serve_metrics(metrics_server(measured.registry, metrics_port, EVERYWHERE)):
-        ended = run_to_end(
-            lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
+    write_message, message_periods = message_output(quiet=False, log_format="json")
+    progress, metrics = (
+        ProgressLog(write_message, time.monotonic, *message_periods),
+        RunMetrics(time.monotonic),
+    )
+    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble)
+    transport.begin()
+    locations = executor_locations(lambda: api.pods(environment.executors), environment.location)
+    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
+        run_end = run_to_end(
+            lambda stop, listeners: drive_app(accepted, environment, transport, stop, listeners, locations),
             progress,
-            measured,
+            metrics,
         )
-    carrier.close()
-    return ended
+    transport.close()
+    return run_end
 
 
 def _accepted(file: Path) -> AcceptedApp | Problem:

@@ -18,30 +18,30 @@ from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableErr
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
-def look(app: StreamApp, reached: SystemAccess) -> LiveFacts:
+def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
     """Counts of all streams, and the layout that lies with the app's state."""
-    found = LiveFacts()
+    facts = LiveFacts()
     for index, system in enumerate(app.spec.systems):
         try:
-            found = _with(found, app, index, reached)
+            facts = _add_system(facts, app, index, access)
         except UnavailableError as error:
             raise UnreachableError(f'the system "{system.name}" cannot be asked: {error}') from None
         except (AppRefusedError, InvalidSettingsError, LayoutUnreadableError, LogUnreadableError) as error:
             raise LookupRefusedError(str(error)) from None
-    return found
+    return facts
 
 
-def _with(found: LiveFacts, app: StreamApp, index: int, reached: SystemAccess) -> LiveFacts:
-    """What is known with this system too; what the app makes is in its first one."""
-    asked = app.spec.systems[index]
-    connection = connection_of(asked, index, reached.data, reached.secrets)
-    topics = declared_topics(app, asked.name)
+def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAccess) -> LiveFacts:
+    """The facts with those of this system added; the streams that the app makes are in its first system."""
+    app_system = app.spec.systems[index]
+    connection = connection_of(app_system, index, access.data, access.secrets)
+    topics = declared_topics(app, app_system.name)
     if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
-        return LiveFacts({**found.counts, **dict.fromkeys(topics)}, found.layout, found.run)
+        return LiveFacts({**facts.counts, **dict.fromkeys(topics)}, facts.layout, facts.run)
     with closing(open_system(connection)) as system:
-        counts = {**found.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}
+        counts = {**facts.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}
         if index:
-            return LiveFacts(counts, found.layout, found.run)
+            return LiveFacts(counts, facts.layout, facts.run)
         return LiveFacts(
             counts | made_counts(app, system), *stored_layout(system, checkpoint_stream(app.application_id))
         )

@@ -45,21 +45,21 @@ log.add_command(write)
 @log.command("list", short_help="List the streams.")
 @target_options
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def list_streams(place: LogTarget, output: str) -> None:
+def list_streams(target: LogTarget, output: str) -> None:
     """List the streams of LOG with their partitions, records and bytes.
 
     Of an app those are listed that it names and that it makes. Of a topic RECORDS are the offsets that it
     spans, which may have holes, and brokers do not tell BYTES.
     """
-    with cli_errors(), place.streams() as there:
-        holdings = there.system.holdings(there.of_interest())
+    with cli_errors(), target.streams() as target_streams:
+        holdings = target_streams.system.holdings(target_streams.app_stream_names())
     if output == "json":
         click.echo(json.dumps({name: _facts(holding) for name, holding in holdings.items()}, indent=2))
         return
     rows = [("STREAM", "PARTITIONS", "RECORDS", "BYTES", "KEEPS")]
     rows += [
-        (name, str(held.partitions), str(held.records), _size(held), _keeps(held))
-        for name, held in holdings.items()
+        (name, str(holding.partitions), str(holding.records), _size_text(holding), _retention_text(holding))
+        for name, holding in holdings.items()
     ]
     for line in aligned_columns(rows, numbers=(1, 2, 3)):
         click.echo(line)
@@ -75,7 +75,7 @@ def list_streams(place: LogTarget, output: str) -> None:
     metavar="DURATION",
     help="How long records are kept, such as 7d; if unset as long as the cluster says, or for ever.",
 )
-def create(place: LogTarget, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
+def create(target: LogTarget, stream: str, partitions: int, compacted: bool, retention: str | None) -> None:
     """Make STREAM in LOG. The same stream may be there already.
 
     \b
@@ -85,18 +85,20 @@ def create(place: LogTarget, stream: str, partitions: int, compacted: bool, rete
     from streamapp_runtime.systems.stream_system import StreamOptions
 
     try:
-        kept = None if retention is None else milliseconds(retention)
+        retention_ms = None if retention is None else milliseconds(retention)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--retention") from None
-    with cli_errors(), place.streams(make=True) as there:
-        there.system.create(there.named(stream), partitions, StreamOptions(compacted, kept))
+    with cli_errors(), target.streams(make=True) as target_streams:
+        target_streams.system.create(
+            target_streams.name_in_system(stream), partitions, StreamOptions(compacted, retention_ms)
+        )
 
 
 @log.command(short_help="Add partitions to a stream.")
 @target_options
 @click.argument("stream")
 @click.argument("partitions", type=click.IntRange(1))
-def grow(place: LogTarget, stream: str, partitions: int) -> None:
+def grow(target: LogTarget, stream: str, partitions: int) -> None:
     """Give STREAM in LOG so many PARTITIONS; it cannot get fewer.
 
     An app with state that reads it takes any multiple of the count at which its state began, while it runs.
@@ -105,26 +107,26 @@ def grow(place: LogTarget, stream: str, partitions: int) -> None:
     Example:
       streamapp log grow ./data views 8
     """
-    with cli_errors(), place.streams() as there:
-        name = there.named(stream)
-        partition_count(there.system, name)
-        there.system.grow(name, partitions)
+    with cli_errors(), target.streams() as target_streams:
+        name = target_streams.name_in_system(stream)
+        partition_count(target_streams.system, name)
+        target_streams.system.grow(name, partitions)
 
 
-def _facts(held: "StreamHolding") -> dict[str, object]:
+def _facts(holding: "StreamHolding") -> dict[str, object]:
     return {
-        "partitions": held.partitions,
-        "records": held.records,
-        "bytes": held.size,
-        "compacted": held.options.compacted,
-        "retentionMs": held.options.retention_ms,
+        "partitions": holding.partitions,
+        "records": holding.records,
+        "bytes": holding.size,
+        "compacted": holding.options.compacted,
+        "retentionMs": holding.options.retention_ms,
     }
 
 
-def _size(held: "StreamHolding") -> str:
-    return "-" if held.size is None else str(held.size)
+def _size_text(holding: "StreamHolding") -> str:
+    return "-" if holding.size is None else str(holding.size)
 
 
-def _keeps(held: "StreamHolding") -> str:
-    kept = "newest of each key" if held.options.compacted else "all"
-    return kept if held.options.retention_ms is None else f"{kept}, {held.options.retention_ms} ms"
+def _retention_text(holding: "StreamHolding") -> str:
+    text = "newest of each key" if holding.options.compacted else "all"
+    return text if holding.options.retention_ms is None else f"{text}, {holding.options.retention_ms} ms"

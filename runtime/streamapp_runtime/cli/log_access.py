@@ -1,4 +1,4 @@
-"""Opening a system of streams for a verb, and telling what is wrong in one line."""
+"""Opens a system of streams for a command, and reports errors in one line."""
 
 import signal
 import sys

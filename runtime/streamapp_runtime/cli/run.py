@@ -83,56 +83,65 @@ def run(
     if until_end and duration is not None:
         raise click.UsageError("--until-end and --for say two different ends; leave one out")
     seconds = None if duration is None else seconds_of(duration, "--for")
-    found = parse_source(app)
-    if found.problems:
-        _leave(app, RunEnd(ExitCode.CONFIG, problems=found.problems), log_format)
-    chosen = select_app(found.apps, app, name)
+    source = parse_source(app)
+    if source.problems:
+        _report_and_exit(app, RunEnd(ExitCode.CONFIG, problems=source.problems), log_format)
+    selected = select_app(source.apps, app, name)
 
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.standalone_run import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
-    rows = batch_rows or chosen.spec.batch.rows
+    rows = batch_rows or selected.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
-    wish = RunOptions(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
-    say, soon = message_output(quiet, log_format)
-    progress, measured = ProgressLog(say, time.monotonic, *soon), RunMetrics(time.monotonic)
-    with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
-        ended = _ran(chosen, wish, progress, measured)
-    if ended.code is ExitCode.DONE:
+    options = RunOptions(
+        processors or selected.spec.processors, data, secrets, until_end, seconds, rows, code
+    )
+    write_message, message_periods = message_output(quiet, log_format)
+    progress, metrics = (
+        ProgressLog(write_message, time.monotonic, *message_periods),
+        RunMetrics(time.monotonic),
+    )
+    with nullcontext() if metrics_port is None else _served_metrics(metrics, metrics_port, write_message):
+        run_end = _run_to_end(selected, options, progress, metrics)
+    if run_end.code is ExitCode.DONE:
         progress.ended()
-    _leave(app, ended, log_format)
+    _report_and_exit(app, run_end, log_format)
 
 
-def _ran(app: StreamApp, wish: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> RunEnd:
+def _run_to_end(
+    app: StreamApp, options: "RunOptions", progress: "ProgressLog", metrics: "RunMetrics"
+) -> RunEnd:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.standalone_run import run_standalone as run_app
 
-    return run_to_end(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
+    return run_to_end(lambda stop, listeners: run_app(app, options, stop, listeners), progress, metrics)
 
 
-def _leave(source: str, ended: RunEnd, log_format: str) -> None:
+def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
     """Say how it ended, and end."""
     if log_format == "json":
-        for line in ended.as_json():
+        for line in run_end.as_json():
             click.echo(line, err=True)
-    elif ended.problems:
-        report_problems(source, ended.problems)
-    elif ended.message:
-        click.echo(f"{source}: {ended.message}", err=True)
-    sys.exit(ended.code)
+    elif run_end.problems:
+        report_problems(source, run_end.problems)
+    elif run_end.message:
+        click.echo(f"{source}: {run_end.message}", err=True)
+    sys.exit(run_end.code)
 
 
 @contextmanager
-def _metrics(measured: "RunMetrics", port: int, say: "Callable[[RunMessage], None]") -> Iterator[None]:
+def _served_metrics(
+    metrics: "RunMetrics", port: int, write_message: "Callable[[RunMessage], None]"
+) -> Iterator[None]:
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
     try:
-        server = metrics_server(measured.registry, port)
+        server = metrics_server(metrics.registry, port)
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
     with serve_metrics(server) as url:
-        say(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
+        write_message(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
         yield

@@ -33,15 +33,15 @@ def scale(app: str, processors: int, data: Path | None, name: str | None) -> Non
     from streamapp.protocol.wanted_state import WantedState
     from streamapp_runtime.transport.file_transport import message_folder, read_report, write_wanted
 
-    chosen = one_app(app, name)
-    embedded = chosen.spec.systems[0].embedded
-    where = data or (Path(embedded.path) if embedded else None)
-    if where is None:
+    selected = one_app(app, name)
+    embedded = selected.spec.systems[0].embedded
+    data_folder = data or (Path(embedded.path) if embedded else None)
+    if data_folder is None:
         raise click.UsageError("name the folder of the app's stores with --data, as for the run")
-    folder = message_folder(where.resolve() / "state", chosen.application_id)
+    folder = message_folder(data_folder.resolve() / "state", selected.application_id)
     report = read_report(folder)
     if report is None or report.state is DriverState.ENDED:
-        click.echo(f"no run of {chosen.application_id} goes on here: {folder}", err=True)
+        click.echo(f"no run of {selected.application_id} goes on here: {folder}", err=True)
         sys.exit(RETRY)
     write_wanted(folder, WantedState(processors=processors))
-    click.echo(f"{chosen.application_id}: {processors} processors wanted, {len(report.binding)} now")
+    click.echo(f"{selected.application_id}: {processors} processors wanted, {len(report.binding)} now")

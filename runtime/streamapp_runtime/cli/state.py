@@ -38,18 +38,18 @@ def state() -> None:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def list_stores(data: Path, output: str) -> None:
-    """List the stores of DATA: whose they are, what they hold, how much of the changelog is in them.
+    """List the stores of DATA: their app, their size, and how much of the changelog they contain.
 
     Tables that are kept in memory have no store here; `streamapp state read` reads those too. For RocksDB the
     number of entries is an estimate.
     """
-    found = list(_stores(data / STATE))
+    stores = list(_stores(data / STATE))
     if output == "json":
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(stores, indent=2))
         return
-    shown = [[str(value) for value in store.values()] for store in found]
+    cells = [[str(value) for value in store.values()] for store in stores]
     head = ["APP", "TASK", "TABLE", "STORE", "ENTRIES", "BYTES", "CHANGELOG"]
-    for line in aligned_columns([head, *shown], numbers=(4, 5, 6)):
+    for line in aligned_columns([head, *cells], numbers=(4, 5, 6)):
         click.echo(line)
 
 
@@ -86,23 +86,23 @@ def read(
     from streamapp_runtime.stores.store import StoreKind
 
     with cli_errors(), open_log(data) as system:
-        owner, known = _known(data / STATE, table, app)
-        if known.changelog is None and known.store == StoreKind.MEMORY:
+        owner, known_table = _find_table(data / STATE, table, app)
+        if known_table.changelog is None and known_table.store == StoreKind.MEMORY:
             raise click.ClickException(
                 f'"{table}" is kept in memory alone, so that its rows cannot be read beside the app'
             )
         chosen_key = None if key is None else key.encode()
-        if known.changelog is None:
-            tasks = stored_rows(data / STATE, owner, known, chosen_key)
+        if known_table.changelog is None:
+            tasks = stored_rows(data / STATE, owner, known_table, chosen_key)
         else:
-            tasks = committed_rows(system, owner, known, chosen_key)
+            tasks = committed_rows(system, owner, known_table, chosen_key)
         chosen = (part for part in tasks if task in {None, part.task})
-        shown = islice(_rows(chosen, known), limit)
+        shown = islice(_rows(chosen, known_table), limit)
         if output == "json":
             for row in shown:
                 click.echo(json.dumps(row, ensure_ascii=False))
             return
-        names = [column.name for column in known.columns]
+        names = [column.name for column in known_table.columns]
         cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
         for line in aligned_columns([["TASK", "KEY", *names], *cells]):
             click.echo(line)
@@ -136,17 +136,19 @@ def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> Non
     """
     from streamapp_runtime.cli.state_gc import collect_garbage
 
-    found = list(collect_garbage(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
+    collected = list(collect_garbage(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
     if output == "json":
-        click.echo(json.dumps([one.facts() for one in found], indent=2))
+        click.echo(json.dumps([collected_store.facts() for collected_store in collected], indent=2))
         return
-    rows = [[one.store.application_id, one.store.task, one.store.table, str(one.store.size)] for one in found]
-    told = [[*row, one.store.why, one.done] for row, one in zip(rows, found, strict=True)]
+    rows = [[s.application_id, s.task, s.table, str(s.size)] for s in (each.store for each in collected)]
+    cells = [[*row, each.store.why, each.done] for row, each in zip(rows, collected, strict=True)]
     for line in (
-        aligned_columns([["APP", "TASK", "TABLE", "BYTES", "WHY", ""], *told], numbers=(3,)) if found else ()
+        aligned_columns([["APP", "TASK", "TABLE", "BYTES", "WHY", ""], *cells], numbers=(3,))
+        if collected
+        else ()
     ):
         click.echo(line)
-    freed = [one.store.size for one in found if one.counts]
+    freed = [each.store.size for each in collected if each.counts]
     verb = "would be taken away" if dry_run else "taken away"
     click.echo(f"{len(freed)} {'store' if len(freed) == 1 else 'stores'} {verb}, {sum(freed):,} bytes")
 
@@ -156,49 +158,49 @@ def _stores(root: Path) -> Iterator[dict[str, Any]]:
     from streamapp_runtime.stores.directories.store_stats import app_store_stats
 
     for application_id in sorted(apps_found(root)):
-        for task, table, seen in app_store_stats(root, application_id):
+        for task, table, stats in app_store_stats(root, application_id):
             yield {
                 "app": application_id,
                 "task": task.removeprefix("\0"),
                 "table": table,
-                "store": seen.kind,
-                "entries": seen.entries,
-                "bytes": seen.size,
-                "changelog": seen.mark.changelog if seen.mark else 0,
+                "store": stats.kind,
+                "entries": stats.entries,
+                "bytes": stats.size,
+                "changelog": stats.mark.changelog if stats.mark else 0,
             }
 
 
-def _known(root: Path, table: str, app: str | None) -> "tuple[str, KnownTable]":
-    """The table and the app that it is of."""
+def _find_table(root: Path, table: str, app: str | None) -> "tuple[str, KnownTable]":
+    """The app that has the table, and the table."""
     from streamapp_runtime.lanes.tables_file import read_tables_file as read_tables
 
     apps = read_tables(root)
     if app is not None and app not in apps:
         raise click.BadParameter(f'no state of an app "{app}"{nearest(app, list(apps))}', param_hint="--app")
-    found = [
-        (owner, one)
+    matches = [
+        (owner, known_table)
         for owner, tables in apps.items()
-        for one in tables
-        if one.name == table and app in {None, owner}
+        for known_table in tables
+        if known_table.name == table and app in {None, owner}
     ]
-    if len(found) > 1:
-        owners = ", ".join(owner for owner, _ in found)
+    if len(matches) > 1:
+        owners = ", ".join(owner for owner, _ in matches)
         raise click.UsageError(f'the apps {owners} have a table "{table}"; choose one with --app')
-    if not found:
-        names = sorted({one.name for tables in apps.values() for one in tables})
+    if not matches:
+        names = sorted({known_table.name for tables in apps.values() for known_table in tables})
         raise click.ClickException(f'no table named "{table}"{nearest(table, names)}')
-    return found[0]
+    return matches[0]
 
 
-def _rows(parts: "Iterator[TaskRows]", known: "KnownTable") -> Iterator[dict[str, Any]]:
+def _rows(parts: "Iterator[TaskRows]", known_table: "KnownTable") -> Iterator[dict[str, Any]]:
     from streamapp_runtime.formats.json.json_format import JsonFormat
 
-    form = JsonFormat(known.columns)
-    for part in parts:
-        texts = form.encode(part.rows).to_pylist()
-        for key, text in zip(part.keys.to_pylist(), texts, strict=True):
+    json_format = JsonFormat(known_table.columns)
+    for task_rows in parts:
+        texts = json_format.encode(task_rows.rows).to_pylist()
+        for key, text in zip(task_rows.keys.to_pylist(), texts, strict=True):
             yield {
-                "task": part.task.removeprefix("\0"),
+                "task": task_rows.task.removeprefix("\0"),
                 "key": key.decode(errors="backslashreplace"),
                 "row": json.loads(text),
             }

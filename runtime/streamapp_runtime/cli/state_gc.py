@@ -30,10 +30,10 @@ class CollectedStore:
 
     def facts(self) -> dict[str, Any]:
         """For machines."""
-        found = asdict(self.store)
+        fields = asdict(self.store)
         return {
-            "app": found["application_id"],
-            **{name: found[name] for name in ("task", "table", "why", "size")},
+            "app": fields["application_id"],
+            **{name: fields[name] for name in ("task", "table", "why", "size")},
             "done": self.done,
         }
 
@@ -55,13 +55,13 @@ def collect_garbage(
             owned = None
         elif owned is None:
             continue  # nobody has said yet what it owns
-        for found in unowned_stores(root, application_id, owned):
-            if now - found.touched < age:
+        for store in unowned_stores(root, application_id, owned):
+            if now - store.touched < age:
                 continue
             if dry_run:
-                yield CollectedStore(found, WOULD_BE)
+                yield CollectedStore(store, WOULD_BE)
             else:
-                yield CollectedStore(found, TAKEN if remove_store(root, found) else IN_USE)
+                yield CollectedStore(store, TAKEN if remove_store(root, store) else IN_USE)
 
 
 def _lives(data: Path, application_id: str) -> bool:

@@ -92,15 +92,15 @@ def _tokens(text: str) -> list[_Token]:
         raise CompileRefusedError(f"cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _entries(spark: SparkSession, text: str, wanted: int) -> list[Any]:
+def _entries(spark: SparkSession, text: str, count: int) -> list[Any]:
     """Spark's tree of each entry, once it is sure that the text is a list of so many and nothing else."""
     try:
         plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(_LEAD + text)  # noqa: SLF001
     except PySparkException as error:
         raise CompileRefusedError(spark_message(error)) from None
     is_list = plan.nodeName() == "Project" and plan.children().apply(0).nodeName() == "OneRowRelation"
-    entries = list(_each(plan.projectList())) if is_list else []
-    if len(entries) != wanted or not wanted:
+    entries = list(_elements(plan.projectList())) if is_list else []
+    if len(entries) != count or not count:
         raise CompileRefusedError(
             "is more than expressions: FROM, WHERE, DISTINCT and the like have no place here"
         )
@@ -113,30 +113,30 @@ def _item(spark: SparkSession, text: str) -> SelectItem:
     if kind == "UnresolvedStar":
         target = tree.target()
         return SelectItem(
-            text, (), (), (), True, ".".join(_each(target.get())) if target.isDefined() else None
+            text, (), (), (), True, ".".join(_elements(target.get())) if target.isDefined() else None
         )
     if kind.startswith("UnresolvedStar"):
         raise CompileRefusedError("a * with EXCEPT or REPLACE cannot be compiled; name the columns")
     alias = _alias(tree, kind)
     bare = text[: _end_of_expression(text, len(alias))] if alias else text
     whole = _entries(spark, bare, 1)[0]
-    found = list(_walk(whole))
-    if any(node.nodeName() in SUBQUERIES for node in found):
+    nodes = list(_walk(whole))
+    if any(node.nodeName() in SUBQUERIES for node in nodes):
         raise CompileRefusedError("a subquery cannot be asked for each row; join a table instead")
-    if any(node.nodeName() == "WindowExpression" for node in found):
+    if any(node.nodeName() == "WindowExpression" for node in nodes):
         raise CompileRefusedError("a window function has no place here; aggregate with a window instead")
     return SelectItem(
         bare,
         alias,
         tuple(sorted(_columns(whole, frozenset()), key=_start)),
-        tuple(call for node in found for call in _calls(node)),
+        tuple(call for node in nodes for call in _calls(node)),
     )
 
 
 def _alias(tree: Any, kind: str) -> tuple[str, ...]:
     if kind == "Alias":
         return (tree.name(),)
-    return tuple(_each(tree.names())) if kind == "MultiAlias" else ()
+    return tuple(_elements(tree.names())) if kind == "MultiAlias" else ()
 
 
 def _end_of_expression(text: str, aliases: int) -> int:
@@ -153,7 +153,7 @@ def _end_of_expression(text: str, aliases: int) -> int:
 def _calls(node: Any) -> Iterator[FunctionCall]:
     kind = node.nodeName()
     if kind == "UnresolvedFunction":
-        yield FunctionCall(tuple(_each(node.nameParts())), *_range(node), node.isDistinct())
+        yield FunctionCall(tuple(_elements(node.nameParts())), *_range(node), node.isDistinct())
     elif kind == "AggregateExpression":  # some, such as FIRST, are words of the grammar
         yield FunctionCall((node.aggregateFunction().prettyName(),), *_range(node), node.isDistinct())
 
@@ -162,14 +162,16 @@ def _columns(tree: Any, variables: frozenset[str]) -> Iterator[SqlName]:
     """The columns of a tree: within a lambda, words that are none of its variables."""
     kind = tree.nodeName()
     if kind == "LambdaFunction":
-        own = {"".join(_each(argument.nameParts())).lower() for argument in _each(tree.arguments())}
-        yield from _columns(tree.function(), variables | own)
+        own_variables = {
+            "".join(_elements(argument.nameParts())).lower() for argument in _elements(tree.arguments())
+        }
+        yield from _columns(tree.function(), variables | own_variables)
         return
     if kind in {"UnresolvedAttribute", "UnresolvedNamedLambdaVariable"}:
-        parts = tuple(_each(tree.nameParts()))
+        parts = tuple(_elements(tree.nameParts()))
         if parts[0].lower() not in variables:
             yield SqlName(parts, *_range(tree))
-    for child in _each(tree.children()):
+    for child in _elements(tree.children()):
         yield from _columns(child, variables)
 
 
@@ -178,7 +180,7 @@ def _walk(tree: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(list(_each(node.children())))
+        waiting += reversed(list(_elements(node.children())))
 
 
 def argument_ranges(
@@ -213,9 +215,9 @@ def _range(node: Any) -> tuple[int, int]:
     return origin.startIndex().get() - len(_LEAD), origin.stopIndex().get() + 1 - len(_LEAD)
 
 
-def _start(word: SqlName) -> int:
-    return word.start
+def _start(name: SqlName) -> int:
+    return name.start
 
 
-def _each(sequence: Any) -> Iterator[Any]:
+def _elements(sequence: Any) -> Iterator[Any]:
     return (sequence.apply(index) for index in range(sequence.size()))

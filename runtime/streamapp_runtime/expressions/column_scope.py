@@ -32,13 +32,13 @@ class ColumnScope:
 
     def by_name(self) -> dict[str, int]:
         """The position of each column that can be named alone; names are in small letters."""
-        found: dict[str, int] = {}
-        twice: set[str] = set()
+        positions: dict[str, int] = {}
+        ambiguous: set[str] = set()
         for position, column in enumerate(self.columns):
             name = column.name.lower()
-            twice |= {name} & found.keys()
-            found.setdefault(name, position)
-        return found if self.first_wins else {n: p for n, p in found.items() if n not in twice}
+            ambiguous |= {name} & positions.keys()
+            positions.setdefault(name, position)
+        return positions if self.first_wins else {n: p for n, p in positions.items() if n not in ambiguous}
 
     def side(self, name: str) -> dict[str, int] | None:
         """The positions of a side's columns by name; None where no side is called so, or a column is."""
@@ -62,19 +62,21 @@ class ColumnScope:
     def star(self, of: str | None) -> tuple[int, ...] | None:
         """What `*` or `side.*` stands for; a name that two sides have stands once, if the first one wins."""
         if of is not None:
-            found = self.side(of)
-            return None if found is None else tuple(found.values())
+            positions = self.side(of)
+            return None if positions is None else tuple(positions.values())
         if self.first_wins:
             return tuple(self.by_name().values())
         return tuple(range(len(self.columns)))
 
     def unknown(self, parts: Sequence[str]) -> str:
         """Why a name says nothing here, and what was probably meant."""
-        told = short(".".join(parts))
+        dotted_name = short(".".join(parts))
         of_side = self.side(parts[0])
         if of_side is not None and len(parts) > 1:
-            return f'no column "{told}"{nearest(parts[1], list(of_side))}'
+            return f'no column "{dotted_name}"{nearest(parts[1], list(of_side))}'
         if sum(column.name.lower() == parts[0].lower() for column in self.columns) > 1:
             sides = " or ".join(f"{side.name}.{parts[0]}" for side in self.sides)
-            return f'"{told}" stands on both sides; write {sides}'
-        return f'no column "{told}"{nearest(parts[0], list(dict.fromkeys(c.name for c in self.columns)))}'
+            return f'"{dotted_name}" stands on both sides; write {sides}'
+        return (
+            f'no column "{dotted_name}"{nearest(parts[0], list(dict.fromkeys(c.name for c in self.columns)))}'
+        )

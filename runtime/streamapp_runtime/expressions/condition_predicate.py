@@ -106,16 +106,16 @@ def _opposite(tree: Any, names: Mapping[str, int]) -> Predicate:
 
 
 def _is_null(tree: Any, names: Mapping[str, int]) -> Predicate:
-    found = IsNull(_read(tree.child(), names))
-    return found if tree.nodeName() == "IsNull" else Not(found)
+    is_null = IsNull(_read(tree.child(), names))
+    return is_null if tree.nodeName() == "IsNull" else Not(is_null)
 
 
 def _one_of(tree: Any, names: Mapping[str, int]) -> Predicate:
     kind = _kind(tree.value())
-    found = list(_each(tree.list()))
-    if any(_kind(each) is not kind for each in found):
+    elements = list(_elements(tree.list()))
+    if any(_kind(each) is not kind for each in elements):
         raise _BeyondError
-    return InList(_read(tree.value(), names), tuple(_value(each) for each in found))
+    return InList(_read(tree.value(), names), tuple(_value(each) for each in elements))
 
 
 def _text_test(tree: Any, names: Mapping[str, int]) -> Predicate:
@@ -142,13 +142,13 @@ def _like(tree: Any, names: Mapping[str, int]) -> Predicate:
 
 def _kind(tree: Any) -> type[ConstantValue]:
     """Of which kind a value is; a text of a collation has other rules than its bytes."""
-    found = _KINDS.get(tree.dataType().simpleString())
-    if found is None:
+    kind = _KINDS.get(tree.dataType().simpleString())
+    if kind is None:
         raise _BeyondError
-    return found
+    return kind
 
 
-def _each(sequence: Any) -> Iterator[Any]:
+def _elements(sequence: Any) -> Iterator[Any]:
     return (sequence.apply(index) for index in range(sequence.size()))
 
 

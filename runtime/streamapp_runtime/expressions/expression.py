@@ -37,8 +37,8 @@ def expression(spark: SparkSession, text: str, scope: ColumnScope) -> tuple[Temp
     """One expression and its type."""
     item = single_item(spark, text)
     template = bind(item, scope)
-    (found,) = analyse(spark, [item.text], scope)
-    return template, found.type
+    (column,) = analyse(spark, [item.text], scope)
+    return template, column.type
 
 
 def bind(item: SelectItem, scope: ColumnScope, calls: ReplacedRanges | None = None) -> Template:
@@ -47,35 +47,35 @@ def bind(item: SelectItem, scope: ColumnScope, calls: ReplacedRanges | None = No
     for start, end, clock in _clocks(item):
         if not _covered(start, replaced):
             replaced.append((start, end, clock))
-    for word in item.columns:
-        if not _covered(word.start, replaced):
-            replaced.append((word.start, word.end, _column(word, scope)))
+    for column in item.columns:
+        if not _covered(column.start, replaced):
+            replaced.append((column.start, column.end, _column(column, scope)))
     pieces: list[str | int] = []
-    at = 0
-    for start, end, instead in sorted(replaced):
-        pieces += [item.text[at:start], *instead]
-        at = end
-    return Template(tuple(piece for piece in (*pieces, item.text[at:]) if piece != ""))
+    end_of_last = 0
+    for start, end, replacement in sorted(replaced):
+        pieces += [item.text[end_of_last:start], *replacement]
+        end_of_last = end
+    return Template(tuple(piece for piece in (*pieces, item.text[end_of_last:]) if piece != ""))
 
 
 def _covered(place: int, replaced: ReplacedRanges) -> bool:
     return any(start <= place < end for start, end, _ in replaced)
 
 
-def _column(word: SqlName, scope: ColumnScope) -> TemplatePieces:
-    found = scope.find(word.parts)
-    if found is not None:
-        position, fields = found
+def _column(column: SqlName, scope: ColumnScope) -> TemplatePieces:
+    match = scope.find(column.parts)
+    if match is not None:
+        position, fields = match
         path = "".join(f".{quoted(field)}" for field in fields)
         return (position, path) if path else (position,)
-    name = word.parts[0].lower()
-    if len(word.parts) == 1 and name in _WITHOUT_BRACKETS:
+    name = column.parts[0].lower()
+    if len(column.parts) == 1 and name in _WITHOUT_BRACKETS:
         return _CLOCKS[name]
-    raise CompileRefusedError(scope.unknown(word.parts))
+    raise CompileRefusedError(scope.unknown(column.parts))
 
 
 def _clocks(item: SelectItem) -> ReplacedRanges:
-    found: ReplacedRanges = []
+    ranges: ReplacedRanges = []
     for call in item.calls:
         name = call.parts[-1].lower()
         if name in _REFUSED_CLOCKS:
@@ -83,8 +83,8 @@ def _clocks(item: SelectItem) -> ReplacedRanges:
                 f"{name} is not offered; use current_timestamp(), the time of the batch"
             )
         if name in _CLOCKS and _is_empty(item.text, call):
-            found.append((call.start, call.end, _CLOCKS[name]))
-    return found
+            ranges.append((call.start, call.end, _CLOCKS[name]))
+    return ranges
 
 
 def _is_empty(text: str, call: FunctionCall) -> bool:

@@ -24,9 +24,9 @@ class SelectList:
     outputs: tuple[Template, ...]
     generator: Generator | None = None
 
-    def kept(self, given: tuple[Column, ...]) -> dict[str, str]:
+    def unchanged_columns(self, input_columns: tuple[Column, ...]) -> dict[str, str]:
         """The new name of each of the first columns that is given on as it is."""
-        names = [c.name for c in given]
+        names = [c.name for c in input_columns]
         return {
             names[t.column].lower(): c.name
             for c, t in zip(reversed(self.columns), reversed(self.outputs), strict=True)
@@ -92,19 +92,19 @@ def _select(
     bound = {
         i: bind(e, scope) for i, e in enumerate(entries) if isinstance(e, SelectItem) and not is_generator(e)
     }
-    found = list(analyse(spark, texts, scope, allowed)) if texts else []
-    made = len(found) - len(bound)
+    analysed = list(analyse(spark, texts, scope, allowed)) if texts else []
+    generated = len(analysed) - len(bound)
     columns: list[Column] = []
     for index, entry in enumerate(entries):
         if isinstance(entry, int):
             columns.append(names[entry])
             templates.append(column_template(entry))
         elif index in bound:
-            columns.append(found.pop(0))
+            columns.append(analysed.pop(0))
             templates.append(bound[index])
         else:
             generator = generator_of(spark, entry, scope)
-            for number in range(made):
-                columns.append(found.pop(0))
+            for number in range(generated):
+                columns.append(analysed.pop(0))
                 templates.append(column_template(len(names) + number))
     return SelectList(require_unique(tuple(columns)), tuple(templates), generator)

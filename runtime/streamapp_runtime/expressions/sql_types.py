@@ -25,10 +25,10 @@ def ddl(kind: t.DataType) -> str:
 
 def read_ddl(text: str) -> t.StructType:
     """A column list as Spark's own type."""
-    found = t.StructType.fromDDL(text)
-    if not isinstance(found, t.StructType):
+    schema = t.StructType.fromDDL(text)
+    if not isinstance(schema, t.StructType):
         raise TypeError(f"not a column list: {text}")
-    return found
+    return schema
 
 
 def columns_of_schema(schema: t.StructType) -> tuple[Column, ...]:

@@ -45,24 +45,24 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
 
 def arrow_type(text: str) -> pa.DataType:
     """The Arrow type of a Spark type in the spelling that `parse_columns` gives."""
-    word, opened, inside = text.partition("<")
+    type_name, opened, inside = text.partition("<")
     if opened:
-        return _nested(word, inside.removesuffix(">"))
-    word, _, numbers = text.partition("(")
-    if word in _DECIMALS:
+        return _nested(type_name, inside.removesuffix(">"))
+    type_name, _, numbers = text.partition("(")
+    if type_name in _DECIMALS:
         digits, *decimals = [int(number) for number in numbers.rstrip(")").split(",") if number] or [10]
         return pa.decimal128(digits, *decimals)
-    if word in _TEXTS:
+    if type_name in _TEXTS:
         return pa.string()
-    if word in _SIMPLE:
-        return _SIMPLE[word]
+    if type_name in _SIMPLE:
+        return _SIMPLE[type_name]
     raise UnknownTypeError(f"{text} cannot be read from records or written to them")
 
 
-def _nested(word: str, inside: str) -> pa.DataType:
-    if word == "ARRAY":
+def _nested(type_name: str, inside: str) -> pa.DataType:
+    if type_name == "ARRAY":
         return pa.list_(pa.field("element", arrow_type(inside)))
-    if word == "MAP":
+    if type_name == "MAP":
         key, value = _parts(inside)
         return pa.map_(arrow_type(key), arrow_type(value))
     # In a struct a colon stands between name and type, in a column list a space.

@@ -1,7 +1,8 @@
 """Decoding a batch around its bad records, so that these cost the others as little as can be.
 
-A batch is decoded whole. Where that fails, what is said to be bad is left out and the rest is tried again;
-where nothing is said, the batch is cut into pieces, until each bad record is named or alone.
+A batch is decoded whole. Where that fails, the records that the decoder names as bad are left out and the
+others are tried again. Where the decoder names none, the batch is cut into pieces, until each bad record is
+named or alone.
 """
 
 from collections.abc import Callable
@@ -49,11 +50,13 @@ def _in_place(pieces: list[pa.RecordBatch], rows: list[np.ndarray], count: int) 
     if len(pieces) == 1 and pieces[0].num_rows == count:
         return pieces[0]
     order = np.concatenate([np.arange(0), *rows])
-    taken = np.full(count, -1)
-    taken[order] = np.arange(len(order))
+    source_rows = np.full(count, -1)
+    source_rows[order] = np.arange(len(order))
     parts = pa.Table.from_batches(pieces).combine_chunks()
     columns = [column.combine_chunks() for column in parts.columns]
-    return pa.RecordBatch.from_arrays(columns, schema=parts.schema).take(pa.array(taken, mask=taken < 0))
+    return pa.RecordBatch.from_arrays(columns, schema=parts.schema).take(
+        pa.array(source_rows, mask=source_rows < 0)
+    )
 
 
 def _cut(rows: np.ndarray) -> list[np.ndarray]:

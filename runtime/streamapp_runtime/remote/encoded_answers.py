@@ -1,4 +1,4 @@
-"""What a remote table's class gives, as the rows that tables keep: for every key its row, or null."""
+"""Answers of a remote table's class as encoded rows: for every key its row, or null."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,17 +14,17 @@ from streamapp_runtime.rows.row_encoder import encode
 def encoded_answers(answer: object, keys: pa.BinaryArray, columns: pa.Schema, python: str) -> pa.BinaryArray:
     """The row of each key that was asked for, encoded; null where there is none."""
     if isinstance(answer, pa.RecordBatch):
-        return _of_batch(answer, keys, columns, python)
+        return _encode_batch(answer, keys, columns, python)
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes):
         raise UserCodeError(
             python,
             f"gave a {type(answer).__name__}",
             "get_many gives a list with a mapping or None for each key, or a pyarrow.RecordBatch",
         )
-    return _of_list(answer, keys, columns, python)
+    return _encode_list(answer, keys, columns, python)
 
 
-def _of_list(
+def _encode_list(
     answer: Sequence[object], keys: pa.BinaryArray, columns: pa.Schema, python: str
 ) -> pa.BinaryArray:
     if len(answer) != len(keys):
@@ -47,18 +47,18 @@ def _of_list(
         ) from error
     encoded = encode(pa.RecordBatch.from_arrays(arrays, schema=columns), columns)
     present = iter(range(len(rows)))
-    places = pa.array([None if row is None else next(present) for row in answer], pa.int64())
-    return encoded.take(places)
+    row_places = pa.array([None if row is None else next(present) for row in answer], pa.int64())
+    return encoded.take(row_places)
 
 
-def _of_batch(
+def _encode_batch(
     answer: pa.RecordBatch, keys: pa.BinaryArray, columns: pa.Schema, python: str
 ) -> pa.BinaryArray:
-    found = to_declared_columns(answer, pa.schema([(KEY, pa.binary()), *columns]), python)
-    names = found.column(KEY)
-    known = pc.index_in(names, value_set=keys)
-    if known.null_count or len(pc.unique(names)) != len(names):
+    declared = to_declared_columns(answer, pa.schema([(KEY, pa.binary()), *columns]), python)
+    answered_keys = declared.column(KEY)
+    known = pc.index_in(answered_keys, value_set=keys)
+    if known.null_count or len(pc.unique(answered_keys)) != len(answered_keys):
         what = "twice" if not known.null_count else "that was not asked for"
         raise UserCodeError(python, f"gave a row for a key {what}", f"give each key once in {KEY}")
-    encoded = encode(found.drop_columns([KEY]), columns)
-    return encoded.take(pc.index_in(keys, value_set=names))
+    encoded = encode(declared.drop_columns([KEY]), columns)
+    return encoded.take(pc.index_in(keys, value_set=answered_keys))

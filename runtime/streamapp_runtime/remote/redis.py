@@ -88,10 +88,10 @@ class RedisTable:
             values: list[bytes | None] = []
             for start in range(0, len(names), KEYS_PER_COMMAND):
                 values += self._client.mget(names[start : start + KEYS_PER_COMMAND])
-            found = pa.array(values, pa.binary())
-            there = found.is_valid()
-            decoded = form.decode(found.filter(there))
-            keys = keys.filter(there)
+            value_column = pa.array(values, pa.binary())
+            is_present = value_column.is_valid()
+            decoded = form.decode(value_column.filter(is_present))
+            keys = keys.filter(is_present)
             if decoded.bad:
                 first = decoded.bad[0]
                 raise ValueError(f"the value of key {keys[first.index].as_py()!r}: {first.reason}")
@@ -110,14 +110,15 @@ class RedisTable:
                     for name in names[start : start + KEYS_PER_COMMAND]:
                         pipeline.hmget(name, fields)
                     answers += pipeline.execute()
-            there = [any(value is not None for value in answer) for answer in answers]
-            found = [answer for answer, has in zip(answers, there, strict=True) if has]
+            is_present = [any(value is not None for value in answer) for answer in answers]
+            present_answers = [answer for answer, has in zip(answers, is_present, strict=True) if has]
             texts = [
-                pa.array([answer[place] for answer in found], pa.binary()) for place in range(len(fields))
+                pa.array([answer[place] for answer in present_answers], pa.binary())
+                for place in range(len(fields))
             ]
             columns = [_cast_texts(text, field) for text, field in zip(texts, config.columns, strict=True)]
             rows = pa.RecordBatch.from_arrays(columns, schema=config.columns)
-            return rows.append_column(KEY, keys.filter(pa.array(there, pa.bool_())))
+            return rows.append_column(KEY, keys.filter(pa.array(is_present, pa.bool_())))
 
         return rows
 

@@ -1,4 +1,4 @@
-"""What a class has to be like that stands for a remote table.
+"""The contract of a class that stands for a remote table.
 
     class Prices:
         columns = pa.schema([("price", pa.float64())])   # what it can give, where that is fixed
@@ -33,7 +33,7 @@ _SIGNATURES = {"get_many": "keys", "open": "config", "check": "config", "close":
 
 @dataclass(frozen=True, slots=True)
 class RemoteConfig:
-    """What a class is told of the table that it stands for."""
+    """What `open` and `check` of a class receive: the table that the class stands for."""
 
     table: str
     columns: pa.Schema
@@ -47,28 +47,28 @@ class RemoteClass:
     """A class that keeps to the contract."""
 
     python: str
-    made: type[Any]
+    cls: type[Any]
     unavailable: tuple[type[BaseException], ...]
 
 
 def load_remote_class(python: str) -> RemoteClass:
     """The class that `package.module:Class` names; UserCodeError where it is none, or not of this kind."""
-    found: Any = load_user_code(python)
-    if not isinstance(found, type):
+    remote_class: Any = load_user_code(python)
+    if not isinstance(remote_class, type):
         raise UserCodeError(python, "is no class", "name a class with get_many(keys)")
-    for problem in _wrong(found):
+    for problem in _contract_problems(remote_class):
         raise UserCodeError(python, problem, "see the guide's page on remote tables")
-    return RemoteClass(python, found, (OSError, *getattr(found, "unavailable", ())))
+    return RemoteClass(python, remote_class, (OSError, *getattr(remote_class, "unavailable", ())))
 
 
 def check_remote_class(settings: RemoteSettings) -> None:
     """See that the class can stand for the table; UserCodeError, or WrongColumnsError, where it cannot."""
     kind = load_remote_class(settings.python)
-    fixed = getattr(kind.made, "columns", None)
-    if fixed is not None and (told := _misfit(fixed, settings.schema)):
-        raise WrongColumnsError(settings.python, told, "declare the columns that the class gives")
+    fixed_columns = getattr(kind.cls, "columns", None)
+    if fixed_columns is not None and (misfit := _misfit(fixed_columns, settings.schema)):
+        raise WrongColumnsError(settings.python, misfit, "declare the columns that the class gives")
     with user_code_guard(settings.python, "cannot be made"):
-        instance = kind.made()
+        instance = kind.cls()
     if hasattr(instance, "check"):
         with user_code_guard(settings.python, "refuses", "see what it says of its options and columns"):
             instance.check(config_of(settings))
@@ -79,29 +79,29 @@ class WrongColumnsError(UserCodeError):
 
 
 def config_of(settings: RemoteSettings) -> RemoteConfig:
-    """What the class is told."""
+    """The argument of `open` and `check` for a remote table."""
     return RemoteConfig(
-        settings.table, settings.schema, settings.columns, settings.given_options, settings.timeout
+        settings.table, settings.schema, settings.columns, settings.class_options, settings.timeout
     )
 
 
-def _wrong(found: type[Any]) -> Iterator[str]:
-    if not _takes(found, 0):
+def _contract_problems(remote_class: type[Any]) -> Iterator[str]:
+    if not _accepts(remote_class, 0):
         yield "has a constructor that wants arguments; what it needs comes with open(config)"
-    if not hasattr(found, "get_many"):
+    if not hasattr(remote_class, "get_many"):
         yield "has no get_many(keys)"
     for name, argument in _SIGNATURES.items():
-        method = getattr(found, name, None)
-        if method is not None and not _takes(method, 1 + bool(argument)):
+        method = getattr(remote_class, name, None)
+        if method is not None and not _accepts(method, 1 + bool(argument)):
             yield f"has another {name} than {name}({argument})"
-    unavailable = getattr(found, "unavailable", ())
+    unavailable = getattr(remote_class, "unavailable", ())
     if not isinstance(unavailable, tuple) or not all(_is_exception(each) for each in unavailable):
         yield "has an unavailable that is no tuple of exceptions"
-    if not isinstance(getattr(found, "columns", pa.schema([])), pa.Schema):
+    if not isinstance(getattr(remote_class, "columns", pa.schema([])), pa.Schema):
         yield "has columns that are no pyarrow.Schema"
 
 
-def _takes(function: Any, count: int) -> bool:
+def _accepts(function: Any, count: int) -> bool:
     try:
         inspect.signature(function).bind(*[None] * count)
     except TypeError:
@@ -111,15 +111,16 @@ def _takes(function: Any, count: int) -> bool:
     return True
 
 
-def _is_exception(found: object) -> bool:
-    return isinstance(found, type) and issubclass(found, BaseException)
+def _is_exception(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
 
 
-def _misfit(fixed: pa.Schema, wanted: pa.Schema) -> str:
+def _misfit(fixed_columns: pa.Schema, declared: pa.Schema) -> str:
     """The first column that the class does not give as it is wanted; empty where it gives all."""
-    for field in wanted:
-        if field.name not in fixed.names:
-            return f'gives no column "{field.name}"; its columns are {", ".join(fixed.names)}'
-        if fixed.field(field.name).type != field.type:
-            return f'gives column "{field.name}" as {fixed.field(field.name).type}, and it is {field.type}'
+    for field in declared:
+        if field.name not in fixed_columns.names:
+            return f'gives no column "{field.name}"; its columns are {", ".join(fixed_columns.names)}'
+        if fixed_columns.field(field.name).type != field.type:
+            given_type = fixed_columns.field(field.name).type
+            return f'gives column "{field.name}" as {given_type}, and it is {field.type}'
     return ""

@@ -22,7 +22,7 @@ class RemoteSilentError(Exception):
 
 
 class RemoteClient:
-    """One table's class, asked with patience. While it stays away it is asked once, not again and again."""
+    """Calls one table's class with retries. While the table is unavailable a call is not retried."""
 
     def __init__(
         self,
@@ -31,19 +31,19 @@ class RemoteClient:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings, self._columns, self._pause = settings, settings.schema, pause
-        self._kind = load_remote_class(settings.python)
+        self._remote_class = load_remote_class(settings.python)
         self._rate = RateLimit(settings.rate_limit, clock)
-        self._calls = TimedCalls(self._made, self._closed)
-        self._away = False
+        self._calls = TimedCalls(self._open, self._close)
+        self._is_unavailable = False
 
     def __call__(self, keys: pa.BinaryArray) -> pa.BinaryArray:
-        """The row of each key, encoded, null where there is none; NoAnswerError where nobody answers."""
-        parts = [self._patiently(part) for part in self._parts(keys)]
+        """The row of each key, encoded, null where there is none; RemoteSilentError without an answer."""
+        parts = [self._with_retries(part) for part in self._parts(keys)]
         return pa.concat_arrays(parts) if parts else pa.array([], pa.binary())
 
     def close(self) -> None:
-        """Let the object close what it opened."""
-        self._calls.let_go()
+        """Close the connections of the class's object."""
+        self._calls.release()
 
     def _parts(self, keys: pa.BinaryArray) -> Iterator[pa.BinaryArray]:
         most = min(MOST_KEYS, self._settings.rate_limit or MOST_KEYS)
@@ -53,39 +53,39 @@ class RemoteClient:
                 self._pause(seconds)
             yield part
 
-    def _patiently(self, keys: pa.BinaryArray) -> pa.BinaryArray:
-        attempts, backoff = 1 if self._away else self._settings.attempts, self._settings.backoff
+    def _with_retries(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+        attempts, backoff = 1 if self._is_unavailable else self._settings.attempts, self._settings.backoff
         for attempt in range(1, attempts + 1):
             try:
-                answer = self._asked(keys)
-            except self._kind.unavailable as error:
+                answer = self._call(keys)
+            except self._remote_class.unavailable as error:
                 if attempt == attempts:
-                    self._away = True
+                    self._is_unavailable = True
                     raise RemoteSilentError(f"{type(error).__name__}: {error}") from error
                 self._pause(min(backoff, LONGEST_BACKOFF_SECONDS))
                 backoff *= 2
             else:
-                self._away = False
+                self._is_unavailable = False
                 return answer
         raise AssertionError(attempts)
 
-    def _asked(self, keys: pa.BinaryArray) -> pa.BinaryArray:
+    def _call(self, keys: pa.BinaryArray) -> pa.BinaryArray:
         try:
             answer = self._calls.call(lambda instance: instance.get_many(keys), self._settings.timeout)
-        except self._kind.unavailable:
+        except self._remote_class.unavailable:
             raise
         except Exception as error:
             with user_code_guard(self._settings.python, "failed"):
                 raise error from None
         return encoded_answers(answer, keys, self._columns, self._settings.python)
 
-    def _made(self) -> Any:
-        instance = self._kind.made()
+    def _open(self) -> Any:
+        instance = self._remote_class.cls()
         if hasattr(instance, "open"):
             instance.open(config_of(self._settings))
         return instance
 
-    def _closed(self, instance: Any) -> None:
+    def _close(self, instance: Any) -> None:
         if hasattr(instance, "close"):
             instance.close()
 

@@ -25,7 +25,7 @@ class RemoteReader:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._settings, self._columns, self._clock = settings, settings.schema, clock
-        self._ask = RemoteClient(settings, clock, pause)
+        self._client = RemoteClient(settings, clock, pause)
         self._cache = AnswerCache(settings.cache_size, settings.cache_seconds)
         self.begin()
 
@@ -33,54 +33,57 @@ class RemoteReader:
         """A batch begins."""
         self._batch = Answers()
         self._now = self._clock()
-        self._silent = False
+        self._is_unavailable = False
 
     def find(self, keys: pa.Array, count: Count) -> LookupResult:
         """The rows of distinct keys; nothing is found for null.
 
-        AwayError where the table stays away and the app does not go on without it; `count` hears of keys that
-        were asked for, that the cache knew, and that got no answer.
+        Raises RemoteTableRetryError or RemoteTableUnavailableError where the table is unavailable and the app
+        does not go on without the table. `count` receives the numbers of keys that were requested, that the
+        cache knew, and that got no answer.
         """
         keys = keys.cast(pa.binary())
         present = keys.drop_null()
-        self._learn(present.filter(pa.array(~self._batch.find(present).there)), count)
+        self._load(present.filter(pa.array(~self._batch.find(present).is_known)), count)
         values = self._batch.find(present).values
         if len(present) < len(keys):
-            there = ~np.asarray(keys.is_null())
-            values = values.take(pa.array(np.cumsum(there) - 1, mask=~there))
+            is_not_null = ~np.asarray(keys.is_null())
+            values = values.take(pa.array(np.cumsum(is_not_null) - 1, mask=~is_not_null))
         return lookup_result(values, self._columns)
 
     def close(self) -> None:
-        """Let go of the connection."""
-        self._ask.close()
+        """Close the connection."""
+        self._client.close()
 
-    def _learn(self, keys: pa.BinaryArray, count: Count) -> None:
-        """Have an answer to each key for the rest of the batch."""
+    def _load(self, keys: pa.BinaryArray, count: Count) -> None:
+        """Make an answer to each key known for the rest of the batch."""
         if not len(keys):
             return
         known = self._cache.find(keys, self._now)
-        good = pa.array(known.there)
-        self._batch.put(keys.filter(good), known.values.filter(good), known.given[known.there])
-        count("remoteCached", int(known.there.sum()))
-        unknown = keys.filter(pa.array(~known.there))
+        is_known = pa.array(known.is_known)
+        self._batch.put(
+            keys.filter(is_known), known.values.filter(is_known), known.answered_at[known.is_known]
+        )
+        count("remoteCached", int(known.is_known.sum()))
+        unknown = keys.filter(pa.array(~known.is_known))
         if len(unknown):
             self._fetch(unknown, count)
 
     def _fetch(self, keys: pa.BinaryArray, count: Count) -> None:
         try:
-            values = pa.nulls(len(keys), pa.binary()) if self._silent else self._ask(keys)
+            values = pa.nulls(len(keys), pa.binary()) if self._is_unavailable else self._client(keys)
         except RemoteSilentError as error:
             message = f'remote table "{self._settings.table}" is away: {error}'
             if self._settings.on_unavailable == "wait":
                 raise RemoteTableRetryError(message) from error
             if self._settings.on_unavailable == "fail":
                 raise RemoteTableUnavailableError(message) from error
-            self._silent = True  # the rest of the batch does not wait for it again
+            self._is_unavailable = True  # the rest of the batch does not wait for it again
             values = pa.nulls(len(keys), pa.binary())
-        given = np.full(len(keys), self._clock())
-        self._batch.put(keys, values, given)
-        if self._silent:
+        answered_at = np.full(len(keys), self._clock())
+        self._batch.put(keys, values, answered_at)
+        if self._is_unavailable:
             count("remoteUnanswered", len(keys))
         else:
             count("remoteAsked", len(keys))
-            self._cache.put(keys, values, given)
+            self._cache.put(keys, values, answered_at)

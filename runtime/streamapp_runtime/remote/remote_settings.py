@@ -1,4 +1,4 @@
-"""How a remote table is asked, as workers are told it."""
+"""The settings of remote tables, as workers receive them."""
 
 import json
 from dataclasses import dataclass
@@ -37,10 +37,10 @@ class RemoteSettings:
         return arrow_schema(parse_columns(self.columns))
 
     @property
-    def given_options(self) -> dict[str, Any]:
-        """What the class is given of the app's own."""
-        found: dict[str, Any] = json.loads(self.options)
-        return found
+    def class_options(self) -> dict[str, Any]:
+        """The options that the app gives the class."""
+        options: dict[str, Any] = json.loads(self.options)
+        return options
 
 
 def remote_settings(app: StreamApp, program: Program) -> dict[str, RemoteSettings]:

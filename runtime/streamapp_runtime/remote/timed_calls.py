@@ -22,39 +22,39 @@ class TimedCalls:
         self._jobs: SimpleQueue[Job | None] | None = None
 
     def call(self, job: Callable[[Any], Any], seconds: float) -> Any:
-        """What a job gives that is done with the object; TimeoutError when it takes too long.
+        """The result of a job on the object; TimeoutError when the job takes too long.
 
         The object is made first where there is none, within the same time. After any error there is none.
         """
         if self._jobs is None:
             self._jobs = SimpleQueue()
             Thread(target=self._serve, args=(self._jobs,), name="remote table", daemon=True).start()
-        asked: Future[Any] = Future()
-        self._jobs.put((job, asked))
+        result: Future[Any] = Future()
+        self._jobs.put((job, result))
         try:
-            return asked.result(seconds)
+            return result.result(seconds)
         except BaseException as error:
-            self.let_go()
-            if isinstance(error, TimeoutError) and not asked.done():
+            self.release()
+            if isinstance(error, TimeoutError) and not result.done():
                 raise TimeoutError(f"no answer within {seconds:g} s") from None
             raise
 
-    def let_go(self) -> None:
-        """Have the object closed, once it is free."""
+    def release(self) -> None:
+        """Have the object closed, once no job uses the object."""
         if self._jobs is not None:
             self._jobs.put(None)
             self._jobs = None
 
     def _serve(self, jobs: "SimpleQueue[Job | None]") -> None:
-        made: list[Any] = []
-        while (given := jobs.get()) is not None:
-            job, asked = given
+        instances: list[Any] = []
+        while (queued := jobs.get()) is not None:
+            job, result = queued
             try:
-                if not made:
-                    made.append(self._make())
-                asked.set_result(job(made[0]))
+                if not instances:
+                    instances.append(self._make())
+                result.set_result(job(instances[0]))
             except BaseException as error:
-                asked.set_exception(error)
-        for each in made:
+                result.set_exception(error)
+        for instance in instances:
             with suppress(Exception):  # nothing depends on how it comes to its end
-                self._close(each)
+                self._close(instance)

@@ -66,8 +66,8 @@ def decode(values: pa.BinaryArray, schema: pa.Schema) -> pa.RecordBatch:
 
 def prefix_end(prefix: bytes) -> bytes | None:
     """The first key after all that begin with a prefix; None where there is no such key."""
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+    shortened = prefix.rstrip(b"\xff")
+    return shortened[:-1] + bytes([shortened[-1] + 1]) if shortened else None
 
 
 def _parts(column: pa.Array) -> list[pa.BinaryArray | pa.Scalar]:

@@ -79,9 +79,9 @@ def _fixed(rows: _Rows, at: int, width: int, kind: pa.DataType, mask: Mask | Non
     if pa.types.is_boolean(kind):
         return pa.array(rows.content[rows.starts + at].astype(bool), kind, mask=mask)
     # A gather of plain numbers is six times as fast as one of opaque bytes.
-    taken = numbers(rows.content, rows.starts + at, f"u{width}" if width <= 8 else f"V{width}")
-    content = pa.py_buffer(taken.view(np.uint8))
-    return pa.Array.from_buffers(kind, len(taken), [validity(mask), content])
+    values = numbers(rows.content, rows.starts + at, f"u{width}" if width <= 8 else f"V{width}")
+    content = pa.py_buffer(values.view(np.uint8))
+    return pa.Array.from_buffers(kind, len(values), [validity(mask), content])
 
 
 def _varying(

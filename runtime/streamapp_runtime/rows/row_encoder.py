@@ -31,8 +31,8 @@ def _columns(batch: pa.RecordBatch | pa.StructArray) -> list[pa.Array]:
 
 def _encoded(columns: Sequence[pa.Array], types: tuple[pa.DataType, ...], count: int) -> pa.BinaryArray:
     if tuple(column.type for column in columns) != types:
-        found = ", ".join(str(column.type) for column in columns)
-        raise RowFormError(f"columns of types {found} are not those of the schema")
+        type_names = ", ".join(str(column.type) for column in columns)
+        raise RowFormError(f"columns of types {type_names} are not those of the schema")
     form = row_layout(types)
     head = np.zeros((count, form.size), np.uint8)
     head[:, 0] = FORM

@@ -44,8 +44,8 @@ class Slice:
 
     def tasks(self) -> list[int]:
         """Which tasks have rows, in order."""
-        found: list[int] = sorted(pc.unique(self.task).to_pylist())
-        return found
+        task_numbers: list[int] = sorted(pc.unique(self.task).to_pylist())
+        return task_numbers
 
     def _each(self, change: Callable[[pa.Array], pa.Array]) -> "Slice":
         fields = (self.task, self.key, self.time, self.tombstone, self.source, self.offset)

@@ -122,7 +122,7 @@ class Store(Protocol):
         """The same as `scan`, as columns of keys and of values, some thousand entries each."""
 
     def apply(self, mark: StoreMark) -> None:
-        """Make the pending writes last, together with the mark, or neither of them."""
+        """Commit the pending writes together with the mark, or neither of them."""
 
     def drop(self) -> None:
         """Forget the pending writes."""
@@ -137,10 +137,10 @@ class Store(Protocol):
         """How many entries there are, roughly for RocksDB."""
 
     def size_bytes(self) -> int:
-        """What it takes on disk, or in memory."""
+        """The bytes of the store on disk, or in memory."""
 
     def close(self) -> None:
-        """Let go of it; pending writes are dropped."""
+        """Close the store; pending writes are dropped."""
 
 
 class StoreKind(StrEnum):

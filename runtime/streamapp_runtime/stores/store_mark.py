@@ -33,8 +33,8 @@ def mark_from_bytes(content: bytes) -> StoreMark:
     return mark
 
 
-def _are_positions(found: object) -> bool:
-    return isinstance(found, dict) and all(isinstance(at, int) for at in found.values())
+def _are_positions(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(at, int) for at in value.values())
 
 
 def check_mark(mark: StoreMark | None, empty: bool, expected: StoreIdentity) -> None:
@@ -43,12 +43,12 @@ def check_mark(mark: StoreMark | None, empty: bool, expected: StoreIdentity) -> 
         if not empty:
             raise StoreDamagedError("the store has entries and no mark that says what they are")
         return
-    found = mark.identity
-    for name, here, there in (
-        ("run", found.run_id, expected.run_id),
-        ("task", found.task, expected.task),
-        ("table", found.table, expected.table),
-        ("schema", found.schema, expected.schema),
+    identity = mark.identity
+    for name, actual, wanted in (
+        ("run", identity.run_id, expected.run_id),
+        ("task", identity.task, expected.task),
+        ("table", identity.table, expected.table),
+        ("schema", identity.schema, expected.schema),
     ):
-        if here != there:
-            raise StoreDamagedError(f"the store is of {name} {here!r}, expected was {there!r}")
+        if actual != wanted:
+            raise StoreDamagedError(f"the store is of {name} {actual!r}, expected was {wanted!r}")

@@ -33,7 +33,7 @@ def open_store(
         return MemoryStore(limits)
     hold = lock_store(directory, owner, wait_seconds)
     try:
-        store = _opened(kind, directory, limits, hold)
+        store = _open_engine(kind, directory, limits, hold)
     except BaseException:
         hold.release()
         raise
@@ -54,7 +54,7 @@ def discard_store(directory: Path, *, owner: str, wait_seconds: float = LOCK_WAI
         hold.release()
 
 
-def _opened(kind: StoreKind, directory: Path, limits: StoreLimits, hold: StoreLock) -> Store:
+def _open_engine(kind: StoreKind, directory: Path, limits: StoreLimits, hold: StoreLock) -> Store:
     store_files.delete_removed_data(directory)
     data = store_files.prepare_data(directory, kind)
     if kind is StoreKind.ROCKSDB:

@@ -121,10 +121,10 @@ class StreamSystem(Protocol):
         """A stream's partition count; None when there is no such stream."""
 
     def identities(self, streams: Collection[str]) -> Mapping[str, str]:
-        """What tells those of these streams that there are from others that may be made by their names."""
+        """The identity of each existing stream of these; a stream that is made again has another identity."""
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
-        """What streams hold: those of these that there are, or all."""
+        """Partitions, records and sizes of the existing streams of these, or of all streams."""
 
     def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
         """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
@@ -136,7 +136,7 @@ class StreamSystem(Protocol):
         """What each partition holds now, committed records only."""
 
     def settled(self, partitions: Iterable[Partition]) -> bool:
-        """Whether nothing was written to these partitions that may yet become visible, or void."""
+        """Whether no write to these partitions is undecided: neither visible nor void."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order.
@@ -172,7 +172,7 @@ class StreamSystem(Protocol):
         """
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
-        """Void what these writers have open, so that it holds up no reader. They may begin anew."""
+        """Abort the open transactions of these writers, which hold up readers. The writers may begin anew."""
 
     def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
         """From now on nothing of a lower incarnation commits for that owner; what was open is void.
@@ -184,7 +184,7 @@ class StreamSystem(Protocol):
         """Records below these positions are read by nobody any more and may go."""
 
     def tidy(self) -> None:
-        """Look after what is kept, at a time when nothing else is to be done."""
+        """Do maintenance of the stored records, at a time without other work."""
 
     def close(self) -> None:
         """Let go of everything."""

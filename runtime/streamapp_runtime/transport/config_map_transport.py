@@ -1,7 +1,7 @@
 """Messages as ConfigMaps: one that the operator writes and the driver watches, one that the driver patches.
 
-Both go on beside the batches: an API server that is slow or away holds up nothing. What could not be told is
-told when it is back, and only the newest of it.
+Both run beside the batches: a slow or unavailable API server holds up nothing. When the server is back, only
+the newest report is sent.
 """
 
 import time
@@ -29,21 +29,21 @@ FLUSH_SECONDS = 5.0
 class ConfigMapTransport:
     """The driver's end."""
 
-    server: KubernetesApi
+    api: KubernetesApi
     wanted_name: str
     report_name: str
     trouble: Callable[[str], None] = lambda _: None
     _wanted: WantedState | None = None
     _accepted: AcceptedApp | None = None
     _text: str = ""  # the newest report
-    _told: str = ""  # the last one that arrived
+    _sent: str = ""  # the last report that arrived
     _closed: bool = False
-    _news: Condition = field(default_factory=Condition)
+    _changed: Condition = field(default_factory=Condition)
 
     def begin(self) -> None:
         """Watch and report from now on."""
         for work in (self._watch, self._write):
-            Thread(target=self._again_and_again, args=(work,), daemon=True).start()
+            Thread(target=self._repeat, args=(work,), daemon=True).start()
 
     def wanted(self) -> WantedState | None:
         """What is wanted now, as far as it is known."""
@@ -54,26 +54,26 @@ class ConfigMapTransport:
         return self._accepted
 
     def report(self, report: Report) -> None:
-        """Have it told, if it says anything new."""
+        """Send a report that differs from the last one."""
         try:
             text = encode_report(report)
         except MessageTooLargeError as error:
             self.trouble(str(error))
             return
-        with self._news:
+        with self._changed:
             self._text = text
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def close(self) -> None:
-        """Tell what is not told yet, if that can be done soon."""
+        """Send the newest report, if the API server accepts it soon."""
         deadline = time.monotonic() + FLUSH_SECONDS
-        with self._news:
-            while self._told != self._text and self._news.wait(max(0.0, deadline - time.monotonic())):
+        with self._changed:
+            while self._sent != self._text and self._changed.wait(max(0.0, deadline - time.monotonic())):
                 pass
             self._closed = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
-    def _again_and_again(self, work: Callable[[], None]) -> None:
+    def _repeat(self, work: Callable[[], None]) -> None:
         pause = SOON
         while not self._closed:
             try:
@@ -81,18 +81,18 @@ class ConfigMapTransport:
                 pause = SOON
             except API_ERRORS as error:
                 self.trouble(f"the API server: {error}")
-                with self._news:
-                    self._news.wait_for(lambda: self._closed, pause)
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed, pause)
                 pause = min(2 * pause, LATEST)
 
     def _watch(self) -> None:
-        found = self.server.config_map(self.wanted_name)
-        self._take(found)
-        for changed in self.server.changes(self.wanted_name, found["metadata"]["resourceVersion"]):
-            self._take(changed)
+        config_map = self.api.config_map(self.wanted_name)
+        self._read_config_map(config_map)
+        for changed_map in self.api.changes(self.wanted_name, config_map["metadata"]["resourceVersion"]):
+            self._read_config_map(changed_map)
 
-    def _take(self, found: dict[str, Any]) -> None:
-        data: dict[str, str] = found.get("data") or {}
+    def _read_config_map(self, config_map: dict[str, Any]) -> None:
+        data: dict[str, str] = config_map.get("data") or {}
         self._accepted = self._read(data, ACCEPTED, decode_accepted) or self._accepted
         self._wanted = self._read(data, WANTED, decode_wanted) or self._wanted
 
@@ -106,12 +106,12 @@ class ConfigMapTransport:
             return None
 
     def _write(self) -> None:
-        with self._news:
-            self._news.wait_for(lambda: self._closed or self._text != self._told)
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._text != self._sent)
             text = self._text
-        if text == self._told:
+        if text == self._sent:
             return
-        self.server.patch(self.report_name, {REPORT: text})
-        with self._news:
-            self._told = text
-            self._news.notify_all()
+        self.api.patch(self.report_name, {REPORT: text})
+        with self._changed:
+            self._sent = text
+            self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Messages as files of a folder: how `streamapp run` is told things, and is asked how it goes."""
+"""Messages as files of a folder: the wanted state for `streamapp run`, and the reports of the run."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,7 +30,7 @@ class FileTransport:
     folder: Path
     _wanted: "_Message[WantedState]" = field(init=False)
     _accepted: "_Message[AcceptedApp]" = field(init=False)
-    _said: str = field(default="")
+    _written: str = field(default="")
 
     def __post_init__(self) -> None:
         self._wanted = _Message(self.folder / WANTED, decode_wanted)
@@ -50,11 +50,11 @@ class FileTransport:
         return self._accepted.newest()
 
     def report(self, report: Report) -> None:
-        """Write it, if it says anything new."""
+        """Write a report that differs from the last one."""
         text = encode_report(report)
-        if text != self._said:
+        if text != self._written:
             _put(self.folder / REPORT, text)
-            self._said = text
+            self._written = text
 
     def close(self) -> None:
         """There is nothing to let go of."""
@@ -66,17 +66,17 @@ class _Message(Generic[T]):
 
     file: Path
     decode: Callable[[str], T]
-    _seen: tuple[int, int] | None = None  # when the file was written, and which one it is
-    _found: T | None = None
+    _version: tuple[int, int] | None = None  # when the file was written, and which one it is
+    _value: T | None = None
 
     def newest(self) -> T | None:
-        """What it says; one that cannot be read says what it said before."""
+        """The newest readable content; a file that cannot be read leaves the former value."""
         with suppress(OSError, UnreadableError):
-            found = self.file.stat()
-            if (seen := (found.st_mtime_ns, found.st_ino)) != self._seen:
-                self._seen = seen
-                self._found = self.decode(self.file.read_text("utf-8"))
-        return self._found
+            status = self.file.stat()
+            if (version := (status.st_mtime_ns, status.st_ino)) != self._version:
+                self._version = version
+                self._value = self.decode(self.file.read_text("utf-8"))
+        return self._value
 
 
 def write_wanted(folder: Path, wanted: WantedState) -> None:
@@ -85,7 +85,7 @@ def write_wanted(folder: Path, wanted: WantedState) -> None:
 
 
 def read_report(folder: Path) -> Report | None:
-    """What a run said last; None where none has, or nothing that can be read."""
+    """The last report of a run; None where there is no readable report."""
     with suppress(OSError, UnreadableError):
         return decode_report((folder / REPORT).read_text("utf-8"))
     return None

@@ -43,21 +43,21 @@ class KubernetesApi:
 
     def config_map(self, name: str) -> dict[str, Any]:
         """A ConfigMap as it is now."""
-        with self._asked("GET", self._path(name), REQUEST_SECONDS) as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
+        with self._request("GET", self._path(name), REQUEST_SECONDS) as answer:
+            document: dict[str, Any] = json.load(answer)
+        return document
 
     def patch(self, name: str, data: Mapping[str, str]) -> None:
         """Put these entries into a ConfigMap; others stay."""
         body = json.dumps({"data": dict(data)}).encode()
-        with self._asked("PATCH", self._path(name), REQUEST_SECONDS, body) as answer:
+        with self._request("PATCH", self._path(name), REQUEST_SECONDS, body) as answer:
             answer.read()
 
     def changes(self, name: str, version: str) -> Iterator[dict[str, Any]]:
         """A ConfigMap each time that it changes, until the watch is over."""
         query = f"watch=true&fieldSelector=metadata.name%3D{quote(name)}&resourceVersion={quote(version)}"
         path = f"{self._path('')}?{query}&timeoutSeconds={WATCH_SECONDS}"
-        with self._asked("GET", path, WATCH_SECONDS + REQUEST_SECONDS) as answer:
+        with self._request("GET", path, WATCH_SECONDS + REQUEST_SECONDS) as answer:
             for line in answer:
                 event = json.loads(line)
                 if event["type"] not in {"ADDED", "MODIFIED"}:
@@ -67,14 +67,14 @@ class KubernetesApi:
     def pods(self, labels: str) -> list[dict[str, Any]]:
         """The pods with these labels, as they are now."""
         path = f"/api/v1/namespaces/{quote(self.namespace)}/pods?labelSelector={quote(labels)}"
-        with self._asked("GET", path, REQUEST_SECONDS) as answer:
-            found: list[dict[str, Any]] = json.load(answer)["items"]
-        return found
+        with self._request("GET", path, REQUEST_SECONDS) as answer:
+            items: list[dict[str, Any]] = json.load(answer)["items"]
+        return items
 
     def _path(self, name: str) -> str:
         return f"/api/v1/namespaces/{quote(self.namespace)}/configmaps" + f"/{quote(name)}" * bool(name)
 
-    def _asked(self, method: str, path: str, seconds: float, body: bytes | None = None) -> Any:
+    def _request(self, method: str, path: str, seconds: float, body: bytes | None = None) -> Any:
         headers = {"Authorization": f"Bearer {self.token.read_text('utf-8').strip()}"}
         headers |= {"Content-Type": "application/merge-patch+json"} if body else {}
         request = Request(self.url + path, body, headers, method=method)  # noqa: S310 - always https

@@ -1,4 +1,4 @@
-"""What every way of carrying messages can do."""
+"""The protocol that every transport of messages implements."""
 
 from typing import Protocol
 
@@ -11,13 +11,13 @@ class MessageTransport(Protocol):
     """The driver's end of the protocol. Nothing here may hold up a batch for long."""
 
     def wanted(self) -> WantedState | None:
-        """What is wanted now; None where nobody has said anything, or nothing that can be read."""
+        """The wanted state; None where there is no readable message."""
 
     def accepted(self) -> AcceptedApp | None:
-        """The newest generation that was accepted; None where nobody tells of any."""
+        """The newest accepted generation; None where there is no message of one."""
 
     def report(self, report: Report) -> None:
-        """Tell how things are; the same as before is not told again."""
+        """Send a report; a report equal to the last one is not sent again."""
 
     def close(self) -> None:
         """Let go of everything."""

@@ -102,7 +102,7 @@ def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_oth
     screen = Screen()
     terminal = TerminalOutput(screen)
     for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
-        terminal.say(RunMessage(text, {}, passing))
+        terminal.write(RunMessage(text, {}, passing))
     assert screen.getvalue() == f"begun\na{CLEAR_LINE}b{CLEAR_LINE}ended\n"
 
 
@@ -110,7 +110,7 @@ def test_elsewhere_every_word_has_its_line() -> None:
     file = StringIO()
     terminal = TerminalOutput(file)
     for text, passing in (("begun", False), ("a", True), ("b", True)):
-        terminal.say(RunMessage(text, {}, passing))
+        terminal.write(RunMessage(text, {}, passing))
     assert file.getvalue() == "begun\na\nb\n"
 
 

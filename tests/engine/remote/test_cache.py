@@ -36,8 +36,8 @@ def test_what_a_cache_knows_is_the_newest_answer_and_not_too_old(size: int, done
             known = cache.find(keys, now)
             values = known.values.to_pylist()
             for place, n in enumerate(entries):
-                if known.there[place]:
-                    assert (values[place], known.given[place]) == newest[n]
+                if known.is_known[place]:
+                    assert (values[place], known.answered_at[place]) == newest[n]
                     assert now - newest[n][1] <= TTL
         assert len(cache) <= 2 * ((size + 1) // 2)
 
@@ -48,9 +48,9 @@ def test_what_fits_is_known_as_long_as_it_is_good(entries: dict[int, bytes | Non
     keys = pa.array([key(n) for n in entries], pa.binary())
     cache.put(keys, pa.array(entries.values(), pa.binary()), np.zeros(len(entries)))
     known = cache.find(keys, TTL)
-    assert known.there.all()
+    assert known.is_known.all()
     assert known.values.to_pylist() == list(entries.values())
-    assert not cache.find(keys, TTL + 0.1).there.any()
+    assert not cache.find(keys, TTL + 0.1).is_known.any()
 
 
 def test_what_is_asked_for_all_the_time_outlives_what_is_not() -> None:
@@ -59,11 +59,11 @@ def test_what_is_asked_for_all_the_time_outlives_what_is_not() -> None:
     cache.put(often, pa.array([b"1"]), np.zeros(1))
     for number in range(100):
         cache.put(pa.array([key(number)]), pa.array([b"2"]), np.zeros(1))
-        assert cache.find(often, 0.0).there.all()
-    assert not cache.find(pa.array([key(0)]), 0.0).there.any()
+        assert cache.find(often, 0.0).is_known.all()
+    assert not cache.find(pa.array([key(0)]), 0.0).is_known.any()
 
 
 def test_a_cache_of_no_size_knows_nothing() -> None:
     cache = AnswerCache(0, TTL)
     cache.put(pa.array([b"a"]), pa.array([b"1"]), np.zeros(1))
-    assert not cache.find(pa.array([b"a"]), 0.0).there.any()
+    assert not cache.find(pa.array([b"a"]), 0.0).is_known.any()

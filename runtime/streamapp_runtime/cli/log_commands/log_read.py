@@ -38,7 +38,7 @@ _LOOK_AGAIN_S = 0.1
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
 @click.option("-o", "--output", type=click.Choice(["values", "json"]), default="values", show_default=True)
 def read(
-    place: LogTarget,
+    target: LogTarget,
     stream: str,
     partition: int | None,
     start: str,
@@ -60,13 +60,13 @@ def read(
     """
     if keys and output == "json":
         raise click.UsageError("-o json always tells the key; leave --keys out")
-    with cli_errors(), place.streams() as there:
-        positions = _positions(there.system, there.named(stream), partition, start)
+    with cli_errors(), target.streams() as target_streams:
+        positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
         out = sys.stdout.buffer
         try:
-            for where, batch in _batches(there.system, positions, follow, limit):
+            for read_partition, batch in _batches(target_streams.system, positions, follow, limit):
                 if output == "json":
-                    _print_json(out, where, batch)
+                    _print_json(out, read_partition, batch)
                 else:
                     _print_values(out, batch, keys)
                 out.flush()
@@ -85,39 +85,42 @@ def _positions(
     indexes = range(count) if partition is None else [partition]
     spans = system.spans([Partition(stream, index) for index in indexes])
     if start in ("earliest", "latest"):
-        return {where: span.oldest if start == "earliest" else span.end for where, span in spans.items()}
+        return {
+            read_partition: span.oldest if start == "earliest" else span.end
+            for read_partition, span in spans.items()
+        }
     if not (start.isascii() and start.isdecimal()):
         raise click.BadParameter(f'found "{start}"; write an offset, earliest or latest', param_hint="--from")
     if len(spans) > 1:
         raise click.UsageError(
             f'an offset belongs to one partition, and "{stream}" has {count}: add --partition'
         )
-    ((where, span),) = spans.items()
+    ((read_partition, span),) = spans.items()
     if not span.oldest <= int(start) <= span.end:
         raise click.ClickException(
-            f"{where} starts at {span.oldest} and ends at {span.end}; asked for was {start}"
+            f"{read_partition} starts at {span.oldest} and ends at {span.end}; asked for was {start}"
         )
-    return {where: int(start)}
+    return {read_partition: int(start)}
 
 
 def _batches(
     system: "StreamSystem", positions: "dict[Partition, int]", follow: bool, limit: int | None
 ) -> "Iterator[tuple[Partition, pa.RecordBatch]]":
-    left = limit
-    while left != 0:
-        found = False
-        for where, span in system.spans(positions).items():
-            for batch in system.read(where, positions[where], span.end):
-                found = True
-                shown = batch if left is None else batch.slice(0, left)
-                left = None if left is None else left - shown.num_rows
-                yield where, shown
-                if left == 0:
+    remaining = limit
+    while remaining != 0:
+        has_records = False
+        for partition, span in system.spans(positions).items():
+            for batch in system.read(partition, positions[partition], span.end):
+                has_records = True
+                shown = batch if remaining is None else batch.slice(0, remaining)
+                remaining = None if remaining is None else remaining - shown.num_rows
+                yield partition, shown
+                if remaining == 0:
                     return
-            positions[where] = max(span.end, positions[where])
+            positions[partition] = max(span.end, positions[partition])
         if not follow:
             return
-        if not found:
+        if not has_records:
             time.sleep(_LOOK_AGAIN_S)
 
 
@@ -134,16 +137,16 @@ def _print_values(out: BinaryIO, batch: "pa.RecordBatch", keys: bool) -> None:
     out.write(b"\n")
 
 
-def _print_json(out: BinaryIO, where: "Partition", batch: "pa.RecordBatch") -> None:
+def _print_json(out: BinaryIO, partition: "Partition", batch: "pa.RecordBatch") -> None:
     for row in batch.to_pylist():
-        told: Mapping[str, Any] = {
-            "partition": where.index,
+        record: Mapping[str, Any] = {
+            "partition": partition.index,
             "offset": row["offset"],
             "timestamp": row["timestamp"],
             "key": _text(row["key"]),
             "value": _text(row["value"]),
         }
-        out.write(json.dumps(told, ensure_ascii=False).encode() + b"\n")
+        out.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
 def _text(content: bytes | None) -> str | None:

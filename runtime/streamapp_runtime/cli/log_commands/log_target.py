@@ -21,27 +21,27 @@ _APPS = (".json", ".py", ".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class TargetStreams:
-    """The streams of a place, by the names that its user knows them by."""
+    """The streams of a target, by the names that the user knows."""
 
     system: "StreamSystem"
     topics: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> its name in the system
     prefix: str = ""  # of an app: what the names of the streams that it makes begin with
 
-    def named(self, stream: str) -> str:
+    def name_in_system(self, stream: str) -> str:
         """The name in the system."""
         return self.topics.get(stream, stream)
 
-    def of_interest(self) -> Collection[str] | None:
+    def app_stream_names(self) -> Collection[str] | None:
         """The streams of an app, those that it makes too; all where no app was named."""
         if not self.prefix:
             return None
-        made = {name for name in self.system.streams() if name.startswith(self.prefix)}
-        return made | set(self.topics.values())
+        own_streams = {name for name in self.system.streams() if name.startswith(self.prefix)}
+        return own_streams | set(self.topics.values())
 
 
 @dataclass(frozen=True, slots=True)
 class LogTarget:
-    """What was said of where streams are."""
+    """The target of a log command, as the command line names it."""
 
     log: str
     secrets: Path | None
@@ -59,14 +59,14 @@ class LogTarget:
             ) as system:
                 yield TargetStreams(system)
         elif Path(self.log).suffix in _APPS and not Path(self.log).is_dir():
-            with self._of_app(make) as found:
-                yield found
+            with self._app_streams(make) as app_streams:
+                yield app_streams
         else:
             with open_log(Path(self.log), make) as system:
                 yield TargetStreams(system)
 
     @contextmanager
-    def _of_app(self, make: bool) -> Iterator[TargetStreams]:
+    def _app_streams(self, make: bool) -> Iterator[TargetStreams]:
         from streamapp.author.app_streams import declared_topics
         from streamapp.author.names import stream_prefix
         from streamapp.cli.app_sources import one_app
@@ -78,11 +78,11 @@ class LogTarget:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb the argument LOG and what goes with it; it gets them as one `place`."""
+    """Give a verb the argument LOG and what goes with it; it gets them as one `target`."""
 
     @wraps(command)
     def called(log: str, secrets: Path | None, name: str | None, **others: Any) -> Any:
-        return command(place=LogTarget(log, secrets, name), **others)
+        return command(target=LogTarget(log, secrets, name), **others)
 
     options: Callable[..., Any] = called
     for option in (

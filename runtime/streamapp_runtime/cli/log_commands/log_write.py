@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     help="How many the stream gets if it is not there; 1 on an embedded log if this is left out.",
 )
 def write(
-    place: LogTarget, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
+    target: LogTarget, stream: str, file: BufferedIOBase, key: str | None, form: str, partitions: int | None
 ) -> None:
     """Write the lines of FILE, or of standard input, into STREAM of LOG.
 
@@ -49,29 +49,32 @@ def write(
     """
     if form == "text" and key is not None:
         raise click.UsageError("lines of text have no columns: --key goes with json and csv")
-    with cli_errors(), place.streams(make=True) as there:
-        name, count = there.named(stream), _count(there, stream, partitions)
+    with cli_errors(), target.streams(make=True) as target_streams:
+        name, count = (
+            target_streams.name_in_system(stream),
+            _partition_count(target_streams, stream, partitions),
+        )
         # A name of its own, so that on Kafka two that write at once do not fence each other.
         writer, written = f"streamapp-log-{uuid4().hex}", 0
         try:
             for keys, values in _blocks(file, form, key):
-                _append(there.system, writer, name, count, keys, values, written)
+                _append(target_streams.system, writer, name, count, keys, values, written)
                 written += len(values)
         finally:
             click.echo(f"{written} records written to {stream}", err=True)
 
 
-def _count(there: "TargetStreams", stream: str, partitions: int | None) -> int:
+def _partition_count(target_streams: "TargetStreams", stream: str, partitions: int | None) -> int:
     """The partitions of the stream, which is made if it is not there."""
     from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
-    name = there.named(stream)
-    count = there.system.partitions(name)
+    name = target_streams.name_in_system(stream)
+    count = target_streams.system.partitions(name)
     if count is None:
-        if partitions is None and not isinstance(there.system, EmbeddedSystem):
+        if partitions is None and not isinstance(target_streams.system, EmbeddedSystem):
             # Others use the cluster too: a name that was misspelt should not leave a topic behind.
             raise click.UsageError(f'there is no topic "{name}"; --partitions makes it')
-        there.system.create(name, partitions or 1)
+        target_streams.system.create(name, partitions or 1)
         return partitions or 1
     if partitions not in (None, count):
         raise click.UsageError(f'"{stream}" has {count} partitions; --partitions is for a stream to be made')
@@ -116,11 +119,11 @@ def _append(
 
     times = pa.array(np.full(len(values), now()), pa.int64())
     records = pa.RecordBatch.from_arrays([keys, values, times], schema=RECORDS)
-    chosen = partition_of(keys, count, written)
+    partitions = partition_of(keys, count, written)
     transaction = system.begin(writer, 0)
-    sorted_records = records.take(pa.array(np.argsort(chosen, kind="stable")))
+    sorted_records = records.take(pa.array(np.argsort(partitions, kind="stable")))
     start = 0
-    for index, length in enumerate(np.bincount(chosen, minlength=count).tolist()):
+    for index, length in enumerate(np.bincount(partitions, minlength=count).tolist()):
         transaction.append(Partition(stream, index), sorted_records.slice(start, length))
         start += length
     transaction.commit()

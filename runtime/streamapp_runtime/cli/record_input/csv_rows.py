@@ -73,11 +73,11 @@ def _check(columns: dict[str, pa.StringArray], literal: dict[str, bool], row: in
     for name, column in columns.items():
         if literal[name]:
             fits = pc.fill_null(pc.match_substring_regex(column, _LITERAL), True)
-            place = pc.index(fits, False).as_py()
-            if place >= 0:
+            bad_place = pc.index(fits, False).as_py()
+            if bad_place >= 0:
                 raise UnusableLineError(
-                    f'row {row + place}: the column "{name}" held numbers so far, and here is '
-                    f"{column[place].as_py()!r}"
+                    f'row {row + bad_place}: the column "{name}" held numbers so far, and here is '
+                    f"{column[bad_place].as_py()!r}"
                 )
 
 

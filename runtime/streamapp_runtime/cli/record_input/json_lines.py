@@ -48,12 +48,12 @@ def _one_by_one(values: pa.BinaryArray, numbers: pa.Array, key: str) -> pa.Binar
 
 def _key(line: bytes, number: int, key: str) -> bytes | None:
     try:
-        found = json.loads(line)
+        document = json.loads(line)
     except ValueError as error:
         raise UnusableLineError(f"line {number} is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise UnusableLineError(f'line {number} is no JSON object, so it has no column "{key}"')
-    value = found.get(key)
+    value = document.get(key)
     if value is None or isinstance(value, str):
         return None if value is None else value.encode()
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

@@ -32,19 +32,19 @@ class UnusableLineError(Exception):
 
 def read_lines(source: BufferedIOBase) -> Iterator[Lines]:
     """The lines as they come: a pipe's at once, a file's some megabytes at a time."""
-    rest = b""
+    unfinished = b""
     number = 1
     while block := source.read1(_BLOCK_BYTES):
-        whole, newline, begun = block.rpartition(b"\n")
+        complete, newline, incomplete = block.rpartition(b"\n")
         if not newline:
-            rest += block
+            unfinished += block
             continue
-        lines = Lines(_split(rest + whole), number)
+        lines = Lines(_split(unfinished + complete), number)
         number += len(lines.values)
-        rest = begun
+        unfinished = incomplete
         yield lines
-    if rest:
-        yield Lines(_split(rest), number)
+    if unfinished:
+        yield Lines(_split(unfinished), number)
 
 
 def _split(block: bytes) -> pa.BinaryArray:

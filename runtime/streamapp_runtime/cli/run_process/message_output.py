@@ -1,4 +1,4 @@
-"""Where a run's words go: lines, JSON, or on a terminal one line that is written over and over."""
+"""Output of a run's messages: lines, JSON, or one line of a terminal that is rewritten."""
 
 import shutil
 import sys
@@ -11,40 +11,40 @@ from streamapp_runtime.driver.reporting.progress_log import LATER, SOON
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 REWRITE_SECONDS = 0.2
-"""Seconds between two passing words on a terminal, where they take no room."""
+"""Seconds between two passing messages on a terminal, where a message replaces the one before."""
 CLEAR_LINE = "\r\x1b[K"
 
 
 @dataclass(slots=True)
 class TerminalOutput:
-    """Says words to a person; passing ones stand in one line where there is a terminal."""
+    """Writes messages for people; on a terminal a passing message replaces the one before."""
 
     stream: TextIO
-    _passing: bool = False
+    _rewritable: bool = False
 
-    def say(self, word: RunMessage) -> None:
-        """Say a word."""
-        rewrite = word.passing and self.stream.isatty()
-        line = word.text[: shutil.get_terminal_size().columns - 1] if rewrite else word.text
-        self.stream.write(CLEAR_LINE * self._passing + line + "\n" * (not rewrite))
+    def write(self, message: RunMessage) -> None:
+        """Write a message."""
+        rewrite = message.passing and self.stream.isatty()
+        line = message.text[: shutil.get_terminal_size().columns - 1] if rewrite else message.text
+        self.stream.write(CLEAR_LINE * self._rewritable + line + "\n" * (not rewrite))
         self.stream.flush()
-        self._passing = rewrite
+        self._rewritable = rewrite
 
 
-def write_json(stream: TextIO, word: RunMessage) -> None:
-    """Say a word to a machine."""
-    stream.write(word.as_json() + "\n")
+def write_json(stream: TextIO, message: RunMessage) -> None:
+    """Write a message as a JSON line."""
+    stream.write(message.as_json() + "\n")
     stream.flush()
 
 
 def message_output(quiet: bool, log_format: str) -> tuple[Callable[[RunMessage], None], tuple[float, float]]:
-    """What says words, and how many seconds lie between two, at first and later."""
+    """The function that writes messages, and the seconds between two messages, at first and later."""
     periods = (SOON, LATER)
     if quiet:
         return (lambda _: None), periods
     if log_format == "json":
         return partial(write_json, sys.stderr), periods
-    return TerminalOutput(sys.stderr).say, (
+    return TerminalOutput(sys.stderr).write, (
         REWRITE_SECONDS,
         REWRITE_SECONDS,
     ) if sys.stderr.isatty() else periods

@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 def run_to_end(
-    start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", measured: "RunMetrics"
+    start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", metrics: "RunMetrics"
 ) -> RunEnd:
-    """Start, be heard, end: no exception leaves here."""
+    """Start the run with its listeners and wait for its end; no exception leaves this function."""
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
     from streamapp_runtime.driver.failures import FailedError
@@ -28,17 +28,17 @@ def run_to_end(
 
     stop = SignalStop()
     stop.on_signals()
-    hearers = Listeners(
-        launched=_both(progress.launched, measured.launched),
-        heard=_both(progress.batch, measured.batch),
-        trouble=_both(progress.trouble, measured.trouble),
+    listeners = Listeners(
+        launched=_both(progress.launched, metrics.launched),
+        heard=_both(progress.batch, metrics.batch),
+        trouble=_both(progress.trouble, metrics.trouble),
         idle=progress.idle,
-        changed=_both(progress.changed, measured.changed),
+        changed=_both(progress.changed, metrics.changed),
     )
     try:
-        start(stop, hearers)
-    except AppRefusedError as refused:
-        return RunEnd(ExitCode.CONFIG, problems=tuple(refused.problems))
+        start(stop, listeners)
+    except AppRefusedError as refusal:
+        return RunEnd(ExitCode.CONFIG, problems=tuple(refusal.problems))
     except JavaMissingError as missing:
         return RunEnd(ExitCode.MISUSE, str(missing))
     except JvmFailedError as failure:
@@ -52,8 +52,8 @@ def run_to_end(
 
 
 def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
-    def heard(told: T) -> None:
-        first(told)
-        second(told)
+    def call_both(event: T) -> None:
+        first(event)
+        second(event)
 
-    return heard
+    return call_both

@@ -27,6 +27,6 @@ class RunEnd:
     def as_json(self) -> Iterator[str]:
         """A line for each problem, and last the outcome."""
         for problem in self.problems:
-            told = {"reason": problem.reason, "path": problem.path, "message": problem.message}
-            yield json.dumps({"event": "problem"} | told)
+            fields = {"reason": problem.reason, "path": problem.path, "message": problem.message}
+            yield json.dumps({"event": "problem"} | fields)
         yield self.ending.text()

@@ -15,17 +15,17 @@ LONGEST_MESSAGE = 200
 def explain_arrow_message(message: str, column: str = "") -> str:
     """What Arrow's message says."""
     about = f"{column}: " if column else ""
-    if found := _changed.search(message):
-        where = found[1].replace("/", ".") or "record"
-        return f"{where}: found {article(found[3])} where {article(found[2])} has to stand"
-    if found := _twice.search(message):
-        return f"{found[1].replace('/', '.')}: stands twice"
-    if found := _no_scalar.search(message):
-        return f'{about}"{short(found[1])}" is no {found[2].removesuffix("32")}'
-    if found := _no_decimal.search(message):
-        return f"{about}{short(found[1])} has more digits than the DECIMAL"
-    if found := _unparsed.search(message):
-        return f"{about}{short(found[2])} is no {found[1]}"
+    if match := _changed.search(message):
+        where = match[1].replace("/", ".") or "record"
+        return f"{where}: found {article(match[3])} where {article(match[2])} has to stand"
+    if match := _twice.search(message):
+        return f"{match[1].replace('/', '.')}: stands twice"
+    if match := _no_scalar.search(message):
+        return f'{about}"{short(match[1])}" is no {match[2].removesuffix("32")}'
+    if match := _no_decimal.search(message):
+        return f"{about}{short(match[1])} has more digits than the DECIMAL"
+    if match := _unparsed.search(message):
+        return f"{about}{short(match[2])} is no {match[1]}"
     plain = re.sub(r"^JSON parse error: | in row \d+$", "", message.splitlines()[0] if message else "")
     return about + short(plain, LONGEST_MESSAGE)
 

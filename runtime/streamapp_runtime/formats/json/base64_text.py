@@ -53,12 +53,12 @@ def from_text(column: pa.StringArray) -> pa.BinaryArray:
     triples[:, 0] = first << 2 | second >> 4
     triples[:, 1] = second << 4 | third >> 2
     triples[:, 2] = third << 6 | fourth
-    kept = np.ones(triples.size, bool)
-    kept[ends[last] // 4 * 3 - 1] = False
-    kept[ends[both] // 4 * 3 - 2] = False
+    is_content = np.ones(triples.size, bool)
+    is_content[ends[last] // 4 * 3 - 1] = False
+    is_content[ends[both] // 4 * 3 - 2] = False
     sizes = lengths // 4 * 3
     sizes[lengths > 0] -= last.astype(sizes.dtype) + both
-    return _with_nulls_of(column, binary_of(sizes, triples.reshape(-1)[kept]))
+    return _with_nulls_of(column, binary_of(sizes, triples.reshape(-1)[is_content]))
 
 
 def _without_hidden(column: pa.Array) -> pa.Array:

@@ -46,9 +46,9 @@ def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
 def _fault(item: object, kind: pa.DataType) -> str | None:
     if item is None or pa.types.is_decimal(kind):
         return None
-    given, wanted = _sort_of_value(item), _sort_of_type(kind)
-    if given != wanted:
-        return f"found {article(given)} where {article(wanted)} has to stand"
+    actual_sort, expected_sort = _sort_of_value(item), _sort_of_type(kind)
+    if actual_sort != expected_sort:
+        return f"found {article(actual_sort)} where {article(expected_sort)} has to stand"
     if pa.types.is_integer(kind) and not _fits(str(item), kind.bit_width):
         return f"{item} is no {kind}"
     return None

@@ -68,7 +68,7 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
             return SelectList((), ()), flow.key.renamed({}), False
         return SelectList((flow.columns[known],), (column_template(known),)), flow.key, False
     grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
-    kept = grouped.kept(flow.columns)
+    kept = grouped.unchanged_columns(flow.columns)
     placed_by = flow.key.renamed(kept).placed_by
     if placed_by is None:
         by = f'"{flow.key.placed_by}"' if flow.key.placed_by else "no known column"

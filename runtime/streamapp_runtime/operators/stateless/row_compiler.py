@@ -52,7 +52,7 @@ def compile_map(
     with refusals_within("select"):
         read = select if isinstance(body, Map) else select_with_generator
         chosen = read(world.spark, body.select or "*", scope)
-    known = flow.key.renamed(chosen.kept(flow.columns))
+    known = flow.key.renamed(chosen.unchanged_columns(flow.columns))
     part = SqlPart(chosen.outputs, generator=chosen.generator)
     if body.key is not None:
         after = RowFlow("", chosen.columns, known)

@@ -30,7 +30,7 @@ def compile_join_table(
         chosen = select(world.spark, body.select or "*", scope)
     with refusals_within("key"):
         look_up = _key_to_look_up(body, table, flow, world)
-    key = flow.key.renamed(chosen.kept(flow.columns))
+    key = flow.key.renamed(chosen.unchanged_columns(flow.columns))
     chain = PieceChain(name, flow)
     outputs = chosen.outputs
     if look_up.computed is not None:

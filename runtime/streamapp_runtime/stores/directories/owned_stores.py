@@ -1,4 +1,4 @@
-"""What an app owns of the stores on disk, as its last start said it: a file beside them."""
+"""The stores on disk that an app owns, as its last start recorded them in a file beside the stores."""
 
 import json
 import os
@@ -30,23 +30,23 @@ class OwnedStores:
 
 
 def write_owned_stores(root: Path, application_id: str, owned: OwnedStores) -> None:
-    """Say what an app owns from now on. Several processes may say it at once."""
+    """Record what an app owns from now on. Several processes may write the record at once."""
     if read_owned_stores(root, application_id) == owned:
         return
     names = {name: sorted(getattr(owned, name)) for name in ("tasks", "tables", "shared")}
-    told = asdict(owned) | names
+    document = asdict(owned) | names
     directory = app_directory(root, application_id)
     directory.mkdir(parents=True, exist_ok=True)
     fresh = directory / f"{OWNED_FILE}.{os.getpid()}.new"
-    fresh.write_text(json.dumps(told, indent=2), "utf-8")
+    fresh.write_text(json.dumps(document, indent=2), "utf-8")
     fresh.replace(directory / OWNED_FILE)
 
 
 def read_owned_stores(root: Path, application_id: str) -> OwnedStores | None:
-    """What an app owns; None where that was never said, or cannot be read."""
+    """What an app owns; None where there is no record, or where the record cannot be read."""
     try:
-        told = json.loads((app_directory(root, application_id) / OWNED_FILE).read_text("utf-8"))
-        tasks, tables, shared = (frozenset(told[name]) for name in ("tasks", "tables", "shared"))
-        return OwnedStores(told["run_id"], tasks, tables, shared, bool(told["embedded"]))
+        document = json.loads((app_directory(root, application_id) / OWNED_FILE).read_text("utf-8"))
+        tasks, tables, shared = (frozenset(document[name]) for name in ("tasks", "tables", "shared"))
+        return OwnedStores(document["run_id"], tasks, tables, shared, bool(document["embedded"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -1,4 +1,4 @@
-"""Stores that nobody owns any more: found, and taken away unless some process holds them."""
+"""Finds the stores that no app owns any more, and removes those that no process holds."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from streamapp_runtime.stores.directories.store_stats import store_stats
 from streamapp_runtime.stores.store import StoreBusyError
 
 GRACE_SECONDS = 24 * 3_600.0
-"""A store that was touched later than that is left: the app may be about to be put back as it was."""
+"""A store that was written within this time stays: the app may be about to be rolled back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +42,19 @@ def unowned_stores(root: Path, application_id: str, owned: OwnedStores | None) -
             directory = state_directory(root, application_id, task, table)
             if not (directory / "form").exists() and not (directory / "data").exists():
                 continue  # no store, or one that is only just made
-            seen = store_stats(directory)
-            run_id = seen.mark.run_id if seen and seen.mark else None
+            stats = store_stats(directory)
+            run_id = stats.mark.run_id if stats and stats.mark else None
             why = owned.lacks(run_id, task, table) if owned else "there is no such app"
             if why:
-                size, touched = _looked_at(directory)
+                size, touched = _size_and_last_write(directory)
                 yield UnownedStore(application_id, task, table, why, size, touched)
 
 
-def remove_store(root: Path, found: UnownedStore) -> bool:
-    """Take a store away; whether nobody holds it."""
-    directory = state_directory(root, found.application_id, found.task, found.table)
+def remove_store(root: Path, store: UnownedStore) -> bool:
+    """Remove a store; False where a process holds the store."""
+    directory = state_directory(root, store.application_id, store.task, store.table)
     try:
-        hold = lock_store(directory, found.application_id, 0.0)
+        hold = lock_store(directory, store.application_id, 0.0)
     except StoreBusyError:
         return False
     try:
@@ -62,7 +62,7 @@ def remove_store(root: Path, found: UnownedStore) -> bool:
         shutil.rmtree(directory, ignore_errors=True)
     finally:
         hold.release()
-    top = app_directory(root, found.application_id)
+    top = app_directory(root, store.application_id)
     for above in directory.parents:
         if above == top:
             break
@@ -74,14 +74,14 @@ def remove_store(root: Path, found: UnownedStore) -> bool:
 def remove_unowned_stores(
     root: Path, application_id: str, owned: OwnedStores, now: float
 ) -> list[UnownedStore]:
-    """Take away what an app does not own and nobody has touched for long; what was taken."""
-    found = [
+    """Remove the stores that an app does not own and that were not written for long; gives those removed."""
+    stale_stores = [
         each for each in unowned_stores(root, application_id, owned) if now - each.touched > GRACE_SECONDS
     ]
-    return [each for each in found if remove_store(root, each)]
+    return [each for each in stale_stores if remove_store(root, each)]
 
 
-def _looked_at(directory: Path) -> tuple[int, float]:
+def _size_and_last_write(directory: Path) -> tuple[int, float]:
     """Bytes on disk, and when the newest file was written."""
     size, touched = 0, 0.0
     for folder, _, files in os.walk(directory):

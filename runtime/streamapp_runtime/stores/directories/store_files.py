@@ -50,15 +50,15 @@ def delete_removed_data(directory: Path) -> None:
 
 def begin_unsynced(directory: Path, boot: str) -> None:
     """Note that writes may be in memory only; StoreDamagedError when that was so as another boot ended."""
-    noted = directory / "unsynced"
+    boot_file = directory / "unsynced"
     with suppress(FileNotFoundError):
-        if noted.read_text("utf-8") != boot:
+        if boot_file.read_text("utf-8") != boot:
             message = f"the machine stopped, or {directory} moved, before its writes were synced"
             raise StoreDamagedError(message)
         return
     fresh = directory / "unsynced.new"
     fresh.write_text(boot, "utf-8")
-    fresh.replace(noted)
+    fresh.replace(boot_file)
 
 
 def end_unsynced(directory: Path) -> None:

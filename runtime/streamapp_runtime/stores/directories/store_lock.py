@@ -34,12 +34,12 @@ class LockHolder:
     @classmethod
     def this_process(cls, owner: str) -> "LockHolder":
         """What this process would be recorded as."""
-        return cls(owner, os.getpid(), _started(os.getpid()) or "", boot_id(), _this_namespace())
+        return cls(owner, os.getpid(), _process_start(os.getpid()) or "", boot_id(), _this_namespace())
 
     def lives_here(self) -> bool:
         """Whether this is a live process that can be seen from here."""
         same_place = (self.boot, self.namespace) == (boot_id(), _this_namespace())
-        return same_place and _started(self.pid) == self.started
+        return same_place and _process_start(self.pid) == self.started
 
 
 class StoreLock:
@@ -95,7 +95,7 @@ def end_holder(directory: Path, owner: str, grace_seconds: float) -> bool:
             os.kill(holder.pid, step)
         _within(grace_seconds, lambda: not holder.lives_here())
     # Its first thread may be gone while others still keep the lock.
-    return _within(grace_seconds, lambda: not _held(directory))
+    return _within(grace_seconds, lambda: not _is_locked(directory))
 
 
 def boot_id() -> str:
@@ -113,7 +113,7 @@ def _locked_file(directory: Path, wait_seconds: float) -> int:
         with suppress(FileNotFoundError):  # the directory was taken away just then
             lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             break
-    if not _within(wait_seconds, lambda: _locked(lock)):
+    if not _within(wait_seconds, lambda: _try_lock(lock)):
         os.close(lock)
         holder = recorded_holder(directory)
         raise StoreBusyError(str(directory), holder.pid if holder else None)
@@ -126,33 +126,33 @@ def _lies_in(lock: int, directory: Path) -> bool:
     return False
 
 
-def _held(directory: Path) -> bool:
+def _is_locked(directory: Path) -> bool:
     with suppress(FileNotFoundError):
         lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CLOEXEC)
         try:
-            return not _locked(lock)
+            return not _try_lock(lock)
         finally:
             os.close(lock)
     return False
 
 
-def _locked(lock: int) -> bool:
+def _try_lock(lock: int) -> bool:
     with suppress(BlockingIOError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
 
 
-def _within(seconds: float, done: Callable[[], bool]) -> bool:
-    until = monotonic() + seconds
-    while not done():
-        if monotonic() >= until:
+def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+    deadline = monotonic() + seconds
+    while not condition():
+        if monotonic() >= deadline:
             return False
         sleep(_STEP_SECONDS)
     return True
 
 
-def _started(pid: int) -> str | None:
+def _process_start(pid: int) -> str | None:
     """When a process started, in ticks since boot; None when it is gone or only waits to be reaped."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

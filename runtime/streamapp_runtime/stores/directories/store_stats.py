@@ -1,4 +1,4 @@
-"""What a store holds, seen from beside the process that has it open: nothing is locked, nothing is written.
+"""Statistics of a store, read beside the process that has it open: nothing is locked or written.
 
 An LMDB store is opened without a lock by its holder. A page that a commit replaces is written over two
 commits later at the earliest; so the few pages looked at here are sound when at most one came meanwhile.
@@ -36,7 +36,7 @@ def store_stats(directory: Path) -> StoreStats | None:
     """What the store of a directory holds; None where there is none, or it cannot be read."""
     try:
         kind = StoreKind(json.loads((directory / "form").read_text("utf-8"))["kind"])
-        return _LOOKS[kind](directory / "data")
+        return _STATS_READERS[kind](directory / "data")
     except (OSError, ValueError, TypeError, KeyError, StoreDamagedError):
         return None
 
@@ -45,48 +45,54 @@ def app_store_stats(root: Path, application_id: str) -> Iterator[tuple[str, str,
     """Task, table and content of every store that an app has on disk here."""
     for task in sorted(tasks_found(root, application_id)):
         for table in sorted(tables_found(root, application_id, task)):
-            found = store_stats(state_directory(root, application_id, task, table))
-            if found is not None:
-                yield task, table, found
+            stats = store_stats(state_directory(root, application_id, task, table))
+            if stats is not None:
+                yield task, table, stats
 
 
-def _lmdb(data: Path) -> StoreStats:
+def _lmdb_stats(data: Path) -> StoreStats:
     size = _size(data)
     for _ in range(_ATTEMPTS):
         with suppress(lmdb.Error):
-            found = _counted(data)
-            if found is not None:
-                entries, kept = found
+            counted = _count_entries(data)
+            if counted is not None:
+                entries, mark_bytes = counted
                 return StoreStats(
-                    StoreKind.LMDB, entries, size, None if kept is None else store_mark.mark_from_bytes(kept)
+                    StoreKind.LMDB,
+                    entries,
+                    size,
+                    None if mark_bytes is None else store_mark.mark_from_bytes(mark_bytes),
                 )
     return StoreStats(StoreKind.LMDB, None, size, None)
 
 
-def _counted(data: Path) -> tuple[int, bytes | None] | None:
+def _count_entries(data: Path) -> tuple[int, bytes | None] | None:
     """Entries and mark, or None where the pages may have changed meanwhile."""
     with lmdb.open(str(data), max_dbs=3, lock=False, readonly=True, create=False) as env:
         entries, buckets, mark = (env.open_db(name, create=False) for name in (b"entries", b"long", b"mark"))
         with env.begin() as transaction:
             count = transaction.stat(entries)["entries"] + transaction.stat(buckets)["entries"]
-            kept = transaction.get(_MARK, db=mark)
-            begun = transaction.id()
-        return (count, kept) if env.info()["last_txnid"] <= begun + 1 else None
+            mark_bytes = transaction.get(_MARK, db=mark)
+            transaction_id = transaction.id()
+        return (count, mark_bytes) if env.info()["last_txnid"] <= transaction_id + 1 else None
 
 
-def _rocksdb(data: Path) -> StoreStats:
+def _rocksdb_stats(data: Path) -> StoreStats:
     try:
         families = {"mark": Options(raw_mode=True)}
         entries = Rdict(str(data), Options(raw_mode=True), families, access_type=AccessType.read_only())
     except Exception:  # rocksdict has no class of its own: its holder removed a file just then
         return StoreStats(StoreKind.ROCKSDB, None, _size(data), None)
     mark = entries.get_column_family("mark")
-    kept = mark.get(_MARK)
+    mark_bytes = mark.get(_MARK)
     count = entries.property_int_value("rocksdb.estimate-num-keys")
     mark.close()
     entries.close()
     return StoreStats(
-        StoreKind.ROCKSDB, count, _size(data), None if kept is None else store_mark.mark_from_bytes(kept)
+        StoreKind.ROCKSDB,
+        count,
+        _size(data),
+        None if mark_bytes is None else store_mark.mark_from_bytes(mark_bytes),
     )
 
 
@@ -98,4 +104,4 @@ def _size(data: Path) -> int:
     return blocks * _BLOCK
 
 
-_LOOKS = {StoreKind.LMDB: _lmdb, StoreKind.ROCKSDB: _rocksdb}
+_STATS_READERS = {StoreKind.LMDB: _lmdb_stats, StoreKind.ROCKSDB: _rocksdb_stats}

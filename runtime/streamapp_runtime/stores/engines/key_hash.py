@@ -40,9 +40,9 @@ def hash_keys(keys: pa.BinaryArray, seed: int) -> Hashes:
     factors: Hashes = np.random.PCG64(seed).random_raw(2 * _LONG // _WORD + 1)
     sums = lengths.astype(np.uint64) * factors[-1]
     for number, at in enumerate(range(0, most, _WORD)):
-        left = lengths - at
-        longer = slice(None) if left.min() > 0 else np.flatnonzero(left > 0)
-        words = numbers(content, starts[longer] + at, "<u8") & _MASKS[np.minimum(left[longer], _WORD)]
+        remaining = lengths - at
+        longer = slice(None) if remaining.min() > 0 else np.flatnonzero(remaining > 0)
+        words = numbers(content, starts[longer] + at, "<u8") & _MASKS[np.minimum(remaining[longer], _WORD)]
         low, high = factors[2 * number], factors[2 * number + 1]
         sums[longer] += (words & _LOW) * low + (words >> _HALF) * high
     for place in np.flatnonzero(lengths > _LONG):

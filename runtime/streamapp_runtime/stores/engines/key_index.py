@@ -23,14 +23,14 @@ class KeyIndex:
 
     def __init__(
         self,
-        hashed: Callable[[pa.BinaryArray, int], Hashes] = hash_keys,
-        seeds: Callable[[], int] = secret_seed,
+        hash_function: Callable[[pa.BinaryArray, int], Hashes] = hash_keys,
+        new_seed: Callable[[], int] = secret_seed,
     ) -> None:
-        self._hashed, self._seeds = hashed, seeds
+        self._hash_keys, self._new_seed = hash_function, new_seed
         self.keys: pa.BinaryArray = pa.array([], pa.binary())
         self._hashes: Hashes = np.empty(0, np.uint64)
         self._slots: KeyPlaces = np.full(_LEAST_SLOTS, -1, np.int64)
-        self._seed = seeds()
+        self._seed = new_seed()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -39,13 +39,13 @@ class KeyIndex:
         """The place of each key, -1 where it has none. No key is null."""
         if not len(self):
             return np.full(len(keys), -1, np.int64)
-        places = self._of_hashes(self._hashed(keys, self._seed))
-        found = places >= 0
-        some = keys if found.all() else keys.filter(pa.array(found))
-        same = pc.equal(self.keys.take(pa.array(places[found])), some)
+        places = self._places_of_hashes(self._hash_keys(keys, self._seed))
+        present = places >= 0
+        present_keys = keys if present.all() else keys.filter(pa.array(present))
+        same = pc.equal(self.keys.take(pa.array(places[present])), present_keys)
         if pc.all(same, min_count=0).as_py():
             return places
-        self._seed = self._seeds()  # two keys have one hash: take others
+        self._seed = self._new_seed()  # two keys have one hash: take others
         self._rebuild(len(self._slots))
         return self.find(keys)
 
@@ -56,37 +56,37 @@ class KeyIndex:
         if 2 * len(self) > len(self._slots):
             self._rebuild(1 << (4 * len(self) - 1).bit_length())
         else:
-            self._hashes = np.concatenate([self._hashes, self._hashed(keys, self._seed)])
-            self._settle(np.arange(first, len(self)))
+            self._hashes = np.concatenate([self._hashes, self._hash_keys(keys, self._seed)])
+            self._place_in_slots(np.arange(first, len(self)))
 
     def _rebuild(self, slots: int) -> None:
-        self._hashes = self._hashed(self.keys, self._seed)
+        self._hashes = self._hash_keys(self.keys, self._seed)
         self._slots = np.full(slots, -1, np.int64)
-        self._settle(np.arange(len(self)))
+        self._place_in_slots(np.arange(len(self)))
 
-    def _settle(self, places: KeyPlaces) -> None:
+    def _place_in_slots(self, places: KeyPlaces) -> None:
         """Give places their slots: the first free one from where the hash points."""
         slots = self._first_slots(self._hashes[places])
         while len(places):
             free = self._slots[slots] < 0
             self._slots[slots[free]] = places[free]  # of several for one slot the last one stays
-            left = self._slots[slots] != places
-            places, slots = places[left], self._next(slots[left])
+            displaced = self._slots[slots] != places
+            places, slots = places[displaced], self._next_slots(slots[displaced])
 
-    def _of_hashes(self, wanted: Hashes) -> KeyPlaces:
+    def _places_of_hashes(self, wanted: Hashes) -> KeyPlaces:
         places = np.full(len(wanted), -1, np.int64)
         slots = self._first_slots(wanted)
-        rest = np.arange(len(wanted))
-        while len(rest):
-            there = self._slots[slots]
-            same = (there >= 0) & (self._hashes[there] == wanted[rest])
-            places[rest[same]] = there[same]
-            on = (there >= 0) & ~same
-            rest, slots = rest[on], self._next(slots[on])
+        unresolved = np.arange(len(wanted))
+        while len(unresolved):
+            occupants = self._slots[slots]
+            same = (occupants >= 0) & (self._hashes[occupants] == wanted[unresolved])
+            places[unresolved[same]] = occupants[same]
+            collided = (occupants >= 0) & ~same
+            unresolved, slots = unresolved[collided], self._next_slots(slots[collided])
         return places
 
     def _first_slots(self, hashed: Hashes) -> KeyPlaces:
         return (hashed & np.uint64(len(self._slots) - 1)).astype(np.int64)
 
-    def _next(self, slots: KeyPlaces) -> KeyPlaces:
+    def _next_slots(self, slots: KeyPlaces) -> KeyPlaces:
         return (slots + 1) & (len(self._slots) - 1)

@@ -55,13 +55,13 @@ class LmdbStore:
         self._file = directory / "data.mdb"
         self._pending: lmdb.Transaction[bytes] | None = None
         self._cache = ReadCache(limits.cached_bytes)
-        self._cramped = False
+        self._map_is_full = False
         with self._guarded():
-            self._env = _opened(self._file, limits, readonly)
+            self._env = _open_environment(self._file, limits, readonly)
             self._entries, self._buckets, self._marks = map(self._env.open_db, (b"entries", b"long", b"mark"))
             with self._env.begin(db=self._marks) as transaction:
-                kept = transaction.get(_MARK)
-        self._mark = None if kept is None else store_mark.mark_from_bytes(kept)
+                mark_bytes = transaction.get(_MARK)
+        self._mark = None if mark_bytes is None else store_mark.mark_from_bytes(mark_bytes)
 
     @property
     def mark(self) -> StoreMark | None:
@@ -82,16 +82,16 @@ class LmdbStore:
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
-        return chain.from_iterable(self._scanned(start, end))
+        return chain.from_iterable(self._entry_chunks(start, end))
 
     def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:
         """The same as `scan`, as columns of keys and of values."""
-        return as_columns(self._scanned(start, end))
+        return as_columns(self._entry_chunks(start, end))
 
     def apply(self, mark: StoreMark) -> None:
         """Commit the pending writes together with the mark, or neither of them."""
         with self._guarded(writing=True):
-            self._begun().put(_MARK, store_mark.mark_to_bytes(mark), db=self._marks)
+            self._write_transaction().put(_MARK, store_mark.mark_to_bytes(mark), db=self._marks)
             self._commit()
         self._mark = mark
 
@@ -122,7 +122,7 @@ class LmdbStore:
             return entries + long_keys.count(transaction.cursor(self._buckets))
 
     def size_bytes(self) -> int:
-        """What it takes on disk."""
+        """The bytes of the store on disk."""
         return self._file.stat().st_blocks * 512
 
     def copy_to(self, directory: Path) -> None:
@@ -133,7 +133,7 @@ class LmdbStore:
             self._env.copy(str(directory), compact=True)
 
     def close(self) -> None:
-        """Let go of it, all on disk; pending writes are dropped."""
+        """Sync and close the store; pending writes are dropped."""
         closing, self._closing = self._closing, None
         if closing is None:
             return
@@ -153,7 +153,7 @@ class LmdbStore:
         except lmdb.Error as error:
             self.drop()
             if isinstance(error, lmdb.MapFullError | lmdb.TxnFullError):
-                self._cramped = True
+                self._map_is_full = True
                 raise StoreFullError(f"no room to write to {self._directory}: {error}") from error
             raise translate_store_error(error, self._directory, writing=writing) from error
 
@@ -161,21 +161,21 @@ class LmdbStore:
         if self._pending is not None:
             raise PendingWritesError
 
-    def _begun(self) -> "lmdb.Transaction[bytes]":
+    def _write_transaction(self) -> "lmdb.Transaction[bytes]":
         if self._pending is None:
             size = self._env.info()["map_size"]
-            if self._cramped or 2 * _used(self._env) > size:
-                self._env.set_mapsize(8 * size if self._cramped else 2 * size)
-                self._cramped = False
+            if self._map_is_full or 2 * _used_bytes(self._env) > size:
+                self._env.set_mapsize(8 * size if self._map_is_full else 2 * size)
+                self._map_is_full = False
             self._pending = self._env.begin(write=True)
         return self._pending
 
     def _commit(self) -> None:
-        self._begun().commit()
+        self._write_transaction().commit()
         self._pending = None
         # Pages that were taken and given back at the very end are counted, but were never written.
-        if self._file.stat().st_size < _used(self._env):
-            os.truncate(self._file, _used(self._env))
+        if self._file.stat().st_size < _used_bytes(self._env):
+            os.truncate(self._file, _used_bytes(self._env))
 
     @contextmanager
     def _reading(self) -> Iterator["lmdb.Transaction[bytes]"]:
@@ -195,7 +195,7 @@ class LmdbStore:
             return [long_keys.get(buckets, key) if long_keys.is_long(key) else get(key) for key in keys]
 
     def _write(self, written: dict[bytes, bytes | None]) -> None:
-        transaction = self._begun()
+        transaction = self._write_transaction()
         keys = sorted(written)
         long = {key: written[key] for key in keys if long_keys.is_long(key)}
         if long:
@@ -209,10 +209,10 @@ class LmdbStore:
         puts = ((key, value) for key, value in zip(keys, values, strict=True) if value is not None)
         transaction.cursor(self._entries).putmulti(puts)
 
-    def _scanned(self, start: bytes, end: bytes | None) -> Iterator[list[Entry]]:
-        return overlaid(in_chunks(self._from, start, end), start, end, self._long)
+    def _entry_chunks(self, start: bytes, end: bytes | None) -> Iterator[list[Entry]]:
+        return overlaid(in_chunks(self._read_chunk, start, end), start, end, self._long_entries)
 
-    def _from(self, start: bytes, size: int) -> list[Entry]:
+    def _read_chunk(self, start: bytes, size: int) -> list[Entry]:
         """So many entries from a key on, long keys left out."""
         with self._guarded(), self._reading() as transaction:
             cursor = transaction.cursor(self._entries)
@@ -221,18 +221,18 @@ class LmdbStore:
                 return []
             return list(islice(cursor.iternext(), size))
 
-    def _long(self, start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
+    def _long_entries(self, start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
         with self._guarded(), self._reading() as transaction:
             if not transaction.stat(self._buckets)["entries"]:
                 return {}
             return long_keys.within(transaction.cursor(self._buckets), start, end)
 
 
-def _opened(file: Path, limits: StoreLimits, readonly: bool) -> lmdb.Environment:
-    there = file.stat().st_size if file.exists() else 0
+def _open_environment(file: Path, limits: StoreLimits, readonly: bool) -> lmdb.Environment:
+    existing_size = file.stat().st_size if file.exists() else 0
     env = lmdb.open(
         str(file.parent),
-        map_size=max(limits.map_bytes, 2 * there),
+        map_size=max(limits.map_bytes, 2 * existing_size),
         max_dbs=3,
         lock=False,
         sync=limits.synced,
@@ -240,12 +240,12 @@ def _opened(file: Path, limits: StoreLimits, readonly: bool) -> lmdb.Environment
         readonly=readonly,
         create=not readonly,
     )
-    if there and file.stat().st_size < _used(env):
+    if existing_size and file.stat().st_size < _used_bytes(env):
         env.close()
         # Reading beyond the end of a mapped file would end the process.
         raise StoreDamagedError(f"{file} has been cut off")
     return env
 
 
-def _used(env: lmdb.Environment) -> int:
+def _used_bytes(env: lmdb.Environment) -> int:
     return (env.info()["last_pgno"] + 1) * env.stat()["psize"]

@@ -33,16 +33,16 @@ def put(buckets: "lmdb.Cursor[bytes]", written: dict[bytes, bytes | None]) -> No
     for name, keys in groupby(sorted(written), _name):
         entries: dict[bytes, bytes | None] = dict(_unpack(buckets.get(name) or b""))
         entries.update((key, written[key]) for key in keys)
-        kept = [(key, value) for key, value in sorted(entries.items()) if value is not None]
-        if kept:
-            buckets.put(name, _pack(kept))
+        remaining = [(key, value) for key, value in sorted(entries.items()) if value is not None]
+        if remaining:
+            buckets.put(name, _pack(remaining))
         elif buckets.set_key(name):
             buckets.delete()
 
 
 def within(buckets: "lmdb.Cursor[bytes]", start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
     """The long keys of a range and their values."""
-    found: dict[bytes, bytes | None] = {}
+    values: dict[bytes, bytes | None] = {}
     if buckets.set_range(_name(start)):
         for name, content in buckets.iternext():
             if end is not None and name > _name(end):
@@ -50,8 +50,8 @@ def within(buckets: "lmdb.Cursor[bytes]", start: bytes, end: bytes | None) -> di
             entries = _unpack(content)
             keys = [key for key, _ in entries]
             until = len(keys) if end is None else bisect_left(keys, end)
-            found.update(entries[bisect_left(keys, start) : until])
-    return found
+            values.update(entries[bisect_left(keys, start) : until])
+    return values
 
 
 def count(buckets: "lmdb.Cursor[bytes]") -> int:

@@ -17,7 +17,7 @@ class MemoryStore:
     def __init__(self, limits: StoreLimits) -> None:
         self._cache = ReadCache(limits.cached_bytes)
         self._entries: dict[bytes, bytes] = {}
-        self._before: dict[bytes, bytes | None] = {}
+        self._overwritten: dict[bytes, bytes | None] = {}
         self._mark: StoreMark | None = None
         self._order: list[bytes] = []  # sorted; may name keys that are gone, lacks those in _unordered
         self._unordered: set[bytes] = set()
@@ -35,7 +35,7 @@ class MemoryStore:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
         written = last_writes(keys, values)
         before = dict(zip(written, map(self._entries.get, written), strict=True))
-        self._before = before | self._before
+        self._overwritten = before | self._overwritten
         self._write(written)
         self._cache.write(*distinct_writes(keys, values, written))
 
@@ -48,13 +48,13 @@ class MemoryStore:
         return as_columns(self._chunks(start, end))
 
     def apply(self, mark: StoreMark) -> None:
-        """Keep the pending writes, and the mark."""
-        self._before = {}
+        """Commit the pending writes together with the mark."""
+        self._overwritten = {}
         self._mark = mark
 
     def drop(self) -> None:
         """Put back what the pending writes wrote over."""
-        before, self._before = self._before, {}
+        before, self._overwritten = self._overwritten, {}
         if before:
             self._write(before)
             self._cache.clear()
@@ -80,12 +80,12 @@ class MemoryStore:
 
     def close(self) -> None:
         """Forget everything."""
-        for held in (self._entries, self._before, self._order, self._unordered):
-            held.clear()
+        for collection in (self._entries, self._overwritten, self._order, self._unordered):
+            collection.clear()
         self._cache.clear()
 
     def _refuse_pending(self) -> None:
-        if self._before:
+        if self._overwritten:
             raise PendingWritesError
 
     def _write(self, written: dict[bytes, bytes | None]) -> None:

@@ -14,20 +14,20 @@ _OVERHEAD = 40
 
 
 class ReadCache:
-    """Knows the values of some keys, null for those that have none. Starts anew when it has no room left."""
+    """The values of some keys, null for keys without a value. The cache is emptied when it is full."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self.clear()
 
     def clear(self) -> None:
-        """Know nothing any more."""
+        """Forget all entries."""
         self._index = KeyIndex()
         self._values: pa.BinaryArray = pa.array([], pa.binary())
-        self._at: KeyPlaces = np.empty(0, np.int64)  # where in the values the one of each key is
+        self._value_places: KeyPlaces = np.empty(0, np.int64)  # index into the values, by place of the key
 
     def get(self, keys: pa.Array, read: Callable[[list[bytes]], FoundValues]) -> pa.BinaryArray:
-        """The value of each key, null for a null key. What is not known is read, in order of the key."""
+        """The value of each key, null for a null key. Unknown keys are read, in order of the key."""
         keys = keys.cast(pa.binary())
         if keys.null_count:
             values = self.get(keys.drop_null(), read)
@@ -39,12 +39,12 @@ class ReadCache:
             if self._bytes() > self._limit:
                 self.clear()
                 unknown[:] = True
-            self._learn(pc.unique(keys.filter(pa.array(unknown))), read)
+            self._load(pc.unique(keys.filter(pa.array(unknown))), read)
             places = self._index.find(keys)
-        return self._values.take(pa.array(self._at[places]))
+        return self._values.take(pa.array(self._value_places[places]))
 
     def write(self, keys: pa.BinaryArray, values: pa.BinaryArray) -> None:
-        """Take over what was written; the keys are distinct."""
+        """Take over written values; the keys are distinct."""
         if self._bytes() > self._limit:
             self.clear()
         places = self._index.find(keys)
@@ -52,14 +52,14 @@ class ReadCache:
         if unknown.any():
             places[unknown] = len(self._index) + np.arange(np.count_nonzero(unknown))
             self._index.add(keys.filter(pa.array(unknown)))
-            self._at = np.append(self._at, places[unknown])
-        self._at[places] = len(self._values) + np.arange(len(values))
+            self._value_places = np.append(self._value_places, places[unknown])
+        self._value_places[places] = len(self._values) + np.arange(len(values))
         self._values = pa.concat_arrays([self._values, values])
         if len(self._values) > 2 * len(self._index):
-            self._values = self._values.take(pa.array(self._at))
-            self._at = np.arange(len(self._index))
+            self._values = self._values.take(pa.array(self._value_places))
+            self._value_places = np.arange(len(self._index))
 
-    def _learn(self, keys: pa.BinaryArray, read: Callable[[list[bytes]], FoundValues]) -> None:
+    def _load(self, keys: pa.BinaryArray, read: Callable[[list[bytes]], FoundValues]) -> None:
         ordered = keys.take(pc.array_sort_indices(keys))
         self.write(ordered, pa.array(read(ordered.to_pylist()), pa.binary()))
 

@@ -55,10 +55,10 @@ class RocksDbStore:
         self._directory = directory
         self._closing: AbstractContextManager[None] | None = closing
         self._pending: dict[bytes, bytes | None] = {}
-        self._order: list[bytes] | None = []
+        self._pending_keys: list[bytes] | None = []
         self._cache = ReadCache(limits.cached_bytes)
-        self._writes = WriteOptions()
-        self._writes.sync = limits.synced
+        self._write_options = WriteOptions()
+        self._write_options.sync = limits.synced
         with self._guarded():
             options = _options(limits)
             access = AccessType.read_only() if readonly else AccessType.read_write()
@@ -66,8 +66,8 @@ class RocksDbStore:
             self._entries = Rdict(str(directory), options, families, access_type=access)
             self._marks = self._entries.get_column_family("mark")
             self._mark_family = self._entries.get_column_family_handle("mark")
-            kept = self._marks.get(_MARK)
-        self._mark = None if kept is None else store_mark.mark_from_bytes(kept)
+            mark_bytes = self._marks.get(_MARK)
+        self._mark = None if mark_bytes is None else store_mark.mark_from_bytes(mark_bytes)
 
     @property
     def mark(self) -> StoreMark | None:
@@ -82,16 +82,16 @@ class RocksDbStore:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""
         written = last_writes(keys, values)
         self._pending |= written
-        self._order = None
+        self._pending_keys = None
         self._cache.write(*distinct_writes(keys, values, written))
 
     def scan(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[bytes, bytes]]:
         """The entries with start <= key < end in order of the key; pending writes are seen."""
-        return chain.from_iterable(self._scanned(start, end))
+        return chain.from_iterable(self._entry_chunks(start, end))
 
     def batches(self, start: bytes = b"", end: bytes | None = None) -> Iterator[tuple[pa.Array, pa.Array]]:
         """The same as `scan`, as columns of keys and of values."""
-        return as_columns(self._scanned(start, end))
+        return as_columns(self._entry_chunks(start, end))
 
     def apply(self, mark: StoreMark) -> None:
         """Write the pending writes together with the mark, or neither of them."""
@@ -100,12 +100,12 @@ class RocksDbStore:
         except BaseException:
             self.drop()
             raise
-        self._pending, self._order = {}, []
+        self._pending, self._pending_keys = {}, []
 
     def drop(self) -> None:
         """Forget the pending writes."""
         if self._pending:
-            self._pending, self._order = {}, []
+            self._pending, self._pending_keys = {}, []
             self._cache.clear()
 
     def load(self, keys: pa.Array, values: pa.Array) -> None:
@@ -124,7 +124,7 @@ class RocksDbStore:
         return self._entries.property_int_value("rocksdb.estimate-num-keys") or 0
 
     def size_bytes(self) -> int:
-        """What it takes on disk."""
+        """The bytes of the store on disk."""
         return sum(file.stat().st_blocks for file in self._directory.iterdir()) * 512
 
     def copy_to(self, directory: Path) -> None:
@@ -137,7 +137,7 @@ class RocksDbStore:
             Checkpoint(self._entries).create_checkpoint(str(directory))
 
     def close(self) -> None:
-        """Let go of it, all on disk; pending writes are dropped."""
+        """Sync and close the store; pending writes are dropped."""
         closing, self._closing = self._closing, None
         if closing is None:
             return
@@ -167,11 +167,11 @@ class RocksDbStore:
     def _read(self, keys: list[bytes]) -> FoundValues:
         pending = self._pending
         if not pending:
-            return self._applied(keys)
-        applied = iter(self._applied([key for key in keys if key not in pending]))
+            return self._read_applied(keys)
+        applied = iter(self._read_applied([key for key in keys if key not in pending]))
         return [pending[key] if key in pending else next(applied) for key in keys]
 
-    def _applied(self, keys: list[bytes]) -> FoundValues:
+    def _read_applied(self, keys: list[bytes]) -> FoundValues:
         with self._guarded():
             return cast("FoundValues", self._entries.get(list[_Key](keys)))
 
@@ -186,25 +186,25 @@ class RocksDbStore:
         if mark is not None:
             put(_MARK, store_mark.mark_to_bytes(mark), self._mark_family)
         with self._guarded(writing=True):
-            self._entries.write(batch, self._writes)
+            self._entries.write(batch, self._write_options)
         if mark is not None:
             self._mark = mark
 
-    def _scanned(self, start: bytes, end: bytes | None) -> Iterator[list[Entry]]:
-        return overlaid(in_chunks(self._from, start, end), start, end, self._over)
+    def _entry_chunks(self, start: bytes, end: bytes | None) -> Iterator[list[Entry]]:
+        return overlaid(in_chunks(self._read_chunk, start, end), start, end, self._pending_entries)
 
-    def _from(self, start: bytes, size: int) -> list[Entry]:
+    def _read_chunk(self, start: bytes, size: int) -> list[Entry]:
         """So many applied entries from a key on."""
         with self._guarded():
             entries = cast("Iterator[Entry]", self._entries.items(from_key=start))
             return list(islice(entries, size))
 
-    def _over(self, start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
-        if self._order is None:
-            self._order = sorted(self._pending)
-        order = self._order
-        until = len(order) if end is None else bisect_left(order, end)
-        return {key: self._pending[key] for key in order[bisect_left(order, start) : until]}
+    def _pending_entries(self, start: bytes, end: bytes | None) -> dict[bytes, bytes | None]:
+        if self._pending_keys is None:
+            self._pending_keys = sorted(self._pending)
+        keys = self._pending_keys
+        until = len(keys) if end is None else bisect_left(keys, end)
+        return {key: self._pending[key] for key in keys[bisect_left(keys, start) : until]}
 
 
 @lru_cache

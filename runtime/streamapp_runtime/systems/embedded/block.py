@@ -61,8 +61,8 @@ def sparse_blocks(records: pa.RecordBatch, compression: Compression | None) -> I
         offsets, times, written = piece.column(0), piece.column(3), piece.column(4)
         first = offsets[0].as_py()
         newest = pc.max(pc.coalesce(times, written)).as_py()
-        made = _block(piece, offsets[-1].as_py() - first + 1, newest, pc.max(written).as_py(), compression)
-        yield Block(made.header, made.content, first)
+        block = _block(piece, offsets[-1].as_py() - first + 1, newest, pc.max(written).as_py(), compression)
+        yield Block(block.header, block.content, first)
 
 
 def read_header(content: memoryview) -> BlockHeader:

@@ -40,22 +40,22 @@ def _holds(address: memoryview, content: memoryview, prefix: bytes, offset: int)
 def last_blocks(txn: Txn, stream: int, index: int, count: int) -> list[tuple[int, memoryview]]:
     """Up to `count` blocks from the end of a partition, in order."""
     prefix = blocks_of(stream, index)
-    found: list[tuple[int, memoryview]] = []
+    blocks: list[tuple[int, memoryview]] = []
     with txn.cursor() as cursor:
         there = cursor.set_range(block_address(stream, index + 1, 0))
         there = cursor.prev() if there else cursor.last()
-        while there and len(found) < count and bytes(cursor.key()[: len(prefix)]) == prefix:
-            found.append((first_offset(cursor.key()), cursor.value()))
+        while there and len(blocks) < count and bytes(cursor.key()[: len(prefix)]) == prefix:
+            blocks.append((first_offset(cursor.key()), cursor.value()))
             there = cursor.prev()
-    return found[::-1]
+    return blocks[::-1]
 
 
-def check_range(partition: Partition, held: partition_extent.PartitionExtent, start: int, end: int) -> None:
+def check_range(partition: Partition, extent: partition_extent.PartitionExtent, start: int, end: int) -> None:
     """Refuse a range that is not, or no longer, wholly in the partition."""
-    if start < held.oldest:
-        raise OutOfRangeError(f"{partition} starts at {held.oldest}, asked for was {start}")
-    if end > held.end:
-        raise OutOfRangeError(f"{partition} ends at {held.end}, asked for was up to {end}")
+    if start < extent.oldest:
+        raise OutOfRangeError(f"{partition} starts at {extent.oldest}, asked for was {start}")
+    if end > extent.end:
+        raise OutOfRangeError(f"{partition} ends at {extent.end}, asked for was up to {end}")
 
 
 def read_range(

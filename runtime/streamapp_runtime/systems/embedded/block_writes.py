@@ -23,36 +23,36 @@ _MERGED_AT_ONCE = 64
 
 
 def append_blocks(
-    txn: Txn, stream: int, index: int, made: Sequence[Block], compression: Compression | None
+    txn: Txn, stream: int, index: int, blocks: Sequence[Block], compression: Compression | None
 ) -> partition_extent.PartitionExtent:
     """Put dense blocks at the end; gives what the partition holds then."""
-    held = partition_extent.load_extent(txn, stream, index)
-    for block in made:
-        txn.put(block_address(stream, index, held.end), block.content)
-        held = replace(
-            held,
-            end=held.end + block.header.records,
-            records=held.records + block.header.records,
-            size=held.size + len(block.content),
-            uncompacted=held.uncompacted + len(block.content),
-            small=held.small + 1 if len(block.content) < SMALL_BYTES else 0,
+    extent = partition_extent.load_extent(txn, stream, index)
+    for block in blocks:
+        txn.put(block_address(stream, index, extent.end), block.content)
+        extent = replace(
+            extent,
+            end=extent.end + block.header.records,
+            records=extent.records + block.header.records,
+            size=extent.size + len(block.content),
+            uncompacted=extent.uncompacted + len(block.content),
+            small=extent.small + 1 if len(block.content) < SMALL_BYTES else 0,
         )
-        if held.small >= _MERGED_AT_ONCE:
-            held = _merge_small(txn, stream, index, held, compression)
-    partition_extent.save_extent(txn, stream, index, held)
-    return held
+        if extent.small >= _MERGED_AT_ONCE:
+            extent = _merge_small(txn, stream, index, extent, compression)
+    partition_extent.save_extent(txn, stream, index, extent)
+    return extent
 
 
 def replace_blocks(
     txn: Txn,
     stream: int,
     index: int,
-    held: partition_extent.PartitionExtent,
+    extent: partition_extent.PartitionExtent,
     old: Iterable[int],
     new: Iterable[Block],
 ) -> partition_extent.PartitionExtent:
     """Put blocks that know their first offset in the place of those that begin at `old`."""
-    records, size = held.records, held.size
+    records, size = extent.records, extent.size
     for first in old:
         content = txn.pop(block_address(stream, index, first))
         if content is not None:
@@ -62,17 +62,21 @@ def replace_blocks(
         txn.put(block_address(stream, index, block.first), block.content)
         records += block.header.records
         size += len(block.content)
-    return replace(held, records=records, size=size, revision=held.revision + 1)
+    return replace(extent, records=records, size=size, revision=extent.revision + 1)
 
 
 def _merge_small(
-    txn: Txn, stream: int, index: int, held: partition_extent.PartitionExtent, compression: Compression | None
+    txn: Txn,
+    stream: int,
+    index: int,
+    extent: partition_extent.PartitionExtent,
+    compression: Compression | None,
 ) -> partition_extent.PartitionExtent:
     """Make one block of the small ones at the end: many small commits shall not make many small blocks."""
-    small = last_blocks(txn, stream, index, held.small)
-    held = replace(held, small=0)
+    small = last_blocks(txn, stream, index, extent.small)
+    extent = replace(extent, small=0)
     if not small or any(read_header(content).sparse for _, content in small):
-        return held
+        return extent
     written = max(read_header(content).written_ms for _, content in small)
     records = pa.concat_batches(
         [stored_records(content, first).select(RECORDS.names) for first, content in small]
@@ -81,4 +85,4 @@ def _merge_small(
     for block in dense_blocks(records, written, compression):
         merged.append(replace(block, first=first))
         first += block.header.records
-    return replace_blocks(txn, stream, index, held, [first for first, _ in small], merged)
+    return replace_blocks(txn, stream, index, extent, [first for first, _ in small], merged)

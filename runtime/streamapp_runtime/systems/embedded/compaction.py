@@ -34,9 +34,9 @@ class _Exchange:
     new: tuple[Block, ...]
 
 
-def is_compaction_due(held: partition_extent.PartitionExtent, at_least: int) -> bool:
+def is_compaction_due(extent: partition_extent.PartitionExtent, at_least: int) -> bool:
     """Whether as much was written since the last compaction as it left: each byte is rewritten once or so."""
-    return held.uncompacted > max(at_least, held.size - held.uncompacted)
+    return extent.uncompacted > max(at_least, extent.size - extent.uncompacted)
 
 
 def compact_partition(
@@ -51,25 +51,27 @@ def compact_partition(
         if index == 0 and latest_index.is_indexed(txn, stream):
             latest_index.complete_index(txn, stream)  # it would not see a tombstone that goes
         before = partition_extent.load_extent(txn, stream, index)
-    kept = _newest_offsets(environment, stream, index, before.end)
+    newest_offsets = _newest_offsets(environment, stream, index, before.end)
     revision = before.revision
     for group in _groups(environment, stream, index, before.end):
-        exchange = _exchange(environment, stream, index, group, kept, tombstones_before_ms, compression)
+        exchange = _exchange(
+            environment, stream, index, group, newest_offsets, tombstones_before_ms, compression
+        )
         if exchange is None:
             continue
         with environment.writing() as txn:
-            held = partition_extent.load_extent(txn, stream, index)
-            if held.revision != revision:
+            extent = partition_extent.load_extent(txn, stream, index)
+            if extent.revision != revision:
                 return False
-            held = replace_blocks(txn, stream, index, held, exchange.old, exchange.new)
-            partition_extent.save_extent(txn, stream, index, replace(held, small=0))
-            revision = held.revision
+            extent = replace_blocks(txn, stream, index, extent, exchange.old, exchange.new)
+            partition_extent.save_extent(txn, stream, index, replace(extent, small=0))
+            revision = extent.revision
     with environment.writing() as txn:
-        held = partition_extent.load_extent(txn, stream, index)
-        if held.revision != revision:
+        extent = partition_extent.load_extent(txn, stream, index)
+        if extent.revision != revision:
             return False
-        rest = max(0, held.uncompacted - before.uncompacted)
-        partition_extent.save_extent(txn, stream, index, replace(held, uncompacted=rest, small=0))
+        rest = max(0, extent.uncompacted - before.uncompacted)
+        partition_extent.save_extent(txn, stream, index, replace(extent, uncompacted=rest, small=0))
     return True
 
 
@@ -83,8 +85,10 @@ def _newest_offsets(environment: Environment, stream: int, index: int, end: int)
             )  # a copy
     if not pieces:
         return np.array([], dtype=np.int64)
-    found = pa.Table.from_batches(pieces).group_by("key", use_threads=False).aggregate([("offset", "max")])
-    return np.sort(found.column("offset_max").to_numpy())
+    newest_of_keys = (
+        pa.Table.from_batches(pieces).group_by("key", use_threads=False).aggregate([("offset", "max")])
+    )
+    return np.sort(newest_of_keys.column("offset_max").to_numpy())
 
 
 def _groups(environment: Environment, stream: int, index: int, end: int) -> Iterator[tuple[int, ...]]:
@@ -108,25 +112,27 @@ def _exchange(
     stream: int,
     index: int,
     group: tuple[int, ...],
-    kept: npt.NDArray[np.int64],
+    newest_offsets: npt.NDArray[np.int64],
     tombstones_before_ms: int,
     compression: Compression | None,
 ) -> _Exchange | None:
     """What takes the place of a group; None where that would be the same."""
     with environment.reading() as txn:
-        found = list(_below(txn, stream, index, group[-1] + 1, start=group[0]))
-        if not found:
+        blocks = list(_below(txn, stream, index, group[-1] + 1, start=group[0]))
+        if not blocks:
             return None
-        whole = pa.concat_batches([with_writing_times(content, first) for first, content in found])
-        tiny = len(found) > 1 and any(len(content) < SMALL_BYTES for _, content in found)
-        left = whole.filter(_stays(whole, kept, tombstones_before_ms))
+        whole = pa.concat_batches([with_writing_times(content, first) for first, content in blocks])
+        tiny = len(blocks) > 1 and any(len(content) < SMALL_BYTES for _, content in blocks)
+        left = whole.filter(_stays(whole, newest_offsets, tombstones_before_ms))
         if left.num_rows == whole.num_rows and not tiny:
             return None
-        return _Exchange(tuple(first for first, _ in found), tuple(sparse_blocks(left, compression)))
+        return _Exchange(tuple(first for first, _ in blocks), tuple(sparse_blocks(left, compression)))
 
 
-def _stays(records: pa.RecordBatch, kept: npt.NDArray[np.int64], tombstones_before_ms: int) -> pa.Array:
-    newest_of_key = pa.array(np.isin(records.column(0).to_numpy(), kept, assume_unique=True))
+def _stays(
+    records: pa.RecordBatch, newest_offsets: npt.NDArray[np.int64], tombstones_before_ms: int
+) -> pa.Array:
+    newest_of_key = pa.array(np.isin(records.column(0).to_numpy(), newest_offsets, assume_unique=True))
     forgotten = pc.and_(pc.is_null(records.column(2)), pc.less_equal(records.column(4), tombstones_before_ms))
     return pc.and_not(newest_of_key, forgotten)
 

@@ -66,15 +66,15 @@ class EmbeddedSystem:
     def partitions(self, stream: str) -> int | None:
         """A stream's partition count; None when there is no such stream."""
         with self._environment.reading() as txn:
-            found = log_streams.find_stream(txn, stream)
-            return None if found is None else found.partitions
+            log_stream = log_streams.find_stream(txn, stream)
+            return None if log_stream is None else log_stream.partitions
 
     def identities(self, streams: Collection[str]) -> Mapping[str, str]:
         """The numbers of those of these streams that there are; none is used again."""
-        asked = set(streams)
+        names = set(streams)
         with self._environment.reading() as txn:
-            found = log_streams.all_streams(txn)
-        return {name: str(stream.id) for name, stream in found.items() if name in asked}
+            log_streams_by_name = log_streams.all_streams(txn)
+        return {name: str(stream.id) for name, stream in log_streams_by_name.items() if name in names}
 
     def create(self, stream: str, partitions: int, options: StreamOptions = DEFAULT_OPTIONS) -> None:
         """Make a stream. One with the same count and options is left as it is; any other is a ValueError."""
@@ -88,14 +88,14 @@ class EmbeddedSystem:
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds, all at the same moment."""
-        found = {}
+        offset_spans = {}
         with self._environment.reading() as txn:
             for partition in partitions:
-                held = partition_extent.load_extent(
+                extent = partition_extent.load_extent(
                     txn, log_streams.owner_of(txn, partition).id, partition.index
                 )
-                found[partition] = OffsetSpan(held.oldest, held.end)
-        return found
+                offset_spans[partition] = OffsetSpan(extent.oldest, extent.end)
+        return offset_spans
 
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Always: what is not committed is not written."""
@@ -115,10 +115,10 @@ class EmbeddedSystem:
         Nothing is ever written but by a commit, so that what is found is always settled.
         """
         with self._environment.reading() as txn:
-            found = log_streams.owner_of(txn, Partition(stream, 0))
-            if not found.options.compacted:
+            log_stream = log_streams.owner_of(txn, Partition(stream, 0))
+            if not log_stream.options.compacted:
                 raise ValueError(f'"{stream}" is not compacted: it does not keep the newest value of a key')
-            return latest_index.newest_values(txn, found.id)
+            return latest_index.newest_values(txn, log_stream.id)
 
     def begin(
         self,
@@ -163,17 +163,17 @@ class EmbeddedSystem:
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
         """What streams hold, all at the same moment: those of these that there are, or all."""
-        found = {}
+        stream_holdings = {}
         with self._environment.reading() as txn:
             for name, stream in log_streams.all_streams(txn).items():
                 if streams is not None and name not in streams:
                     continue
-                held = [
+                extents = [
                     partition_extent.load_extent(txn, stream.id, index) for index in range(stream.partitions)
                 ]
-                records, size = sum(part.records for part in held), sum(part.size for part in held)
-                found[name] = StreamHolding(stream.partitions, stream.options, records, size)
-        return found
+                records, size = sum(part.records for part in extents), sum(part.size for part in extents)
+                stream_holdings[name] = StreamHolding(stream.partitions, stream.options, records, size)
+        return stream_holdings
 
     def tidy(self) -> None:
         """Compact what is due however large, drop what is too old, and forget readers that were killed."""

@@ -92,7 +92,7 @@ class EmbeddedTransaction:
         """Make everything visible; gives the new ends of the partitions written to."""
         self._check_open()
         self._open = False
-        made = {partition: outgoing.blocks() for partition, outgoing in self._appended.items()}
+        appended_blocks = {partition: outgoing.blocks() for partition, outgoing in self._appended.items()}
         put = {
             stream: list(dense_blocks(_as_records(entries, self._now_ms), self._now_ms, self._compression))
             for stream, entries in self._put.items()
@@ -100,7 +100,7 @@ class EmbeddedTransaction:
         ends: dict[Partition, int] = {}
         with self._environment.writing() as txn:
             self._check_claim(txn)
-            for partition, blocks in made.items():
+            for partition, blocks in appended_blocks.items():
                 number = self._streams[partition].id
                 ends[partition] = block_writes.append_blocks(
                     txn, number, partition.index, blocks, self._compression

@@ -12,17 +12,17 @@ from streamapp_runtime.systems.embedded.stream_table import LogStream
 
 def drop_below(txn: Txn, stream: int, index: int, position: int) -> None:
     """Make a position the oldest; blocks wholly below it go."""
-    held = partition_extent.load_extent(txn, stream, index)
-    oldest = min(position, held.end)
-    if oldest <= held.oldest:
+    extent = partition_extent.load_extent(txn, stream, index)
+    oldest = min(position, extent.end)
+    if oldest <= extent.oldest:
         return
     gone = []
     for first, content in blocks_from(txn, stream, index):
         if first + read_header(content).span > oldest:
             break
         gone.append(first)
-    held = replace_blocks(txn, stream, index, held, gone, []) if gone else held
-    partition_extent.save_extent(txn, stream, index, replace(held, oldest=oldest))
+    extent = replace_blocks(txn, stream, index, extent, gone, []) if gone else extent
+    partition_extent.save_extent(txn, stream, index, replace(extent, oldest=oldest))
 
 
 def expired_below(txn: Txn, stream: LogStream, index: int, now_ms: int) -> int | None:

@@ -19,21 +19,21 @@ _entry = struct.Struct("<QI")
 
 def newest_values(txn: Txn, stream: int) -> dict[bytes, bytes]:
     """The newest value of every key that is not deleted."""
-    held = partition_extent.load_extent(txn, stream, 0)
-    found: dict[bytes, bytes] = {}
+    extent = partition_extent.load_extent(txn, stream, 0)
+    values: dict[bytes, bytes] = {}
     with txn.cursor() as cursor:
         there = cursor.set_range(newest_of(stream))
         while there and bytes(cursor.key()[:5]) == newest_of(stream):
             offset, key, value = _unpack(cursor.value())
-            if offset >= held.oldest:
-                found[key] = value
+            if offset >= extent.oldest:
+                values[key] = value
             there = cursor.next()
-    for _, key, newer in _after(txn, stream, max(_indexed(txn, stream), held.oldest)):
+    for _, key, newer in _after(txn, stream, max(_indexed(txn, stream), extent.oldest)):
         if newer is None:
-            found.pop(key, None)
+            values.pop(key, None)
         else:
-            found[key] = newer
-    return found
+            values[key] = newer
+    return values
 
 
 def differing_key(txn: Txn, stream: int, expected: Mapping[bytes, bytes | None]) -> bytes | None:
@@ -42,8 +42,8 @@ def differing_key(txn: Txn, stream: int, expected: Mapping[bytes, bytes | None])
     oldest = partition_extent.load_extent(txn, stream, 0).oldest
     for key, value in expected.items():
         row = txn.get(newest_address(stream, key))
-        offset, _, found = (0, key, None) if row is None else _unpack(row)
-        if (found if offset >= oldest else None) != value:
+        offset, _, stored_value = (0, key, None) if row is None else _unpack(row)
+        if (stored_value if offset >= oldest else None) != value:
             return key
     return None
 
@@ -56,10 +56,10 @@ def index_records(txn: Txn, stream: int, first: int, entries: Iterable[tuple[byt
 
 def complete_index(txn: Txn, stream: int) -> None:
     """Make the index reach to the end."""
-    start, held = _indexed(txn, stream), partition_extent.load_extent(txn, stream, 0)
-    if start < held.end:
-        _enter(txn, stream, _after(txn, stream, max(start, held.oldest)))
-        txn.put(indexed_address(stream), _position.pack(held.end))
+    start, extent = _indexed(txn, stream), partition_extent.load_extent(txn, stream, 0)
+    if start < extent.end:
+        _enter(txn, stream, _after(txn, stream, max(start, extent.oldest)))
+        txn.put(indexed_address(stream), _position.pack(extent.end))
 
 
 def is_indexed(txn: Txn, stream: int) -> bool:
@@ -78,11 +78,11 @@ def _enter(txn: Txn, stream: int, records: list[tuple[int, bytes, bytes | None]]
 
 
 def _after(txn: Txn, stream: int, start: int) -> list[tuple[int, bytes, bytes | None]]:
-    found: list[tuple[int, bytes, bytes | None]] = []
+    entries: list[tuple[int, bytes, bytes | None]] = []
     for first, content in blocks_from(txn, stream, 0, start):
         offsets, keys, values, _ = (column.to_pylist() for column in stored_records(content, first).columns)
-        found += [entry for entry in zip(offsets, keys, values, strict=True) if entry[0] >= start]
-    return found
+        entries += [entry for entry in zip(offsets, keys, values, strict=True) if entry[0] >= start]
+    return entries
 
 
 def _indexed(txn: Txn, stream: int) -> int:

@@ -1,4 +1,4 @@
-"""The LMDB environment of a folder: opened once per process, its errors told in the words of a system.
+"""The LMDB environment of a folder: opened once per process, its errors translated into those of a system.
 
 A map is mapped sparsely and far larger than what it will hold: pages come into being as they are written.
 Without `sync` a commit leaves its pages with the operating system. Killing processes, this one included, then
@@ -117,16 +117,16 @@ def shared_environment(path: Path, sync: bool, map_size: int) -> Environment:
     """The process's one environment of a folder: LMDB must not open the same files twice in one process."""
     resolved = path.resolve()
     with _lock:
-        found = _opened.get(resolved)
-        if found is None:
-            found = _opened[resolved] = Environment(resolved, sync, map_size)
-        found.check_process()
-        if found.settings != (sync, map_size):
+        environment = _opened.get(resolved)
+        if environment is None:
+            environment = _opened[resolved] = Environment(resolved, sync, map_size)
+        environment.check_process()
+        if environment.settings != (sync, map_size):
             raise ValueError(
                 f"the log {path} is open in this process with other settings of sync or map size"
             )
-        found.users += 1
-        return found
+        environment.users += 1
+        return environment
 
 
 def _in_child() -> None:

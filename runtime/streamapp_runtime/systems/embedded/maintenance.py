@@ -34,15 +34,15 @@ def maintain(
         with environment.reading() as txn:
             stream = stream_table.owner_of(txn, partition)
             expired = expiry.expired_below(txn, stream, index, now_ms)
-            held = partition_extent.load_extent(txn, stream.id, index)
+            extent = partition_extent.load_extent(txn, stream.id, index)
         if expired is not None:
             with environment.writing() as txn:
                 expiry.drop_below(txn, stream.id, index, expired)
-        small_enough = largest is None or held.size <= largest
+        small_enough = largest is None or extent.size <= largest
         if (
             stream.options.compacted
             and small_enough
-            and compaction.is_compaction_due(held, rules.compact_from_bytes)
+            and compaction.is_compaction_due(extent, rules.compact_from_bytes)
         ):
             before = now_ms - rules.tombstones_ms
             compaction.compact_partition(environment, stream.id, index, before, compression)

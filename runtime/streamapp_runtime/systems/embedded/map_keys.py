@@ -1,4 +1,4 @@
-"""Where everything is kept in the one ordered map of the log: a key's first byte says what its value is.
+"""Keys of the one ordered map of the log: the first byte of a key tells the kind of its value.
 
 Numbers are big-endian, so that keys sort as numbers do: the blocks of a partition stand in order of offset.
 """

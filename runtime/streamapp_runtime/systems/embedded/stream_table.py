@@ -26,13 +26,13 @@ class LogStream:
 
 def all_streams(txn: Txn) -> Mapping[str, LogStream]:
     """Every stream, sorted by name."""
-    found = {}
+    streams = {}
     with txn.cursor() as cursor:
         there = cursor.set_range(STREAMS)
         while there and bytes(cursor.key()[:1]) == STREAMS:
-            found[bytes(cursor.key()[1:]).decode()] = _unpack(cursor.value())
+            streams[bytes(cursor.key()[1:]).decode()] = _unpack(cursor.value())
             there = cursor.next()
-    return found
+    return streams
 
 
 def find_stream(txn: Txn, name: str) -> LogStream | None:
@@ -83,10 +83,14 @@ def grow_stream(txn: Txn, name: str, partitions: int) -> None:
 
 
 def _save(txn: Txn, name: str, stream: LogStream) -> None:
-    kept = _FOR_EVER if stream.options.retention_ms is None else stream.options.retention_ms
-    txn.put(stream_address(name), _row.pack(stream.id, stream.partitions, stream.options.compacted, kept))
+    retention_ms = _FOR_EVER if stream.options.retention_ms is None else stream.options.retention_ms
+    txn.put(
+        stream_address(name), _row.pack(stream.id, stream.partitions, stream.options.compacted, retention_ms)
+    )
 
 
 def _unpack(row: memoryview) -> LogStream:
-    number, partitions, compacted, kept = _row.unpack(row)
-    return LogStream(number, partitions, StreamOptions(compacted, None if kept == _FOR_EVER else kept))
+    number, partitions, compacted, retention_ms = _row.unpack(row)
+    return LogStream(
+        number, partitions, StreamOptions(compacted, None if retention_ms == _FOR_EVER else retention_ms)
+    )

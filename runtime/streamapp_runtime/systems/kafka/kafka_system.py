@@ -65,12 +65,12 @@ class KafkaSystem:
         self._cluster = KafkaClients(bootstrap_servers, settings or {})
         self._topics = Topics(self._cluster, replication)
         wire = wire_setup(bootstrap_servers, settings or {}, ANSWER_SECONDS)
-        self._reading: RangeReader = wire.reader() if wire else RdkafkaReader(self._cluster, self._stable_end)
+        self._reader: RangeReader = wire.reader() if wire else RdkafkaReader(self._cluster, self._stable_end)
         self._make: MakeRecordProducer = wire.producer if wire else self._librdkafka
-        self._outright = NonTransactionalProducer(self._make)
-        self._newest = LatestValues(self._cluster, self._topics, self._reading)
+        self._non_transactional = NonTransactionalProducer(self._make)
+        self._latest_values = LatestValues(self._cluster, self._topics, self._reader)
         self._writers: dict[tuple[str, str], TransactionalWriter] = {}
-        self._noted: dict[tuple[str, str], NotedCheckpoints] = {}
+        self._noted_checkpoints: dict[tuple[str, str], NotedCheckpoints] = {}
         self._clock = clock
         self._deleted = float("-inf")
 
@@ -80,8 +80,8 @@ class KafkaSystem:
 
     def partitions(self, stream: str) -> int | None:
         """A topic's partition count; None when there is no such topic."""
-        found = self._topics.find([stream]).get(stream)
-        return None if found is None else found.partitions
+        topic = self._topics.find([stream]).get(stream)
+        return None if topic is None else topic.partitions
 
     def identities(self, streams: Collection[str]) -> Mapping[str, str]:
         """The ids of those of these topics that there are."""
@@ -89,17 +89,17 @@ class KafkaSystem:
 
     def holdings(self, streams: Collection[str] | None = None) -> Mapping[str, StreamHolding]:
         """What topics hold: those of these that there are, or all. Brokers tell clients of no bytes."""
-        shown = self._topics.all().keys()
-        found = self._topics.find(shown if streams is None else shown & set(streams))
+        topic_names = self._topics.all().keys()
+        topics = self._topics.find(topic_names if streams is None else topic_names & set(streams))
         while True:
             try:
-                return self._held({name: found[name].partitions for name in sorted(found)})
+                return self._stream_holdings({name: topics[name].partitions for name in sorted(topics)})
             except UnknownStreamError:
-                before, found = found, self._topics.find(found)
-                if found == before:
+                before, topics = topics, self._topics.find(topics)
+                if topics == before:
                     raise  # and not one that somebody deleted meanwhile
 
-    def _held(self, counts: Mapping[str, int]) -> Mapping[str, StreamHolding]:
+    def _stream_holdings(self, counts: Mapping[str, int]) -> Mapping[str, StreamHolding]:
         options = self._topics.options(counts)
         spans = self.spans(Partition(name, index) for name, count in counts.items() for index in range(count))
         records: Counter[str] = Counter()
@@ -119,35 +119,37 @@ class KafkaSystem:
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only: up to the last stable offset."""
-        asked = list(partitions)
-        for partition in asked:
+        partition_list = list(partitions)
+        for partition in partition_list:
             self._topics.check(partition)
         try:
             first, ends = (
-                partition_offsets.oldest_offsets(self._cluster, asked),
-                partition_offsets.stable_ends(self._cluster, asked),
+                partition_offsets.oldest_offsets(self._cluster, partition_list),
+                partition_offsets.stable_ends(self._cluster, partition_list),
             )
         except (UnavailableError, UnknownStreamError):
-            self._topics.look_again(asked)  # where one of them was deleted that is what has to be said
+            self._topics.look_again(
+                partition_list
+            )  # where one of them was deleted that is what has to be said
             raise
-        return {partition: OffsetSpan(first[partition], ends[partition]) for partition in asked}
+        return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
 
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Whether no transaction is open on these partitions, or was committed and is not yet visible."""
-        asked = list(partitions)
-        return partition_offsets.high_watermarks(self._cluster, asked) == partition_offsets.stable_ends(
-            self._cluster, asked
-        )
+        partition_list = list(partitions)
+        return partition_offsets.high_watermarks(
+            self._cluster, partition_list
+        ) == partition_offsets.stable_ends(self._cluster, partition_list)
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
         self._topics.check(partition)
-        return self._reading.read(partition, start, end) if start < end else iter(())
+        return self._reader.read(partition, start, end) if start < end else iter(())
 
     def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
         """The newest value of every key of a compacted topic's partition 0; deleted keys are left out."""
-        found = self._newest.values(stream, settled=settled)
-        return {key: value for key, value in found.items() if key != FENCE}
+        newest_values = self._latest_values.values(stream, settled=settled)
+        return {key: value for key, value in newest_values.items() if key != FENCE}
 
     def begin(
         self,
@@ -163,25 +165,34 @@ class KafkaSystem:
         A producer that is new takes over its name, then reads, then compares. One that goes on after its own
         commit knows that nobody else wrote meanwhile: they would have had to take over its name.
         """
-        wanted = expected or {}
-        self._outright.drop()  # what one before may have left when it failed
+        expected_values = expected or {}
+        self._non_transactional.drop()  # what one before may have left when it failed
         if loose:
-            noted = self._compared(owner, incarnation, wanted, writer)
-            return NonTransactionalWrites(self._outright, noted, self._topics.check, self._clock())
-        found = self._writers.get((owner, writer))
-        fit = found and not found.spent and not found.busy and found.incarnation == incarnation
-        if not (found and fit and found.agrees(wanted.items())):
-            found = self._begun(owner, incarnation, writer)
-        missing = wanted.keys() - found.known.keys()
+            checkpoints = self._checked_checkpoints(owner, incarnation, expected_values, writer)
+            return NonTransactionalWrites(
+                self._non_transactional, checkpoints, self._topics.check, self._clock()
+            )
+        open_writer = self._writers.get((owner, writer))
+        reusable = (
+            open_writer
+            and not open_writer.spent
+            and not open_writer.busy
+            and open_writer.incarnation == incarnation
+        )
+        if not (open_writer and reusable and open_writer.agrees(expected_values.items())):
+            open_writer = self._take_over(owner, incarnation, writer)
+        missing = expected_values.keys() - open_writer.known.keys()
         if missing:
-            newest = self._newest.values(owner, settled=True)
-            found.known.update({key: newest.get(key) for key in missing})
-        _compare(owner, wanted, found.known)
-        found.busy = True
-        return self._transaction(found)
+            newest = self._latest_values.values(owner, settled=True)
+            open_writer.known.update({key: newest.get(key) for key in missing})
+        _compare(owner, expected_values, open_writer.known)
+        open_writer.busy = True
+        return self._transaction(open_writer)
 
-    def _transaction(self, of: TransactionalWriter) -> KafkaTransaction:
-        return KafkaTransaction(of, self._outright, self._topics.check, self._stable_end, self._clock())
+    def _transaction(self, writer: TransactionalWriter) -> KafkaTransaction:
+        return KafkaTransaction(
+            writer, self._non_transactional, self._topics.check, self._stable_end, self._clock()
+        )
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
         """Void what these writers have open, so that it holds up no reader. They may begin anew."""
@@ -189,15 +200,15 @@ class KafkaSystem:
 
     def fence(self, owner: str, incarnation: int, writers: Collection[str] = ()) -> None:
         """From now on nothing of a lower incarnation commits for that owner; what was open is void."""
-        found = transactional_writer.take_over_writer(self._make, _id(owner, _FENCER), incarnation)
+        fencing_writer = transactional_writer.take_over_writer(self._make, _id(owner, _FENCER), incarnation)
         try:
             # What lanes still have open cannot be waited for: they are voided only when this is written.
-            if incarnation > self._fenced_with(owner, settled=False):
-                transaction = self._transaction(found)
+            if incarnation > self._fenced_incarnation(owner, settled=False):
+                transaction = self._transaction(fencing_writer)
                 transaction.put(owner, FENCE, str(incarnation).encode())
                 transaction.commit()
         finally:
-            found.close()
+            fencing_writer.close()
         self.interrupt(owner, writers)
 
     def delete_before(self, positions: Mapping[Partition, int]) -> None:
@@ -205,52 +216,56 @@ class KafkaSystem:
         if time.monotonic() - self._deleted < DELETE_SECONDS:
             return
         self._deleted = time.monotonic()
-        asked = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
-        if not asked:
+        offsets = [TopicPartition(p.stream, p.index, at) for p, at in positions.items()]
+        if not offsets:
             return
-        for place, done in self._cluster.admin.delete_records(asked, request_timeout=ANSWER_SECONDS).items():
-            self._cluster.answer(done, f"deleting records of {place.topic}#{place.partition}")
+        for place, future in self._cluster.admin.delete_records(
+            offsets, request_timeout=ANSWER_SECONDS
+        ).items():
+            self._cluster.answer(future, f"deleting records of {place.topic}#{place.partition}")
 
     def tidy(self) -> None:
         """Nothing: brokers look after topics."""
 
     def close(self) -> None:
         """Let go of everything."""
-        self._reading.close()
-        self._outright.close()
+        self._reader.close()
+        self._non_transactional.close()
         for each in self._writers.values():
             each.close()
         self._writers.clear()
 
-    def _compared(
-        self, owner: str, incarnation: int, wanted: Mapping[bytes, bytes | None], writer: str
+    def _checked_checkpoints(
+        self, owner: str, incarnation: int, expected: Mapping[bytes, bytes | None], writer: str
     ) -> NotedCheckpoints:
         """What a writer that owns no name may take for true: read once, and again when it is in doubt."""
-        noted = self._noted.get((owner, writer))
-        if noted is None or not noted.agrees(incarnation, wanted):
-            newest = self._newest.values(owner, settled=True)
+        checkpoints = self._noted_checkpoints.get((owner, writer))
+        if checkpoints is None or not checkpoints.agrees(incarnation, expected):
+            newest = self._latest_values.values(owner, settled=True)
             _check_fence(owner, incarnation, int(newest.get(FENCE, b"0")))
-            _compare(owner, wanted, newest)
-            noted = self._noted[owner, writer] = NotedCheckpoints(incarnation, dict(wanted))
-        return noted
+            _compare(owner, expected, newest)
+            checkpoints = self._noted_checkpoints[owner, writer] = NotedCheckpoints(
+                incarnation, dict(expected)
+            )
+        return checkpoints
 
-    def _begun(self, owner: str, incarnation: int, name: str) -> TransactionalWriter:
+    def _take_over(self, owner: str, incarnation: int, name: str) -> TransactionalWriter:
         """A writer of that name that has taken over, unless a newer incarnation has."""
         former = self._writers.pop((owner, name), None)
         if former is not None:
             former.close()
-        found = transactional_writer.take_over_writer(self._make, _id(owner, name), incarnation)
-        self._writers[owner, name] = found
+        writer = transactional_writer.take_over_writer(self._make, _id(owner, name), incarnation)
+        self._writers[owner, name] = writer
         try:
-            _check_fence(owner, incarnation, self._fenced_with(owner))
+            _check_fence(owner, incarnation, self._fenced_incarnation(owner))
         except FencedError:
-            found.spent = True
+            writer.spent = True
             raise
-        return found
+        return writer
 
-    def _fenced_with(self, owner: str, *, settled: bool = True) -> int:
+    def _fenced_incarnation(self, owner: str, *, settled: bool = True) -> int:
         try:
-            return int(self._newest.values(owner, settled=settled).get(FENCE, b"0"))
+            return int(self._latest_values.values(owner, settled=settled).get(FENCE, b"0"))
         except UnknownStreamError:
             return 0
 
@@ -269,10 +284,10 @@ def _check_fence(owner: str, incarnation: int, fenced: int) -> None:
 
 def _compare(
     owner: str,
-    wanted: Mapping[bytes, bytes | None],
+    expected: Mapping[bytes, bytes | None],
     known: Mapping[bytes, bytes | None],
 ) -> None:
-    for key, value in wanted.items():
+    for key, value in expected.items():
         if known.get(key) != value:
             raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
 

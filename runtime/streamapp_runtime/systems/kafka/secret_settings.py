@@ -9,15 +9,15 @@ from streamapp_runtime.systems.stream_system import InvalidSettingsError
 def read_secrets(place: Path) -> dict[str, str]:
     """The settings in a folder, a file each, named by its key; or in one file of lines like `key=value`."""
     try:
-        found = _of_folder(place) if place.is_dir() else _of_lines(place)
+        secrets = _of_folder(place) if place.is_dir() else _of_lines(place)
     except OSError as error:
         raise InvalidSettingsError(f"{place}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidSettingsError(f"{place}: not all of it is text") from None
-    refused = refused_settings(found, secret=True)
+    refused = refused_settings(secrets, secret=True)
     if refused:
         raise InvalidSettingsError("; ".join(f"{place}: {name}: {why}" for name, why in refused.items()))
-    return found
+    return secrets
 
 
 def _of_folder(folder: Path) -> dict[str, str]:
@@ -27,7 +27,7 @@ def _of_folder(folder: Path) -> dict[str, str]:
 
 
 def _of_lines(file: Path) -> dict[str, str]:
-    found = {}
+    secrets = {}
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -35,5 +35,5 @@ def _of_lines(file: Path) -> dict[str, str]:
         key, equals, value = text.partition("=")
         if not equals:
             raise InvalidSettingsError(f"{file}: line {number} is not like key=value")
-        found[key.strip()] = value.strip().replace("\\n", "\n")
-    return found
+        secrets[key.strip()] = value.strip().replace("\\n", "\n")
+    return secrets

@@ -53,20 +53,22 @@ CLIENT_EXCEPTIONS = (KafkaException, SystemError)
 def kafka_error(error: KafkaException | SystemError) -> KafkaError:
     """The error inside of what a client raises."""
     inner = error.__cause__ if isinstance(error, SystemError) else error
-    found = inner.args[0] if inner else str(error)
-    return found if isinstance(found, KafkaError) else KafkaError(KafkaError._FAIL, str(found))
+    inner_error = inner.args[0] if inner else str(error)
+    return (
+        inner_error if isinstance(inner_error, KafkaError) else KafkaError(KafkaError._FAIL, str(inner_error))
+    )
 
 
 def translate_error(error: KafkaError, doing: str, denied: str = "") -> Exception:
     """What to raise where `doing` failed; `denied` is why the cluster lets none of the clients in."""
-    code, said = error.code(), f"{doing}: {error.str()} ({error.name()})"
+    code, message = error.code(), f"{doing}: {error.str()} ({error.name()})"
     for codes, kind in _KINDS:
         if code in codes:
-            return kind(said)
+            return kind(message)
     if error_reaction(code) is ErrorReaction.REFUSED:
-        return error_to_raise(code, said)
+        return error_to_raise(code, message)
     if code in _DENIED:
-        return DeniedError(f"{said}; look at the permissions of the app, and at what configSecret says")
+        return DeniedError(f"{message}; look at the permissions of the app, and at what configSecret says")
     if denied:
         return DeniedError(f"{doing}: the cluster lets nobody in: {denied}; look at what configSecret says")
-    return UnavailableError(said)
+    return UnavailableError(message)

@@ -45,11 +45,11 @@ class LatestValues:
         if seen is None or seen.identity != topic.identity:
             seen = self._seen[stream] = _Seen(topic.identity)
         partition = Partition(stream, 0)
-        wanted = high_watermarks(self.cluster, [partition])[partition] if settled else 0
+        required_end = high_watermarks(self.cluster, [partition])[partition] if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS
         for end in self._stable(partition):
             self._read(seen, partition, end)
-            if end >= wanted:
+            if end >= required_end:
                 return seen.values
             if time.monotonic() > ends:
                 raise UnavailableError(

@@ -27,34 +27,36 @@ _PAUSE_SECONDS = 0.05
 
 def oldest_offsets(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
     """The first offset that each partition still has."""
-    return _asked(cluster, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
+    return _list_offsets(cluster, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
 
 
 def stable_ends(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
     """The offset of each partition before which every transaction has ended."""
-    return _asked(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
+    return _list_offsets(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED)
 
 
 def high_watermarks(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
     """The end of each partition, open transactions and all."""
-    return _asked(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
+    return _list_offsets(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
 
 
-def _asked(
+def _list_offsets(
     cluster: KafkaClients, partitions: Collection[Partition], spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[Partition, int]:
-    found: dict[Partition, int] = {}
-    until = time.monotonic() + _MOVE_SECONDS
-    while left := [partition for partition in partitions if partition not in found]:
-        asked = {TopicPartition(p.stream, p.index): spec for p in left}
-        answers = cluster.admin.list_offsets(asked, isolation_level=isolation, request_timeout=ANSWER_SECONDS)
-        for place, future in answers.items():
-            partition = Partition(place.topic, place.partition)
+    offsets: dict[Partition, int] = {}
+    deadline = time.monotonic() + _MOVE_SECONDS
+    while missing := [partition for partition in partitions if partition not in offsets]:
+        request = {TopicPartition(p.stream, p.index): spec for p in missing}
+        answers = cluster.admin.list_offsets(
+            request, isolation_level=isolation, request_timeout=ANSWER_SECONDS
+        )
+        for topic_partition, future in answers.items():
+            partition = Partition(topic_partition.topic, topic_partition.partition)
             try:
-                found[partition] = int(future.result(2 * ANSWER_SECONDS).offset)
+                offsets[partition] = int(future.result(2 * ANSWER_SECONDS).offset)
             except KafkaException as error:
-                if kafka_error(error).code() not in _MOVING or time.monotonic() > until:
+                if kafka_error(error).code() not in _MOVING or time.monotonic() > deadline:
                     raise cluster.failure(error, f"asking for the ends of {partition}") from None
-        if len(found) < len(partitions):
+        if len(offsets) < len(partitions):
             time.sleep(_PAUSE_SECONDS)
-    return found
+    return offsets

@@ -56,7 +56,7 @@ class RdkafkaProducer:
         keys, values, times = (column.to_pylist() for column in records.columns)
         last = len(keys) - 1
         for place, (key, value, time_ms) in enumerate(zip(keys, values, times, strict=True)):
-            self._produce(partition, key, value, time_ms, told=place == last)
+            self._produce(partition, key, value, time_ms, report_delivery=place == last)
 
     def flush(self) -> Mapping[Partition, int]:
         """Wait until the cluster has everything."""
@@ -114,9 +114,15 @@ class RdkafkaProducer:
         self.producer.purge()
 
     def _produce(
-        self, partition: Partition, key: bytes | None, value: bytes | None, time_ms: int, *, told: bool
+        self,
+        partition: Partition,
+        key: bytes | None,
+        value: bytes | None,
+        time_ms: int,
+        *,
+        report_delivery: bool,
     ) -> None:
-        heard = partial(self._delivered, self._ends, partition) if told else None
+        on_delivery = partial(self._delivered, self._ends, partition) if report_delivery else None
         produce = self.producer.produce
         ends = time.monotonic() + COMMIT_SECONDS
         while True:
@@ -124,7 +130,9 @@ class RdkafkaProducer:
                 if self.transactional_id is not None and not self._begun:
                     self.producer.begin_transaction()
                     self._begun = True
-                produce(partition.stream, value, key, partition.index, on_delivery=heard, timestamp=time_ms)
+                produce(
+                    partition.stream, value, key, partition.index, on_delivery=on_delivery, timestamp=time_ms
+                )
             except BufferError:  # what was produced has to go out first
                 if time.monotonic() > ends:
                     raise UnavailableError(f"writing to {partition}: nothing goes out") from None
@@ -159,8 +167,8 @@ class RdkafkaProducer:
         try:
             self.producer.begin_transaction()
         except CLIENT_EXCEPTIONS as error:
-            told = kafka_error(error)
-            return None if told.code() == KafkaError._STATE else told
+            kafka_failure = kafka_error(error)
+            return None if kafka_failure.code() == KafkaError._STATE else kafka_failure
         return None
 
     def _failed(self, error: KafkaError, doing: str) -> Exception:
@@ -170,8 +178,8 @@ class RdkafkaProducer:
             # Only that it is fatal: what it is says the end of a transaction.
             try:
                 self.producer.commit_transaction(0)
-            except CLIENT_EXCEPTIONS as told:
-                error = kafka_error(told)
+            except CLIENT_EXCEPTIONS as exception:
+                error = kafka_error(exception)
         if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and self._topics:
             doing = f"writing to {', '.join(unwritable_topics(self.cluster, self._topics))}"
         return translate_error(error, request_description(doing, self.transactional_id), self.cluster.denied)

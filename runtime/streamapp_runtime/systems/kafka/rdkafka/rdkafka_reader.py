@@ -61,22 +61,22 @@ class RdkafkaReader:
     def _range(
         self, consumer: Consumer, partition: Partition, start: int, end: int
     ) -> Iterator[pa.RecordBatch]:
-        at, heard = start, time.monotonic()
+        at, last_message_at = start, time.monotonic()
         while at < end:
             try:
-                found = consumer.consume(min(MOST_MESSAGES, end - at), _WAIT_SECONDS)
+                messages = consumer.consume(min(MOST_MESSAGES, end - at), _WAIT_SECONDS)
             except KafkaException as error:
                 raise self.cluster.failure(error, f"reading {partition}") from None
             records: list[Message] = []
             ended = -1
-            for message in found:
-                told = message.error()
-                if told is None:
+            for message in messages:
+                message_error = message.error()
+                if message_error is None:
                     records.append(message)
-                elif told.code() == KafkaError._PARTITION_EOF:
+                elif message_error.code() == KafkaError._PARTITION_EOF:
                     ended = message.offset() or 0
-                elif not told.retriable() and told.code() != _OF_GROUPS:
-                    raise translate_error(told, f"reading {partition}", self.cluster.denied)
+                elif not message_error.retriable() and message_error.code() != _OF_GROUPS:
+                    raise translate_error(message_error, f"reading {partition}", self.cluster.denied)
             if records:
                 at = max(at, _after(records[-1]))
                 yield from _within(records, start, end)
@@ -84,9 +84,9 @@ class RdkafkaReader:
                 self._await_end(partition, end)
             elif ended >= end:
                 return
-            if found:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > ANSWER_SECONDS:
+            if messages:
+                last_message_at = time.monotonic()
+            elif time.monotonic() - last_message_at > ANSWER_SECONDS:
                 raise UnavailableError(f"reading {partition}: nothing came for {ANSWER_SECONDS:.0f} s")
 
     def _await_end(self, partition: Partition, end: int) -> None:
@@ -103,20 +103,20 @@ def _after(message: Message) -> int:
     return (message.offset() or 0) + 1
 
 
-def _within(found: list[Message], start: int, end: int) -> Iterator[pa.RecordBatch]:
+def _within(messages: list[Message], start: int, end: int) -> Iterator[pa.RecordBatch]:
     """The messages of the range as Arrow."""
-    offsets = pa.array([message.offset() for message in found], pa.int64())
-    count = len(found)
+    offsets = pa.array([message.offset() for message in messages], pa.int64())
+    count = len(messages)
     if offsets[count - 1].as_py() >= end:
-        found = [message for message in found if start <= (message.offset() or 0) < end]
-        offsets = offsets.slice(0, len(found))
-    if found:
-        stamps = [message.timestamp() for message in found]
+        messages = [message for message in messages if start <= (message.offset() or 0) < end]
+        offsets = offsets.slice(0, len(messages))
+    if messages:
+        stamps = [message.timestamp() for message in messages]
         yield pa.record_batch(
             [
                 offsets,
-                pa.array([message.key() for message in found], pa.binary()),
-                pa.array([message.value() for message in found], pa.binary()),
+                pa.array([message.key() for message in messages], pa.binary()),
+                pa.array([message.value() for message in messages], pa.binary()),
                 pa.array([time if kind else None for kind, time in stamps], pa.int64()),
             ],
             schema=STORED,

@@ -12,16 +12,16 @@ _ENOUGH = frozenset({AclOperation.WRITE, AclOperation.ALL})
 
 def unwritable_topics(cluster: KafkaClients, topics: Collection[str]) -> list[str]:
     """Those of these topics that this principal may not write; all of them where the cluster does not say."""
-    asked = TopicCollection(sorted(topics))
+    collection = TopicCollection(sorted(topics))
     answers = cluster.admin.describe_topics(
-        asked, include_authorized_operations=True, request_timeout=ANSWER_SECONDS
+        collection, include_authorized_operations=True, request_timeout=ANSWER_SECONDS
     )
-    found = []
+    denied_topics = []
     for name, future in answers.items():
         try:
             operations = future.result(2 * ANSWER_SECONDS).authorized_operations or ()
         except KafkaException:
             operations = ()
         if _ENOUGH.isdisjoint(operations):
-            found.append(name)
-    return found or sorted(topics)
+            denied_topics.append(name)
+    return denied_topics or sorted(topics)

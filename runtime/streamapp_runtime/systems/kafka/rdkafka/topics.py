@@ -40,18 +40,20 @@ class Topics:
     def all(self) -> Mapping[str, int]:
         """Every topic that is not the cluster's own, with its partition count."""
         try:
-            found = self.cluster.admin.list_topics(timeout=ANSWER_SECONDS).topics
+            topics = self.cluster.admin.list_topics(timeout=ANSWER_SECONDS).topics
         except KafkaException as error:
             raise self.cluster.failure(error, "listing topics") from None
-        return {name: len(topic.partitions) for name, topic in found.items() if not name.startswith("__")}
+        return {name: len(topic.partitions) for name, topic in topics.items() if not name.startswith("__")}
 
     def find(self, names: Iterable[str]) -> Mapping[str, Topic]:
         """The topics of these names that there are."""
-        asked = list(names)
-        found = {}
+        requested_names = list(names)
+        topics = {}
         answers = (
-            self.cluster.admin.describe_topics(TopicCollection(asked), request_timeout=ANSWER_SECONDS)
-            if asked
+            self.cluster.admin.describe_topics(
+                TopicCollection(requested_names), request_timeout=ANSWER_SECONDS
+            )
+            if requested_names
             else {}
         )
         for name, future in answers.items():
@@ -61,8 +63,8 @@ class Topics:
                 self._counts.pop(name, None)
                 continue
             self._counts[name] = len(topic.partitions)
-            found[name] = Topic(name, len(topic.partitions), str(topic.topic_id))
-        return found
+            topics[name] = Topic(name, len(topic.partitions), str(topic.topic_id))
+        return topics
 
     def check(self, partition: Partition) -> None:
         """UnknownStreamError where there is no such partition."""
@@ -76,9 +78,9 @@ class Topics:
 
     def look_again(self, partitions: Iterable[Partition]) -> None:
         """UnknownStreamError where one of these is not there any more."""
-        asked = list(partitions)
-        self.find({partition.stream for partition in asked})
-        for partition in asked:
+        partition_list = list(partitions)
+        self.find({partition.stream for partition in partition_list})
+        for partition in partition_list:
             self.check(partition)
 
     def create(self, name: str, partitions: int, options: StreamOptions) -> None:
@@ -112,14 +114,16 @@ class Topics:
     def options(self, names: Iterable[str]) -> Mapping[str, StreamOptions]:
         """How these topics keep their records."""
         resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
-        asked = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
-        found = {}
+        descriptions = self.cluster.admin.describe_configs(list(resources.values())) if resources else {}
+        options_by_topic = {}
         for name, resource in resources.items():
-            said = self.cluster.answer(asked[resource], f'looking at topic "{name}"')
-            kept = int(said["retention.ms"].value)
-            compacted = said["cleanup.policy"].value == "compact"
-            found[name] = StreamOptions(compacted, None if compacted or kept < 0 else kept)
-        return found
+            settings = self.cluster.answer(descriptions[resource], f'looking at topic "{name}"')
+            retention_ms = int(settings["retention.ms"].value)
+            compacted = settings["cleanup.policy"].value == "compact"
+            options_by_topic[name] = StreamOptions(
+                compacted, None if compacted or retention_ms < 0 else retention_ms
+            )
+        return options_by_topic
 
     def _compare(self, name: str, partitions: int, options: StreamOptions) -> None:
         topic = self.find([name]).get(name)
@@ -129,13 +133,13 @@ class Topics:
                 "delete the topic, or give the app another applicationId"
             )
         resource = ConfigResource(ResourceType.TOPIC, name)
-        asked = self.cluster.admin.describe_configs([resource])[resource]
-        policy = self.cluster.answer(asked, f'looking at topic "{name}"')["cleanup.policy"].value
-        wanted = "compact" if options.compacted else "delete"
+        description = self.cluster.admin.describe_configs([resource])[resource]
+        policy = self.cluster.answer(description, f'looking at topic "{name}"')["cleanup.policy"].value
+        required_policy = "compact" if options.compacted else "delete"
         if (policy == "compact") != options.compacted:
             raise UnfitStreamError(
-                f'topic "{name}" has cleanup.policy={policy}, and {wanted} is needed: '
-                f"set it with kafka-configs --alter --add-config cleanup.policy={wanted}"
+                f'topic "{name}" has cleanup.policy={policy}, and {required_policy} is needed: '
+                f"set it with kafka-configs --alter --add-config cleanup.policy={required_policy}"
             )
 
     def _await(self, name: str, partitions: int) -> None:

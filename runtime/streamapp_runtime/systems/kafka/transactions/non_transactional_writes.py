@@ -33,7 +33,7 @@ class NonTransactionalWrites:
     """Appends that can be read at once, and puts that follow them."""
 
     outright: NonTransactionalProducer
-    noted: NotedCheckpoints
+    checkpoints: NotedCheckpoints
     check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
     now_ms: int
     _open: bool = True
@@ -72,7 +72,7 @@ class NonTransactionalWrites:
             for partition, entries in self._put.items():
                 self.outright.append(partition, as_records(entries, self.now_ms))
             self._ends |= self.outright.delivered()
-            self.noted.known.update(entry for entries in self._put.values() for entry in entries)
+            self.checkpoints.known.update(entry for entries in self._put.values() for entry in entries)
         return self._ends
 
     def abort(self) -> None:

@@ -81,7 +81,11 @@ class BatchDelivery:
         """Return when leaders have confirmed everything; else raise, and it is not known what they have."""
         left = dict(outboxes)
         while left:
-            trouble = [said for sent in self._send(left, attempts) if (said := self._receive(sent, left))]
+            trouble = [
+                error_message
+                for sent in self._send(left, attempts)
+                if (error_message := self._receive(sent, left))
+            ]
             for outbox in left.values():
                 outbox.failed = False
             left = {partition: box for partition, box in left.items() if box.again or not box.exhausted}
@@ -120,8 +124,8 @@ class BatchDelivery:
         try:
             if not sent.connection.awaits(sent.number):
                 raise ConnectionResetError(f"{sent.connection.address} closed the connection")
-            taken = produce_request.produce_results(sent.connection.receive(sent.number))
-            if taken.keys() != sent.batches.keys():
+            results = produce_request.produce_results(sent.connection.receive(sent.number))
+            if results.keys() != sent.batches.keys():
                 raise MalformedError("a leader answered for other partitions than were written to")
         except CONNECTION_FAILURES as error:
             self.cluster.lost(sent.connection)
@@ -129,37 +133,37 @@ class BatchDelivery:
                 self.cluster.forget(partition)
                 outboxes[partition].again.append(batch)
             return str(error)
-        said = ""
+        error_message = ""
         for partition, batch in sent.batches.items():
-            code, outbox = taken[partition].error, outboxes[partition]
+            code, outbox = results[partition].error, outboxes[partition]
             if not code:
-                outbox.end = taken[partition].base + batch.batch.count
+                outbox.end = results[partition].base + batch.batch.count
             elif code != _DUPLICATE:  # which the leader has, though not where
-                said = self._unconfirmed(partition, code, outbox)
+                error_message = self._unconfirmed(partition, code, outbox)
                 outbox.again.append(batch)
-        return said
+        return error_message
 
     def _unconfirmed(self, partition: Partition, error: int, outbox: PartitionQueue) -> str:
         """Prepare to send a batch again; an error that does not go by is raised."""
-        said = f"writing to {partition}: {error_codes.error_name(error)}"
+        error_message = f"writing to {partition}: {error_codes.error_name(error)}"
         if error == _OUT_OF_ORDER and outbox.failed:  # only for the one before it
-            return said
+            return error_message
         if error == UNKNOWN_TOPIC or error_codes.error_reaction(error) is ErrorReaction.LOOK:
             self.cluster.forget(partition)
         elif error_codes.error_reaction(error) is not ErrorReaction.RETRY:
-            raise error_to_raise(error, said)
+            raise error_to_raise(error, error_message)
         outbox.failed = True
-        return said
+        return error_message
 
 
 def _next(outboxes: Mapping[Partition, PartitionQueue]) -> dict[Partition, SequencedBatch]:
     """The next batch of each partition, as far as they go into one request."""
-    found: dict[Partition, SequencedBatch] = {}
+    next_batches: dict[Partition, SequencedBatch] = {}
     size = 0
     for partition, outbox in outboxes.items():
         if size >= _REQUEST:
             break
         if (batch := outbox.next()) is not None:
-            found[partition] = batch
+            next_batches[partition] = batch
             size += len(batch.batch.records)
-    return found
+    return next_batches

@@ -111,16 +111,16 @@ class WireProducer:
         self._held, self._size, self._added, self._ends = {}, 0, set(), {}
 
     def _send(self) -> None:
-        held, self._held, self._size = self._held, {}, 0
-        if not held:
+        batches_by_partition, self._held, self._size = self._held, {}, 0
+        if not batches_by_partition:
             return
         with self._whole() as identity:
-            if identity.transactional and (new := held.keys() - self._added):
+            if identity.transactional and (new := batches_by_partition.keys() - self._added):
                 self._coordinator.add(identity, new)
                 self._added |= new
             outboxes = {
                 partition: PartitionQueue(self._encoded(batches), self._sequences.get(partition, 0))
-                for partition, batches in held.items()
+                for partition, batches in batches_by_partition.items()
             }
             delivery = BatchDelivery(
                 self._cluster, self._transactional_id, identity, int(self._patience * 1000)

@@ -42,50 +42,56 @@ class WireReader:
     ) -> None:
         """`check` compares the checksum of every batch."""
         self._cluster = BrokerPool(bootstrap, security)
-        self._patience = security.timeout
+        self._timeout = security.timeout
         self._check = check
         self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
-        attempts = RequestRetries(f"reading {partition}", self._patience)
+        attempts = RequestRetries(f"reading {partition}", self._timeout)
         at, empty = start, 0
-        asked: tuple[BrokerConnection, int] | None = None
+        pending_fetch: tuple[BrokerConnection, int] | None = None
         while at < end:
             connection = self._cluster.leader(partition, attempts)
             try:
-                if asked is None or asked[0] is not connection or not connection.awaits(asked[1]):
-                    asked = self._ask(connection, partition, at, end)
-                fetched = fetch_request.fetch_result(connection.receive(asked[1]))
-                asked = None
+                if (
+                    pending_fetch is None
+                    or pending_fetch[0] is not connection
+                    or not connection.awaits(pending_fetch[1])
+                ):
+                    pending_fetch = self._send_fetch(connection, partition, at, end)
+                fetched = fetch_request.fetch_result(connection.receive(pending_fetch[1]))
+                pending_fetch = None
                 if fetched.error:
                     self._refused(fetched.error, partition, attempts)
                     continue
-                found = list(read_batches(fetched.octets, fetched.begin, fetched.end, check=self._check))
-                if not found:
+                batches = list(read_batches(fetched.octets, fetched.begin, fetched.end, check=self._check))
+                if not batches:
                     empty += 1
                     at = self._after_nothing(fetched, partition, (at, end), empty, attempts)
                     continue
-                following, empty = found[-1].last + 1, 0
+                following, empty = batches[-1].last + 1, 0
                 if following <= at:
                     raise MalformedError("a leader gave records from before those that were asked for")
-                self._measure(partition, found)
+                self._measure(partition, batches)
                 if following < end:  # asked before decoding, so that the broker works meanwhile
-                    asked = self._ask(connection, partition, following, end)
-                wanted = [batch for batch in found if batch.last >= start and batch.base < end]
+                    pending_fetch = self._send_fetch(connection, partition, following, end)
+                batches_in_range = [batch for batch in batches if batch.last >= start and batch.base < end]
                 # All of it, because the next answer takes the place of this one.
-                read = list(
-                    decode_batches(fetched.octets, committed_batches(wanted, fetched.aborted, fetched.octets))
+                record_batches = list(
+                    decode_batches(
+                        fetched.octets, committed_batches(batches_in_range, fetched.aborted, fetched.octets)
+                    )
                 )
             except CONNECTION_FAILURES as error:
                 self._cluster.lost(connection)
                 self._cluster.forget(partition)
                 attempts.failed(error)
-                asked = None
+                pending_fetch = None
                 continue
             at = following  # only now: what could not be asked for or decoded is fetched again
             attempts.succeeded()
-            for records in read:
+            for records in record_batches:
                 if len(within := _within(records, start, end)):
                     yield within
 
@@ -93,7 +99,7 @@ class WireReader:
         """Let go of all connections."""
         self._cluster.close()
 
-    def _ask(
+    def _send_fetch(
         self, connection: BrokerConnection, partition: Partition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
         size = int((end - at) * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
@@ -134,9 +140,9 @@ class WireReader:
                 ) from None
         return at
 
-    def _measure(self, partition: Partition, found: Sequence[FetchedBatch]) -> None:
-        offsets = found[-1].last + 1 - found[0].base
-        self._sizes[partition] = max((found[-1].end - found[0].begin) / offsets, 1.0)
+    def _measure(self, partition: Partition, batches: Sequence[FetchedBatch]) -> None:
+        offsets = batches[-1].last + 1 - batches[0].base
+        self._sizes[partition] = max((batches[-1].end - batches[0].begin) / offsets, 1.0)
 
 
 def _within(records: pa.RecordBatch, start: int, end: int) -> pa.RecordBatch:

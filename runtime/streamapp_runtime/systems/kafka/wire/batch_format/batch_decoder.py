@@ -16,9 +16,9 @@ from streamapp_runtime.systems.kafka.wire.batch_format.varints import Octets
 _AT_ONCE = 32 << 20  # bytes that are decompressed before they are decoded
 
 
-def decode_batches(octets: Octets, found: Iterable[FetchedBatch]) -> Iterator[pa.RecordBatch]:
+def decode_batches(octets: Octets, batches: Iterable[FetchedBatch]) -> Iterator[pa.RecordBatch]:
     """The batches' records, those of neighbours with the same compression at once."""
-    for codec, neighbours in groupby(found, lambda batch: batch.codec):
+    for codec, neighbours in groupby(batches, lambda batch: batch.codec):
         if codec is CompressionCodec.NONE:
             run = list(neighbours)
             begin, end = np.array([batch.begin for batch in run]), np.array([batch.end for batch in run])
@@ -31,12 +31,12 @@ def decode_batches(octets: Octets, found: Iterable[FetchedBatch]) -> Iterator[pa
 
 
 def _decompressed(
-    octets: Octets, found: Iterable[FetchedBatch]
+    octets: Octets, batches: Iterable[FetchedBatch]
 ) -> Iterator[tuple[list[FetchedBatch], list[Octets]]]:
     """Some batches at a time, and the bytes of each: few bytes may stand for very many."""
     run: list[FetchedBatch] = []
     parts: list[Octets] = []
-    for batch in found:
+    for batch in batches:
         run.append(batch)
         parts.append(decompress(batch.codec, octets[batch.begin : batch.end]))
         if sum(map(len, parts)) > _AT_ONCE:

@@ -81,18 +81,18 @@ def read_batches(octets: Octets, begin: int, end: int, *, check: bool) -> Iterat
 
 
 def committed_batches(
-    found: Iterable[FetchedBatch], aborted: Sequence[AbortedTransaction], octets: Octets
+    batches: Iterable[FetchedBatch], aborted: Sequence[AbortedTransaction], octets: Octets
 ) -> Iterator[FetchedBatch]:
     """Those that hold records to be read: no markers, and nothing of a transaction that was aborted."""
-    coming = sorted(aborted, key=lambda each: each.first, reverse=True)
-    dropped: set[int] = set()
-    for batch in found:
-        while coming and coming[-1].first <= batch.last:
-            dropped.add(coming.pop().producer)
+    later_aborts = sorted(aborted, key=lambda each: each.first, reverse=True)
+    aborted_producers: set[int] = set()
+    for batch in batches:
+        while later_aborts and later_aborts[-1].first <= batch.last:
+            aborted_producers.add(later_aborts.pop().producer)
         if batch.control:
-            if batch.producer in dropped and _is_abort(octets, batch):
-                dropped.discard(batch.producer)
-        elif not (batch.transactional and batch.producer in dropped) and batch.count:
+            if batch.producer in aborted_producers and _is_abort(octets, batch):
+                aborted_producers.discard(batch.producer)
+        elif not (batch.transactional and batch.producer in aborted_producers) and batch.count:
             yield batch
 
 

@@ -74,10 +74,10 @@ def _lz4(octets: Octets) -> Octets:
 
 def _gzip(octets: Octets) -> Octets:
     inflating = zlib.decompressobj(wbits=31)
-    found = inflating.decompress(octets.data, _LARGEST)
+    content = inflating.decompress(octets.data, _LARGEST)
     if not inflating.eof:
         raise ValueError("the end is missing, or is too far")
-    return np.frombuffer(found, np.uint8)
+    return np.frombuffer(content, np.uint8)
 
 
 def _snappy(octets: Octets) -> Octets:

@@ -52,20 +52,20 @@ def record_starts(octets: Octets, extents: BatchExtents) -> Numbers:
     size = int((extents.end - extents.begin).sum())
     if total < _FEW or size > total * _LARGE:
         return _walked(octets, extents)
-    found = _in_step(octets, extents)
-    return _walked(octets, extents) if found is None else found
+    starts = _in_step(octets, extents)
+    return _walked(octets, extents) if starts is None else starts
 
 
 def _walked(octets: Octets, extents: BatchExtents) -> Numbers:
     """One record after the other."""
     raw = octets.data
-    found: list[int] = []
+    starts: list[int] = []
     for begin, end, count in zip(
         extents.begin.tolist(), extents.end.tolist(), extents.count.tolist(), strict=True
     ):
-        place, before = begin, len(found)
+        place, before = begin, len(starts)
         while place < end:
-            found.append(place)
+            starts.append(place)
             length = raw[place]
             place += 1
             shift = 7
@@ -81,9 +81,9 @@ def _walked(octets: Octets, extents: BatchExtents) -> Numbers:
             if length & 1:
                 raise MalformedError("a record has a negative length")
             place += length >> 1
-        if place != end or len(found) - before != count:
+        if place != end or len(starts) - before != count:
             raise MalformedError("a batch does not hold the records that it says it holds")
-    return np.array(found, np.int64)
+    return np.array(starts, np.int64)
 
 
 def _in_step(octets: Octets, extents: BatchExtents) -> Numbers | None:
@@ -108,11 +108,11 @@ def _in_step(octets: Octets, extents: BatchExtents) -> Numbers | None:
     walked = np.stack(rows, axis=1)
     within = walked < ends[:, None]
     landed = walked[np.arange(len(ends)), within.sum(axis=1)]
-    found = walked[within]
-    borders = np.searchsorted(found, np.append(extents.begin, extents.end[-1]))
+    starts = walked[within]
+    borders = np.searchsorted(starts, np.append(extents.begin, extents.end[-1]))
     if (landed != ends).any() or (np.diff(borders) != extents.count).any():
         return None
-    return found
+    return starts
 
 
 def _pieces(octets: Octets, extents: BatchExtents) -> tuple[Numbers, Numbers]:
@@ -142,15 +142,15 @@ def _guessed(octets: Octets, place: Numbers, limit: Numbers, width: int) -> Numb
     window = octets.take(place[:, None] + np.arange(1, width), mode="clip")
     row, column = np.nonzero(window == 0)
     zero = place[row] + column + 1
-    found = np.full(len(place), -1, np.int64)
+    candidates = np.full(len(place), -1, np.int64)
     for length_size in (2, 1):
         candidate = zero - length_size
         sound = (candidate >= place[row]) & _seems(octets, candidate, length_size, limit[row])
         # Written back to front, so that the first of each row stays.
         rows, places = row[sound][::-1], candidate[sound][::-1]
-        better = found[rows] < 0
-        found[rows[better]] = places[better]
-    return found
+        better = candidates[rows] < 0
+        candidates[rows[better]] = places[better]
+    return candidates
 
 
 def _seems(octets: Octets, place: Numbers, length_size: int, limit: Numbers) -> npt.NDArray[np.bool_]:

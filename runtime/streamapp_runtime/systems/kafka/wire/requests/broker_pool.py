@@ -18,11 +18,11 @@ UNKNOWN_TOPIC = 3
 
 def parse_addresses(bootstrap: str) -> list[BrokerAddress]:
     """The brokers that a setting such as `a:9092,[::1]:9093` names."""
-    found = []
+    addresses = []
     for part in bootstrap.split(","):
         host, _, port = part.strip().rpartition(":")
-        found.append(BrokerAddress(host.removeprefix("[").removesuffix("]"), int(port)))
-    return found
+        addresses.append(BrokerAddress(host.removeprefix("[").removesuffix("]"), int(port)))
+    return addresses
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,9 @@ def produce_results(answer: ResponseReader) -> Mapping[Partition, ProduceResult]
         name = answer.text() or ""
         return answer.list(lambda answer: _partition(answer, name))
 
-    found = dict(item for items in answer.list(stream) for item in items)
+    results = dict(item for items in answer.list(stream) for item in items)
     answer.int32()  # how long it was throttled
-    return found
+    return results
 
 
 def _partition(answer: ResponseReader, stream: str) -> tuple[Partition, ProduceResult]:

@@ -71,18 +71,18 @@ class RequestRetries:
         return reaction
 
 
-def error_to_raise(code: int, said: str) -> Exception:
+def error_to_raise(code: int, message: str) -> Exception:
     """What to raise for an error that does not go by."""
     match error_codes.error_reaction(code):
         case ErrorReaction.FENCED:
-            return FencedError(said)
+            return FencedError(message)
         case ErrorReaction.DENIED:
-            return DeniedError(f"{said}; look at the permissions of the app")
+            return DeniedError(f"{message}; look at the permissions of the app")
         case ErrorReaction.REFUSED:
-            return RecordRefusedError(f"{said}; {error_codes.ERROR_HINTS[code]}")
+            return RecordRefusedError(f"{message}; {error_codes.ERROR_HINTS[code]}")
         case ErrorReaction.UNKNOWN:
-            return UnknownStreamError(said)
+            return UnknownStreamError(message)
         case ErrorReaction.GONE:
-            return OutOfRangeError(said)
+            return OutOfRangeError(message)
         case _:
-            return UnfinishedRequestError(said)
+            return UnfinishedRequestError(message)

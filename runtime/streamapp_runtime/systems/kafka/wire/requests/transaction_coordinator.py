@@ -53,14 +53,14 @@ class TransactionCoordinator:
         body = self._named(identity).list(_by_stream(partitions), _write_stream)
 
         def read(answer: ResponseReader) -> tuple[int, None]:
-            found = [
+            partition_errors = [
                 (stream, error) for stream, codes in answer.list(_read_stream) for error in codes if error
             ]
-            for stream, error in found:
+            for stream, error in partition_errors:
                 if error_codes.error_reaction(error) is ErrorReaction.DENIED:
                     doing = request_description(f"writing to {stream}", self.transactional_id)
                     raise error_to_raise(error, f"{doing}: {error_codes.error_name(error)}")
-            codes = [error for _, error in found]
+            codes = [error for _, error in partition_errors]
             return next((error for error in codes if error != _NOT_ATTEMPTED), *codes[:1] or [0]), None
 
         self._asked("adding partitions to a transaction", _ADD_PARTITIONS, body, read)
