@@ -1,5 +1,5 @@
-"""The Kubernetes side: launches what `streamapp` describes and keeps it running.
+"""The Kubernetes operator: launches the apps that `streamapp` describes and keeps them running.
 
-`cli`, `host_state` and `trial` stand on `reconciler`, and that on `controller`; never the other way. It does
-not import `streamapp_runtime`.
+`cli`, `host_state` and `trial` import `reconciler`, and `reconciler` imports `controller`; never the other
+way. The package does not import `streamapp_runtime`.
 """

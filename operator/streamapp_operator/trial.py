@@ -1,6 +1,6 @@
-"""`python -m streamapp_operator.trial FILE`: an app is applied, awaited to its end, and taken away again.
+"""`python -m streamapp_operator.trial FILE`: applies an app, awaits its end and deletes it.
 
-The chart's test is this: whether an installation can run an app, seen from where a user stands.
+`helm test` runs this module to check from a user's point of view that an installation can run an app.
 """
 
 import asyncio
@@ -39,46 +39,48 @@ def main(file: Path, limit: str, kubeconfig: Path | None) -> None:
 
 
 async def run_trial(app: Manifest, limit: float, kubeconfig: Path | None = None) -> int:
-    """What the command ends with."""
-    calls = ApiTransport(await load_configuration(kubeconfig), lambda _, __: None)
+    """Create the app, await its end and delete it; the exit code."""
+    transport = ApiTransport(await load_configuration(kubeconfig), lambda _, __: None)
     namespace, name = app["metadata"]["namespace"], app["metadata"]["name"]
     path = object_path(STREAM_APP, namespace, name)
     try:
-        await calls.send(ApiRequest(Verb.CREATE, "POST", collection_path(STREAM_APP, namespace), body=app))
+        await transport.send(
+            ApiRequest(Verb.CREATE, "POST", collection_path(STREAM_APP, namespace), body=app)
+        )
         try:
-            found = await _over(calls, path, limit)
-            click.echo(status_text(found), nl=False)
-            completed = _phase(found) == Phase.COMPLETED
+            manifest = await _await_end(transport, path, limit)
+            click.echo(status_text(manifest), nl=False)
+            completed = _phase(manifest) == Phase.COMPLETED
             if not completed:
-                click.echo(await _said(calls, found))
+                click.echo(await _driver_log(transport, manifest))
         finally:
-            await calls.send(ApiRequest(Verb.DELETE, "DELETE", path, expected=(404,)))
+            await transport.send(ApiRequest(Verb.DELETE, "DELETE", path, expected=(404,)))
     finally:
-        await calls.close()
+        await transport.close()
     return 0 if completed else 1
 
 
-async def _over(calls: ApiTransport, path: str, limit: float) -> Manifest:
-    """The app when it is over, or when time is; each phase that it comes to is told."""
-    end, told = monotonic() + limit, ""
+async def _await_end(transport: ApiTransport, path: str, limit: float) -> Manifest:
+    """The app when it reached a final phase or the limit passed; prints each new phase."""
+    deadline, printed_phase = monotonic() + limit, ""
     while True:
-        found: Manifest = (await calls.send(ApiRequest(Verb.GET, "GET", path))).body
-        if _phase(found) not in ("", told):
-            told = _phase(found)
-            click.echo(told)
-        if told in FINAL_PHASES or monotonic() > end:
-            return found
+        manifest: Manifest = (await transport.send(ApiRequest(Verb.GET, "GET", path))).body
+        if _phase(manifest) not in ("", printed_phase):
+            printed_phase = _phase(manifest)
+            click.echo(printed_phase)
+        if printed_phase in FINAL_PHASES or monotonic() > deadline:
+            return manifest
         await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def _said(calls: ApiTransport, app: Manifest) -> str:
-    """The last lines of the driver, if there is one."""
+async def _driver_log(transport: ApiTransport, app: Manifest) -> str:
+    """The last lines of the driver's log, if there is a driver."""
     pod = app.get("status", {}).get("driver", {}).get("pod")
     if not pod:
         return "there is no driver"
     path = f"{object_path(POD, app['metadata']['namespace'], pod)}/log"
     try:
-        reply = await calls.send(
+        reply = await transport.send(
             ApiRequest(Verb.GET, "GET", path, (("tailLines", "50"),), expected=(400, 404))
         )
     except UnansweredError as error:

@@ -107,7 +107,7 @@ def cases(draw: st.DrawFn) -> Case:
 def _operators_model(case: Case, facts: Facts, counts: Mapping[str, int | None]) -> Made | None:
     facts = replace(facts, counts={1: KnownCounts(counts)})
     plan = plan_generation(facts, case.app, 1)
-    update = model_update(facts, AcceptedApp(case.app, 1, UID), plan, anew=True)
+    update = model_update(facts, AcceptedApp(case.app, 1, UID), plan, replace_all=True)
     if isinstance(update, Refusal) or plan.assignment is None:
         return None
     assert update.wanted.model is not None and update.wanted.layout is not None

@@ -24,7 +24,7 @@ def start(reconciling: Callable[[OperatorParts], Reconciler]) -> int:
         kubeconfig=Path(kubeconfig),
         identity=identity,
         port=0,
-        terms=LeaseTerms(*(seconds * float(pace) for seconds in astuple(LeaseTerms()))),
-        patience=WatchTimeouts(*(seconds * float(patience) for seconds in astuple(WatchTimeouts()))),
+        lease_terms=LeaseTerms(*(seconds * float(pace) for seconds in astuple(LeaseTerms()))),
+        watch_timeouts=WatchTimeouts(*(seconds * float(patience) for seconds in astuple(WatchTimeouts()))),
     )
     return asyncio.run(run_operator(options, reconciling))

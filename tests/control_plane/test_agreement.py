@@ -106,7 +106,7 @@ def test_what_was_made_and_not_applied_does_not_agree_yet(api_server: ApiServer,
 
     async def do() -> Any:
         async with cluster(api_server.kubeconfig()) as api:
-            here = ApiClusterClient(api.calls, (), lambda: 60.0, lambda: datetime.now(UTC))
+            here = ApiClusterClient(api.transport, (), lambda: 60.0, lambda: datetime.now(UTC))
             return await here.create(made)
 
     assert not is_applied(manifest, asyncio.run(do()), FIELD_MANAGER)

@@ -106,7 +106,7 @@ def test_one_that_is_cut_off_stops_before_another_may_begin(api_server: ApiServe
             proxy.away = True
             taking = asyncio.create_task(second.campaign())
             with pytest.raises(LeadershipLostError):
-                await asyncio.wait_for(first.keep(), 60)
+                await asyncio.wait_for(first.keep_leading(), 60)
             early = second.leads
             await asyncio.wait_for(taking, 60)
             return early
@@ -122,7 +122,7 @@ def test_one_renewal_that_fails_costs_nothing(api_server: ApiServer, namespace: 
         async def do(first: LeaderElector, _: LeaderElector) -> Any:
             await asyncio.wait_for(first.campaign(), 30)
             proxy.fail("PUT", "/leases/", fault)
-            keeping = asyncio.create_task(first.keep())
+            keeping = asyncio.create_task(first.keep_leading())
             before = lease(api_server, namespace)["spec"]["renewTime"]
 
             def renewed_after_the_fault() -> bool:
@@ -149,7 +149,7 @@ def test_one_whose_lease_another_holds_stops_at_once(api_server: ApiServer, name
             "application/merge-patch+json",
         )
         with pytest.raises(LeadershipLostError):
-            await asyncio.wait_for(first.keep(), 30)
+            await asyncio.wait_for(first.keep_leading(), 30)
         return first.leads
 
     assert (

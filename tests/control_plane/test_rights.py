@@ -24,7 +24,7 @@ def test_secrets_are_read_one_by_one_and_never_listed() -> None:
 
 
 def test_every_right_says_what_it_is_for() -> None:
-    assert [right for right in RIGHTS if len(right.why) < 10] == []
+    assert [right for right in RIGHTS if len(right.purpose) < 10] == []
     assert {right.kind for right in RIGHTS} == set(KINDS)
 
 

@@ -41,7 +41,7 @@ def test_what_comes_late_is_no_news() -> None:
 def test_the_end_of_an_object_does_not_take_the_next_of_its_name_with_it() -> None:
     cache = ObjectCache()
     cache.put(POD, _pod(version=10, uid="u2"))
-    assert cache.drop(POD, _pod(version=11, uid="u1")) is None
+    assert cache.delete(POD, _pod(version=11, uid="u1")) is None
     assert len(cache.pods(KEY)) == 1
 
 
@@ -50,7 +50,7 @@ def test_a_pod_that_loses_its_label_is_gone_from_its_app() -> None:
     cache.put(POD, _pod())
     bare = _pod(version=2)
     del bare["metadata"]["labels"]
-    assert cache.drop(POD, bare) == KEY
+    assert cache.delete(POD, bare) == KEY
     assert cache.pods(KEY) == ()
 
 
@@ -62,7 +62,7 @@ def test_a_pod_that_changes_hands_is_found_by_its_new_app_only() -> None:
 
 
 def test_an_app_made_anew_for_another_operator_is_gone_for_this_one() -> None:
-    cache = ObjectCache(ours=lambda found: found["spec"] == {})
+    cache = ObjectCache(selects=lambda found: found["spec"] == {})
     first = {"metadata": _pod("app")["metadata"], "spec": {}}
     second = {"metadata": _pod("app", 2, "u2")["metadata"], "spec": {"operatorClass": "blue"}}
     assert cache.put(STREAM_APP, first) == KEY
@@ -78,7 +78,7 @@ def test_apps_of_one_application_id_are_found_by_it_until_they_are_gone() -> Non
     cache.put(STREAM_APP, plain)
     cache.put(STREAM_APP, named)
     assert cache.apps_of("shop.app") == (plain, named)
-    cache.drop(STREAM_APP, plain)
+    cache.delete(STREAM_APP, plain)
     assert cache.apps_of("shop.app") == (named,)
     renamed = {"metadata": _pod("other", 2, "u3")["metadata"], "spec": {"applicationId": "else"}}
     cache.put(STREAM_APP, renamed)
@@ -100,11 +100,11 @@ def test_large_data_and_the_books_of_others_are_not_kept() -> None:
 
 
 def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> None:
-    assert not comparison_due(now=89.0, heard=0.0, compared=0.0, patience=WatchTimeouts())
-    assert comparison_due(now=90.0, heard=0.0, compared=0.0, patience=WatchTimeouts())
-    assert not comparison_due(now=200.0, heard=0.0, compared=90.0, patience=WatchTimeouts())
-    assert comparison_due(now=390.0, heard=0.0, compared=90.0, patience=WatchTimeouts())
-    assert comparison_due(now=300.0, heard=299.0, compared=0.0, patience=WatchTimeouts())
+    assert not comparison_due(now=89.0, last_event=0.0, last_comparison=0.0, timeouts=WatchTimeouts())
+    assert comparison_due(now=90.0, last_event=0.0, last_comparison=0.0, timeouts=WatchTimeouts())
+    assert not comparison_due(now=200.0, last_event=0.0, last_comparison=90.0, timeouts=WatchTimeouts())
+    assert comparison_due(now=390.0, last_event=0.0, last_comparison=90.0, timeouts=WatchTimeouts())
+    assert comparison_due(now=300.0, last_event=299.0, last_comparison=0.0, timeouts=WatchTimeouts())
 
 
 def _compared(
@@ -112,7 +112,7 @@ def _compared(
 ) -> Any:
     async def doing() -> Any:
         async with cluster(server.kubeconfig()) as api:
-            here = ApiClusterClient(api.calls, (namespace,), api.may_write_for, api.now)
+            here = ApiClusterClient(api.transport, (namespace,), api.may_write_for, api.now)
             return await do(here, ObjectCache(cached_fields))
 
     return asyncio.run(doing())

@@ -1,4 +1,4 @@
 """The commands `streamapp operator`, `status`, `logs` and `plan --cluster`.
 
-Nothing in the package imports this, but `trial`.
+In this package only `trial` imports the room.
 """

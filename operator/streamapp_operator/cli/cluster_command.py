@@ -1,4 +1,4 @@
-"""A cluster for one command: opened, asked, closed."""
+"""A connection to a cluster for the length of one command."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ DEFAULT_NAMESPACE = "default"
 
 
 def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
-    """Give a verb the options by which a cluster is named."""
+    """Add the options that select a cluster to a command."""
     for option in (
         click.option("--context", help="Which context of the kubeconfig; its current one when left out."),
         click.option(
@@ -36,30 +36,30 @@ def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def run_with_cluster(
-    kubeconfig: str | None, context: str | None, do: Callable[[ApiClusterClient], Awaitable[T]]
+    kubeconfig: str | None, context: str | None, use: Callable[[ApiClusterClient], Awaitable[T]]
 ) -> T:
-    """What comes of it; whatever goes wrong on the way is an error of use, told in one line."""
-    return asyncio.run(_asked(kubeconfig, context, do))
+    """Call `use` with a client and return its result; a failed request becomes a one-line usage error."""
+    return asyncio.run(_run(kubeconfig, context, use))
 
 
-async def _asked(
-    kubeconfig: str | None, context: str | None, do: Callable[[ApiClusterClient], Awaitable[T]]
+async def _run(
+    kubeconfig: str | None, context: str | None, use: Callable[[ApiClusterClient], Awaitable[T]]
 ) -> T:
     try:
-        calls = ApiTransport(
+        transport = ApiTransport(
             await load_configuration(Path(kubeconfig) if kubeconfig else None, context), lambda _, __: None
         )
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     try:
-        return await do(ApiClusterClient(calls, (), _reads_only, lambda: datetime.now(UTC)))
+        return await use(ApiClusterClient(transport, (), _reads_only, lambda: datetime.now(UTC)))
     except LeadershipLostError:
         raise
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
     finally:
-        await calls.close()
+        await transport.close()
 
 
 def _reads_only() -> float:
-    return 0.0  # nobody leads here, so that no write gets out
+    return 0.0  # a command never leads, so the client refuses every write

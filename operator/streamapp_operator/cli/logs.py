@@ -50,21 +50,21 @@ def logs(
     async def pods(cluster: ApiClusterClient) -> list[Manifest]:
         return await cluster.select(POD, namespace, {APP_LABEL: app})
 
-    name, container = _chosen(run_with_cluster(kubeconfig, context, pods), app, previous, executor)
+    name, container = _select_pod(run_with_cluster(kubeconfig, context, pods), app, previous, executor)
     query = {"container": container, "follow": str(follow).lower()}
     query |= {"tailLines": str(tail)} if tail is not None else {}
     asyncio.run(_show(kubeconfig, context, f"{object_path(POD, namespace, name)}/log", query))
 
 
-def _chosen(found: list[Manifest], app: str, previous: bool, executor: str | None) -> tuple[str, str]:
-    """The pod, and the container in it."""
+def _select_pod(pods: list[Manifest], app: str, previous: bool, executor: str | None) -> tuple[str, str]:
+    """The selected pod's name and the name of its container."""
     if executor is not None:
-        for one in found:
-            if one["metadata"]["labels"].get("spark-exec-id") == executor:
-                return one["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
+        for pod in pods:
+            if pod["metadata"]["labels"].get("spark-exec-id") == executor:
+                return pod["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
         raise click.ClickException(f'app "{app}" has no executor {executor}')
     drivers = sorted(
-        (read_pod(one, driver_template.DRIVER_CONTAINER) for one in found if _is_driver(one)),
+        (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in pods if _is_driver(pod)),
         key=incarnation_of,
     )
     if len(drivers) <= previous:
@@ -73,16 +73,16 @@ def _chosen(found: list[Manifest], app: str, previous: bool, executor: str | Non
     return drivers[-1 - previous].name, driver_template.DRIVER_CONTAINER
 
 
-def _is_driver(one: Manifest) -> bool:
-    return bool(one["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)
+def _is_driver(pod: Manifest) -> bool:
+    return bool(pod["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)
 
 
-def _message(said: str) -> str:
-    """The sentence in what the API server answers."""
+def _message(reply_text: str) -> str:
+    """The message in an error reply of the API server."""
     try:
-        return str(json.loads(said)["message"])
+        return str(json.loads(reply_text)["message"])
     except (ValueError, KeyError, TypeError):
-        return said
+        return reply_text
 
 
 async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
@@ -90,10 +90,10 @@ async def _show(kubeconfig: str | None, context: str | None, path: str, query: d
     try:
         headers = dict(client.default_headers)
         await client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
-        words = "&".join(f"{name}={value}" for name, value in query.items())
+        query_string = "&".join(f"{name}={value}" for name, value in query.items())
         reply = await client.rest_client.request(
             "GET",
-            f"{client.configuration.host}{path}?{words}",
+            f"{client.configuration.host}{path}?{query_string}",
             headers=headers,
             _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
         )

@@ -28,48 +28,52 @@ from streamapp_operator.reconciler.planning.acceptance import refused_changes
 from streamapp_operator.reconciler.planning.generation_plan import layout_basis
 
 _ANY = Installation(image="any", host_path_roots=("/",), allowed=frozenset(Allowance), storage_class="any")
-"""What an installation allows is known to its operator alone."""
+"""Only the operator knows the limits of its installation, so this one allows everything."""
 _TRIES = 40
 
 
-def look(app: StreamApp, where: ClusterAccess) -> LiveFacts:
-    """What the cluster knows of this app, and what it would refuse."""
-    namespace = where.namespace or app.metadata.namespace or DEFAULT_NAMESPACE
-    placed = app.model_copy(update={"metadata": app.metadata.model_copy(update={"namespace": namespace})})
+def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
+    """The cluster's facts about an app, and the changes that the operator would refuse."""
+    namespace = access.namespace or app.metadata.namespace or DEFAULT_NAMESPACE
+    namespaced_app = app.model_copy(
+        update={"metadata": app.metadata.model_copy(update={"namespace": namespace})}
+    )
     try:
-        return run_with_cluster(where.kubeconfig, where.context, lambda cluster: _looked(cluster, placed))
+        return run_with_cluster(
+            access.kubeconfig, access.context, lambda cluster: _live_facts(cluster, namespaced_app)
+        )
     except UnreachableError:
         raise
     except click.ClickException as error:
         raise LookupRefusedError(error.message) from None
 
 
-async def _looked(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
+async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, time)
-    world = ReconcileContext(cluster, ObjectCache(), time, lookups, _ANY)
-    facts = await gather_facts(world, AppKey(app.metadata.namespace, app.metadata.name), live=True)
-    facts = facts or Facts(_fresh(app), NewestGeneration(1, app), time())
-    counts = await _counted(world, app, facts)
-    layout, run = layout_basis(facts, app)
+    context = ReconcileContext(cluster, ObjectCache(), time, lookups, _ANY)
+    facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
+    facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), time())
+    counts = await _partition_counts(context, app, facts)
+    layout, run_id = layout_basis(facts, app)
     lookups.close()
-    return LiveFacts(counts, layout, run, tuple(refused_changes(facts, app)))
+    return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts, app)))
 
 
-async def _counted(world: ReconcileContext, app: StreamApp, facts: Facts) -> dict[str, int | None]:
-    """The counts, from the driver that runs or else from the systems, as often as it takes to answer."""
+async def _partition_counts(context: ReconcileContext, app: StreamApp, facts: Facts) -> dict[str, int | None]:
+    """The partition counts, from the running driver or else from the systems; repeats pending lookups."""
     for _ in range(_TRIES):
-        found = await partition_counts_for(world, app, facts)
-        if isinstance(found, KnownCounts):
+        counts = await partition_counts_for(context, app, facts)
+        if isinstance(counts, KnownCounts):
             names = {stream.name for stream in app.spec.streams}
-            return {name: count for name, count in found.counts.items() if name in names or count}
-        if isinstance(found, SystemMisconfigured):
-            raise LookupRefusedError(f"{found.path}: {found.message}")
-        if isinstance(found, SystemUnavailable):
-            raise UnreachableError(f'the system "{found.system}" cannot be asked: {found.message}')
-        await asyncio.sleep(found.seconds)
+            return {name: count for name, count in counts.counts.items() if name in names or count}
+        if isinstance(counts, SystemMisconfigured):
+            raise LookupRefusedError(f"{counts.path}: {counts.message}")
+        if isinstance(counts, SystemUnavailable):
+            raise UnreachableError(f'the system "{counts.system}" cannot be asked: {counts.message}')
+        await asyncio.sleep(counts.seconds)
     raise UnreachableError("the systems do not answer")
 
 
-def _fresh(app: StreamApp) -> dict[str, object]:
+def _new_manifest(app: StreamApp) -> dict[str, object]:
     metadata = {"name": app.metadata.name, "namespace": app.metadata.namespace, "uid": "", "generation": 1}
     return {**as_data(app), "kind": STREAM_APP.name, "metadata": metadata}

@@ -72,7 +72,7 @@ def operator(
       streamapp operator --namespace shop --image streamapp-runtime:0.1.0
       streamapp operator --namespace shop --check-rights
     """
-    chosen = _installation(installation, image, operator_class)
+    defaults = _installation(installation, image, operator_class)
     options = OperatorOptions(
         namespaces=namespaces,
         kubeconfig=kubeconfig,
@@ -84,21 +84,21 @@ def operator(
         workers=workers,
     )
     if check_rights:
-        sys.exit(_checked(options))
-    code = _run(options, chosen, logging.getLevelNamesMapping()[log_level.upper()])
+        sys.exit(_check_rights(options))
+    code = _run(options, defaults, logging.getLevelNamesMapping()[log_level.upper()])
     # Threads that still wait for an answer from some broker must not keep a process that leads no more.
     sys.stderr.flush()
     os._exit(code)
 
 
 def _installation(file: Path | None, image: str | None, operator_class: str | None) -> Installation:
-    read = read_installation(file.read_text(encoding="utf-8") if file else "", image, operator_class)
-    if isinstance(read, Installation):
-        return read
-    raise click.UsageError("\n".join(f"{file}: {problem}" for problem in read))
+    installation = read_installation(file.read_text(encoding="utf-8") if file else "", image, operator_class)
+    if isinstance(installation, Installation):
+        return installation
+    raise click.UsageError("\n".join(f"{file}: {problem}" for problem in installation))
 
 
-def _checked(options: OperatorOptions) -> int:
+def _check_rights(options: OperatorOptions) -> int:
     from streamapp_operator.cli.rights_check import check_rights
     from streamapp_operator.controller.client.api_errors import ClusterError
 
@@ -122,7 +122,7 @@ def _run(options: OperatorOptions, installation: Installation, level: int) -> in
     try:
         return asyncio.run(
             run_operator(
-                options, reconciler_for(installation, lambda found: LivePartitionLookup(found, time))
+                options, reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, time))
             )
         )
     except ClientConfigurationError as error:

@@ -1,4 +1,4 @@
-"""`streamapp operator --check-rights`: whether an operator started like this may do what it has to."""
+"""`streamapp operator --check-rights`: whether the operator's account has every right that it needs."""
 
 import click
 
@@ -9,14 +9,16 @@ from streamapp_operator.controller.rbac.access_reviews import denied_reviews, re
 
 
 async def check_rights(options: OperatorOptions) -> int:
-    """Ask for each right, tell those that are missing; 0 when none is."""
-    asked = list(required_reviews(options.namespaces, lease_namespace(options)))
-    calls = ApiTransport(await load_configuration(options.kubeconfig, options.context), lambda _, __: None)
+    """Review each right and print those that are missing; exit code 0 when none is missing."""
+    reviews = list(required_reviews(options.namespaces, lease_namespace(options)))
+    transport = ApiTransport(
+        await load_configuration(options.kubeconfig, options.context), lambda _, __: None
+    )
     try:
-        missing = [question async for question in denied_reviews(calls, iter(asked))]
+        missing = [review async for review in denied_reviews(transport, iter(reviews))]
     finally:
-        await calls.close()
-    for question in missing:
-        click.echo(f"not allowed: {question}")
-    click.echo(f"{len(asked) - len(missing)} of {len(asked)} rights are granted")
+        await transport.close()
+    for review in missing:
+        click.echo(f"not allowed: {review}")
+    click.echo(f"{len(reviews) - len(missing)} of {len(reviews)} rights are granted")
     return 1 if missing else 0

@@ -24,11 +24,15 @@ def status(app: str, namespace: str, kubeconfig: str | None, context: str | None
       streamapp status page-views --namespace shop
       streamapp status page-views -o json
     """
-    found = run_with_cluster(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
-    if found is None:
+    manifest = run_with_cluster(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
+    if manifest is None:
         raise click.ClickException(f'there is no StreamApp "{app}" in namespace {namespace}')
-    told = found.get("status") or {}
-    click.echo(json.dumps(told, indent=2) if output == "json" else status_text(found), nl=output == "json")
-    ready = next((one for one in told.get("conditions", ()) if one["type"] == "Ready"), None)
+    app_status = manifest.get("status") or {}
+    click.echo(
+        json.dumps(app_status, indent=2) if output == "json" else status_text(manifest), nl=output == "json"
+    )
+    ready = next(
+        (condition for condition in app_status.get("conditions", ()) if condition["type"] == "Ready"), None
+    )
     if ready is None or ready["status"] != "True":
         sys.exit(1)

@@ -1,18 +1,18 @@
-"""An app's status as a person reads it."""
+"""An app's status as text for people."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 
-_AS_IT_SHOULD = {
+_EXPECTED_STATUS = {
     "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",
     "Progressing": "False", "Degraded": "False", "Stalled": "False", "Suspended": "False",
 }  # fmt: skip
 
 
 def status_text(app: Manifest) -> str:
-    """First what is, then what is not as it should be, with every reason."""
+    """The app's phase and facts, then its conditions; each unexpected condition with its message."""
     metadata, status = app["metadata"], app.get("status") or {}
     head = f"{metadata['namespace']}/{metadata['name']}: {status.get('phase', 'Unknown')}"
     if not status:
@@ -21,8 +21,10 @@ def status_text(app: Manifest) -> str:
 
 
 def _facts(metadata: dict[str, Any], status: dict[str, Any]) -> Iterator[str]:
-    newest, runs = metadata.get("generation"), status.get("acceptedGeneration")
-    yield f"  generation   {newest}" + (f", of which {runs or 'none'} runs" if newest != runs else "")
+    newest, accepted_generation = metadata.get("generation"), status.get("acceptedGeneration")
+    yield f"  generation   {newest}" + (
+        f", of which {accepted_generation or 'none'} runs" if newest != accepted_generation else ""
+    )
     plan, model = status.get("plan"), status.get("jobModel")
     if plan:
         yield f"  plan         {plan['outcome']}: {plan['streams']} streams, {plan['joins']} joins"
@@ -32,16 +34,17 @@ def _facts(metadata: dict[str, Any], status: dict[str, Any]) -> Iterator[str]:
         yield f"  tasks        {status['tasks']} on {status.get('processors', 0)} processors"
     driver = status.get("driver") or {}
     if driver:
-        where = f" on {driver['node']}" if driver.get("node") else ""
-        yield f"  driver       {driver.get('pod', 'none')}{where}, {status.get('restarts', 0)} restarts"
-    if last := driver.get("lastEnding"):
-        said = f": {last['message']}" if last.get("message") else ""
-        yield f"  last ending  {last['outcome']}, {last['reason']} at {last['endedAt']}{said}"
+        location = f" on {driver['node']}" if driver.get("node") else ""
+        yield f"  driver       {driver.get('pod', 'none')}{location}, {status.get('restarts', 0)} restarts"
+    if last_ending := driver.get("lastEnding"):
+        ending = f"{last_ending['outcome']}, {last_ending['reason']} at {last_ending['endedAt']}"
+        message = f": {last_ending['message']}" if last_ending.get("message") else ""
+        yield f"  last ending  {ending}{message}"
 
 
 def _conditions(status: dict[str, Any]) -> Iterator[str]:
-    for one in status.get("conditions", ()):
-        mark = " " if one["status"] == _AS_IT_SHOULD.get(one["type"]) else "*"
-        yield f"{mark} {one['type']:<12} {one['status']:<8} {one['reason']}"
+    for condition in status.get("conditions", ()):
+        mark = " " if condition["status"] == _EXPECTED_STATUS.get(condition["type"]) else "*"
+        yield f"{mark} {condition['type']:<12} {condition['status']:<8} {condition['reason']}"
         if mark == "*":
-            yield from (f"                        {line}" for line in one["message"].splitlines())
+            yield from (f"                        {line}" for line in condition["message"].splitlines())

@@ -1,5 +1,5 @@
-"""What every Kubernetes controller has.
+"""The parts that every Kubernetes controller has, apart from the reconcile itself.
 
-Client, watch with cache, work queue, leader election, rights, telemetry, process. It knows the kind StreamApp
-and its labels but no rule of an app, and does not import `reconciler`.
+Client, watches with a cache, work queue, leader election, RBAC, telemetry and the process. The room knows the
+kind StreamApp and its labels but no rule about apps, and does not import `reconciler`.
 """

@@ -1,4 +1,4 @@
-"""State of apps on a node's own disk: folders made ready, and cleared when no app has them any more.
+"""State of apps on a node's own disk: prepares the root folders and removes folders whose app is gone.
 
-It runs as `python -m streamapp_operator.host_state`; nothing imports it.
+Run as `python -m streamapp_operator.host_state`; no other room imports this one.
 """

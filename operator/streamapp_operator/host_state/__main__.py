@@ -1,4 +1,4 @@
-"""`python -m streamapp_operator.host_state`: what a pod on each node does for state that is kept there."""
+"""`python -m streamapp_operator.host_state`: prepares and cleans the state folders of one node."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ from streamapp_operator.host_state.state_folders import app_folders, prepare_roo
 _log = logging.getLogger("streamapp_operator.host_state")
 
 
-def _seconds(_: click.Context, __: click.Parameter, said: str | None) -> float | None:
+def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float | None:
     try:
-        return None if said is None else milliseconds(said) / 1000
+        return None if text is None else milliseconds(text) / 1000
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -42,21 +42,21 @@ def main(
 ) -> None:
     """Prepare the roots of this node, and clear them of what no app has any more."""
     configure_logging(level=logging.INFO)
-    told = threading.Event()
+    stop_requested = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: told.set())
-    while not told.is_set():
+        signal.signal(number, lambda *_: stop_requested.set())
+    while not stop_requested.is_set():
         for root in roots:
             prepare_root(root)
         if clean_after is not None:
             _clean(roots, namespaces, clean_after)
         if once:
             return
-        told.wait(every)
+        stop_requested.wait(every)
 
 
 def _clean(roots: tuple[Path, ...], namespaces: tuple[str, ...], after: float) -> None:
-    """One round. Without a word from the API server about apps nothing is taken away."""
+    """One round of cleaning. Nothing is removed while the API server cannot list the apps."""
     folders = [folder for root in roots for folder in app_folders(root)]
     try:
         apps = asyncio.run(known_apps(namespaces))

@@ -1,4 +1,4 @@
-"""Edge: which apps there are, by namespace and applicationId."""
+"""Edge: the apps of a cluster, by namespace and applicationId."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,16 +11,16 @@ from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 
 
 async def known_apps(namespaces: Sequence[str]) -> set[tuple[str, str]]:
-    """All apps, of every operatorClass: whoever looks after them, the folders are theirs."""
-    calls = ApiTransport(await load_configuration(), lambda _, __: None)
+    """The identities of all apps, of every operatorClass: another operator's apps own their folders too."""
+    transport = ApiTransport(await load_configuration(), lambda _, __: None)
     try:
-        cluster = ApiClusterClient(calls, namespaces, lambda: 0.0, lambda: datetime.now(UTC))
-        return {app_identity(app) async for app in cluster.listed(STREAM_APP, None)}
+        cluster = ApiClusterClient(transport, namespaces, lambda: 0.0, lambda: datetime.now(UTC))
+        return {app_identity(app) async for app in cluster.list_objects(STREAM_APP, None)}
     finally:
-        await calls.close()
+        await transport.close()
 
 
 def app_identity(app: Manifest) -> tuple[str, str]:
-    """As its folder names it; an app that is wrong in all else keeps its state too."""
+    """Namespace and application id, as in the folder's path; an otherwise invalid app keeps its state too."""
     name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
     return namespace, app["spec"].get("applicationId") or f"{namespace}.{name}"

@@ -1,4 +1,4 @@
-"""Which folders of state no app has any more."""
+"""Selects state folders that belong to no app."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """What one app has kept on this node."""
+    """The state folder of one app on this node."""
 
     namespace: str
     application_id: str
@@ -21,10 +21,10 @@ def orphaned_folders(
     now: float,
     after: float,
 ) -> Iterator[StateFolder]:
-    """Folders of no app, untouched for so many seconds.
+    """Folders that belong to no app and were not written for `after` seconds.
 
-    An app has its folder for as long as it is there, however long it rests. Of namespaces whose apps are not
-    known (none named: all are known) nothing is given up.
+    An app keeps its folder for as long as the app exists, even while it is suspended. Folders of namespaces
+    outside `namespaces` are kept, since their apps are not known; an empty `namespaces` means all of them.
     """
     for folder in folders:
         known = not namespaces or folder.namespace in namespaces

@@ -1,5 +1,5 @@
-"""One reconcile of one app: gather facts, decide, then write, set the status, write.
+"""One reconcile of one app: gather the facts, decide, then write, set the status and write again.
 
-`decide` and all that it calls look nothing up: only `facts`, `partition_counts`, `writes.write_execution` and
+`decide` and the rooms that it calls are pure: only `facts`, `partition_counts`, `writes.write_execution` and
 `reconcile` await anything.
 """

@@ -1,4 +1,4 @@
-"""The reasons of conditions and events that are no refusals: what goes on, in one word.
+"""The reasons of conditions and events, other than refusals.
 
 Refusals have `streamapp.spec.reasons.Reason`. Both are published: names are added, never renamed.
 """
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class ConditionReason(StrEnum):
-    """Why something is as it is."""
+    """The reason of a condition or an event."""
 
     # Accepting and planning.
     ACCEPTED = "Accepted"
@@ -36,7 +36,7 @@ class ConditionReason(StrEnum):
     PARTITIONS_GREW = "PartitionsGrew"
     MODEL_CHANGED = "ModelChanged"
     STABLE = "Stable"
-    # People's wishes.
+    # Suspension and completion.
     SUSPENDED = "Suspended"
     NOT_SUSPENDED = "NotSuspended"
     COMPLETED = "Completed"

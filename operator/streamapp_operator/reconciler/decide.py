@@ -1,4 +1,4 @@
-"""From facts to a verdict: the steps of a reconcile, in their order. No step looks anything up."""
+"""From facts to a decision: the steps of a reconcile in order, all of them pure."""
 
 from dataclasses import replace
 
@@ -33,57 +33,59 @@ RETRY_SECONDS = 30.0
 
 
 def decide(facts: Facts, installation: Installation) -> ReconcileDecision:
-    """Read, validate, plan, form tasks, place, model, drive, tell."""
-    view = collect_findings(facts, installation)
-    history = _as_announced(view)
-    before = tuple(before_status(view, history))
-    told = app_status(view, history, _model_after(view))
+    """Accept the newest generation, plan it, update the job model, choose the driver's action and report."""
+    findings = collect_findings(facts, installation)
+    history = _announced_history(findings)
+    writes_before = tuple(before_status(findings, history))
+    status = app_status(findings, history, _model_in_force(findings))
     return ReconcileDecision(
-        before=before,
-        status=told,
-        after=tuple(after_status(view)),
-        events=tuple(status_events(facts.status, told)),
-        again=_again(view),
+        before=writes_before,
+        status=status,
+        after=tuple(after_status(findings)),
+        events=tuple(status_events(facts.status, status)),
+        requeue_after=_requeue_after(findings),
     )
 
 
 def collect_findings(facts: Facts, installation: Installation) -> Findings:
-    """All findings."""
+    """Run every step and collect the findings."""
     acceptance = accept_generation(facts, installation)
-    authored = _authored(facts, acceptance)
-    modelled = _modelled(facts, acceptance, authored)
-    driven = decide_driver(facts, acceptance.target, modelled if isinstance(modelled, ModelUpdate) else None)
-    move = hold_start(driven.move, acceptance.target, authored, modelled)
-    return Findings(facts, acceptance, authored, modelled, driven, move)
+    plan = _plan_target(facts, acceptance)
+    model = _update_model(facts, acceptance, plan)
+    driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)
+    action = hold_start(driver.action, acceptance.target, plan, model)
+    return Findings(facts, acceptance, plan, model, driver, action)
 
 
-def _authored(facts: Facts, acceptance: Acceptance) -> GenerationPlan | None:
+def _plan_target(facts: Facts, acceptance: Acceptance) -> GenerationPlan | None:
     target = acceptance.target
     if target is None or is_embedded(target.accepted.app):
         return None
-    if target is acceptance.made:
-        return acceptance.authored
+    if target is acceptance.new_generation:
+        return acceptance.plan
     return plan_generation(facts, target.accepted.app, target.generation)
 
 
-def _modelled(
-    facts: Facts, acceptance: Acceptance, authored: GenerationPlan | None
+def _update_model(
+    facts: Facts, acceptance: Acceptance, plan: GenerationPlan | None
 ) -> ModelUpdate | Refusal | None:
     target = acceptance.target
     if target is None:
         return None
-    here = any(pod.life is not PodLifecycle.ENDED for pod in facts.drivers)
-    found = model_update(facts, target.accepted, authored, anew=not here)
-    watched = growth_interval(target.accepted.app) is not None  # a start goes by the counts of its day anyway
-    if here and isinstance(found, ModelUpdate) and found.grown and not watched:
-        return model_update(facts, target.accepted, None, anew=False)
-    return found
+    has_driver = any(pod.life is not PodLifecycle.ENDED for pod in facts.drivers)
+    update = model_update(facts, target.accepted, plan, replace_all=not has_driver)
+    monitored = (
+        growth_interval(target.accepted.app) is not None
+    )  # a start takes up the present counts in any case
+    if has_driver and isinstance(update, ModelUpdate) and update.grown and not monitored:
+        return model_update(facts, target.accepted, None, replace_all=False)
+    return update
 
 
-def _as_announced(view: Findings) -> DriverHistory:
-    """The history with the move that the status announces."""
-    history, target = view.driving.history, view.target
-    match view.move:
+def _announced_history(findings: Findings) -> DriverHistory:
+    """The history with the action that the status announces."""
+    history, target = findings.driver.history, findings.target
+    match findings.action:
         case StartDriver(incarnation=incarnation) if target is not None:
             return replace(
                 history,
@@ -94,32 +96,32 @@ def _as_announced(view: Findings) -> DriverHistory:
                 stopping="",
                 restarts=history.restarts + (history.last is not None and not history.open),
             )
-        case StopDriver(why=why):
-            return replace(history, stopping=why)
+        case StopDriver(reason=reason):
+            return replace(history, stopping=reason)
         case KeepDriver():
-            return replace(history, stopping="")  # an edit that was taken back before it was acted on
+            return replace(history, stopping="")  # an edit that was reverted before the driver was stopped
     return history
 
 
-def _model_after(view: Findings) -> JobModel | None:
-    """The model in force once all is written."""
-    if isinstance(view.move, StartDriver | KeepDriver) and isinstance(view.modelled, ModelUpdate):
-        restarting = view.modelled.tasks_changed and not isinstance(view.move, StartDriver)
+def _model_in_force(findings: Findings) -> JobModel | None:
+    """The model in force after all writes."""
+    if isinstance(findings.action, StartDriver | KeepDriver) and isinstance(findings.model, ModelUpdate):
+        restarting = findings.model.tasks_changed and not isinstance(findings.action, StartDriver)
         if not restarting:
-            return view.modelled.wanted.model
-    return view.facts.desired.wanted.model if view.facts.desired else None
+            return findings.model.wanted.model
+    return findings.facts.desired.wanted.model if findings.facts.desired else None
 
 
-def _again(view: Findings) -> float | None:
-    """When to look again, even if nothing changes."""
-    found = [view.driving.hold] if view.driving.hold is not None else []
-    match view.move:
+def _requeue_after(findings: Findings) -> float | None:
+    """Seconds until the next reconcile, even if nothing changes."""
+    delays = [findings.driver.seconds_to_wait] if findings.driver.seconds_to_wait is not None else []
+    match findings.action:
         case AwaitPods(seconds=seconds) | DelayStart(seconds=seconds) | HoldStart(seconds=seconds):
-            found.append(seconds)
-        case KeepDriver(pod=pod) if pod.unready_since is not None and view.facts.nodes:
-            found.append(RETRY_SECONDS)
-    found += expires_in(view)
-    authored = view.acceptance.authored
-    if authored is not None and view.acceptance.made is None:
-        found.append(getattr(authored.counts, "seconds", RETRY_SECONDS))
-    return min(found, default=None)
+            delays.append(seconds)
+        case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
+            delays.append(RETRY_SECONDS)
+    delays += expires_in(findings)
+    plan = findings.acceptance.plan
+    if plan is not None and findings.acceptance.new_generation is None:
+        delays.append(getattr(plan.counts, "seconds", RETRY_SECONDS))
+    return min(delays, default=None)

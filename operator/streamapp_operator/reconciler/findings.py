@@ -1,4 +1,4 @@
-"""What the conditions are told from: all findings of one reconcile."""
+"""All findings of one reconcile, from which the status and the writes follow."""
 
 from dataclasses import dataclass
 
@@ -17,14 +17,14 @@ from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The findings."""
+    """The result of each step, beside the facts."""
 
     facts: Facts
     acceptance: Acceptance
-    authored: GenerationPlan | None  # of the generation that is to run
-    modelled: ModelUpdate | Refusal | None
-    driving: DriverDecision
-    move: DriverAction
+    plan: GenerationPlan | None  # of the generation that is to run
+    model: ModelUpdate | Refusal | None
+    driver: DriverDecision
+    action: DriverAction
 
     @property
     def target(self) -> AcceptedGeneration | None:
@@ -33,20 +33,20 @@ class Findings:
 
     @property
     def report(self) -> Report | None:
-        """What the driver that lives says of itself; nothing where the last word is another's."""
-        report, pod = self.facts.report, self.driving.pod
+        """The running driver's report; None where the newest report is another driver's."""
+        report, pod = self.facts.report, self.driver.pod
         return report if report is not None and pod is not None and report.driver == pod.name else None
 
     @property
     def wanted_version(self) -> int:
-        """The version of the model that the driver was last told to run."""
+        """The version of the job model that was last published to the driver."""
         desired = self.facts.desired
         return desired.wanted.model.version if desired and desired.wanted.model else 0
 
     @property
     def running(self) -> bool:
-        """Whether the driver runs what it was told to."""
-        pod, report = self.driving.pod, self.report
+        """Whether the driver runs the published job model."""
+        pod, report = self.driver.pod, self.report
         if pod is None or report is None or pod.life is not PodLifecycle.LIVING:
             return False
         applied = report.model_version == self.wanted_version or self.embedded
@@ -54,21 +54,21 @@ class Findings:
 
     @property
     def ended(self) -> bool:
-        """Whether the driver has done all that there was to do, and is about to go."""
+        """Whether the driver has finished its work and is about to exit."""
         return self.report is not None and self.report.state is DriverState.ENDED
 
     @property
-    def behind(self) -> bool:
-        """Whether the driver goes by an earlier generation; not where it does not say by which."""
-        told = self.report.generation if self.report else 0
-        return self.target is not None and 0 < told < self.target.generation
+    def runs_earlier_generation(self) -> bool:
+        """Whether the driver reports an earlier generation than the target."""
+        reported_generation = self.report.generation if self.report else 0
+        return self.target is not None and 0 < reported_generation < self.target.generation
 
     @property
     def embedded(self) -> bool:
-        """Whether the driver is the author of its own model."""
+        """Whether the driver plans for itself and writes its own job model."""
         return self.target is not None and is_embedded(self.target.accepted.app)
 
     @property
     def suspended(self) -> bool:
-        """Whether the app is not to run for now."""
+        """Whether the app is suspended."""
         return self.target is not None and self.target.accepted.app.spec.suspend

@@ -1,4 +1,4 @@
-"""What an installation of the operator decides for all apps that it looks after."""
+"""An installation's defaults and limits for all of its apps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Allowance(StrEnum):
-    """What pod templates may only ask for where the installation lets them."""
+    """Features of pod templates that an installation has to allow."""
 
     HOST_NAMESPACES = "hostNamespaces"
     PRIVILEGED = "privileged"
@@ -16,19 +16,19 @@ class Allowance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Defaults and limits. They are looked at when a generation is accepted, and not again."""
+    """Defaults and limits, applied when a generation is accepted and not again."""
 
-    image: str = ""  # the runtime's; empty: each app has to name one
+    image: str = ""  # the runtime image; empty: each app has to name one
     image_pull_policy: str = "IfNotPresent"
-    image_pull_secrets: tuple[str, ...] = ()  # of the app's namespace
+    image_pull_secrets: tuple[str, ...] = ()  # in the app's namespace
     operator_class: str | None = None
     host_path_roots: tuple[str, ...] = ()
     allowed: frozenset[Allowance] = frozenset()
     driver_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     executor_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
-    storage_class: str = ""  # of claims that name none; empty: the default of the cluster
+    storage_class: str = ""  # for claims that name none; empty: the cluster's default
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
-    def allows(self, what: Allowance) -> bool:
-        """Whether apps may ask for this."""
-        return what in self.allowed
+    def allows(self, allowance: Allowance) -> bool:
+        """Whether apps may use this feature."""
+        return allowance in self.allowed

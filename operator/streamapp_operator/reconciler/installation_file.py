@@ -1,4 +1,4 @@
-"""What a file says about an installation, read with the path of whatever is wrong in it."""
+"""Reads an installation from a YAML file; each problem has its path."""
 
 import json
 from collections.abc import Mapping
@@ -39,26 +39,26 @@ class InstallationFile(Part):
 def read_installation(
     text: str, image: str | None = None, operator_class: str | None = None
 ) -> Installation | tuple[Problem, ...]:
-    """An installation, or all that is wrong with it. An image that is given goes before the file's."""
+    """An installation, or all problems of the file. The argument `image` takes precedence over the file's."""
     try:
-        found = yaml.safe_load(text) or {}
+        document = yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
         return (Problem(0, 0, "", f"this is no YAML: {short(str(error), 200)}"),)
     try:
-        said = InstallationFile.model_validate_json(json.dumps(found))
+        file = InstallationFile.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
         return _problems(error)
     return Installation(
-        image=image or said.image,
-        image_pull_policy=said.image_pull_policy,
-        image_pull_secrets=said.image_pull_secrets,
+        image=image or file.image,
+        image_pull_policy=file.image_pull_policy,
+        image_pull_secrets=file.image_pull_secrets,
         operator_class=operator_class,
-        host_path_roots=said.host_path_roots,
-        allowed=frozenset(said.allowed),
-        driver_requests=said.driver_requests,
-        executor_requests=said.executor_requests,
-        storage_class=said.storage_class,
-        spark_conf=said.spark_conf,
+        host_path_roots=file.host_path_roots,
+        allowed=frozenset(file.allowed),
+        driver_requests=file.driver_requests,
+        executor_requests=file.executor_requests,
+        storage_class=file.storage_class,
+        spark_conf=file.spark_conf,
     )
 
 
@@ -66,14 +66,14 @@ def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
     if isinstance(error, TypeError):
         return (Problem(0, 0, "", f"this is no document of plain values: {error}"),)
     known = tuple(info.alias or name for name, info in InstallationFile.model_fields.items())
-    found = []
-    for one in error.errors():
-        path = ".".join(str(part) for part in one["loc"])
-        message = one["msg"][:1].lower() + one["msg"][1:]
-        if one["type"] == "extra_forbidden":
+    problems = []
+    for detail in error.errors():
+        path = ".".join(str(part) for part in detail["loc"])
+        message = detail["msg"][:1].lower() + detail["msg"][1:]
+        if detail["type"] == "extra_forbidden":
             message = f"there is no such field{nearest(path, known)}"
-        found.append(Problem(0, 0, path, message))
-    return tuple(sorted(found))
+        problems.append(Problem(0, 0, path, message))
+    return tuple(sorted(problems))
 
 
 def page() -> str:
@@ -81,8 +81,8 @@ def page() -> str:
     rows = []
     for name, info in InstallationFile.model_fields.items():
         default = InstallationFile().model_dump(mode="json", by_alias=True)[info.alias or name]
-        said = f"`{json.dumps(default)}`" if default else ""
-        rows.append(f"| `{info.alias or name}` | {said} | {info.description} |")
+        default_text = f"`{json.dumps(default)}`" if default else ""
+        rows.append(f"| `{info.alias or name}` | {default_text} | {info.description} |")
     return "\n".join([*_HEAD, *rows, ""])
 
 

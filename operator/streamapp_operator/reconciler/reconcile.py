@@ -1,4 +1,4 @@
-"""One reconcile: gather the facts, decide, and do it. Whoever is killed in between is followed by another."""
+"""One reconcile: gather the facts, decide, execute. A reconcile may be killed at any point."""
 
 import asyncio
 from collections.abc import Mapping
@@ -31,85 +31,87 @@ from streamapp_operator.reconciler.writes.write_execution import ForeignObject, 
 CONFLICT_RETRY_SECONDS = 0.2
 WRITE_FAILURE_RETRY_SECONDS = 15.0
 LARGE_APP_PARTITIONS = 2_000
-"""Partitions from which on an app is a large one."""
+"""From this many partitions on an app is planned on a thread."""
 
 
-async def reconcile(key: AppKey, world: ReconcileContext) -> ReconcileOutcome:
-    """Bring one app nearer to what is wanted of it.
+async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
+    """Bring one app nearer to its desired state.
 
-    What the watches have seen is good enough to see that there is nothing to do. Whatever makes or takes
-    away something is decided again from what the API server says itself.
+    The cache is enough to find that there is nothing to do. A decision that creates or deletes objects is
+    made again from facts that are read from the API server.
     """
-    facts = await gather_facts(world, key, live=False)
+    facts = await gather_facts(context, key, live=False)
     if facts is None:
         return ReconcileDone()
-    verdict = await _decided(facts, world)
-    if verdict.before or verdict.after:
-        facts = await gather_facts(world, key, live=True)
+    decision = await _decide(facts, context)
+    if decision.before or decision.after:
+        facts = await gather_facts(context, key, live=True)
         if facts is None:
             return ReconcileDone()
-        verdict = await _decided(facts, world)
-    return await _done(facts, verdict, world)
+        decision = await _decide(facts, context)
+    return await _outcome(facts, decision, context)
 
 
-async def _decided(facts: Facts, world: ReconcileContext) -> ReconcileDecision:
-    """What takes long is thought over on a thread, so that the others and the Lease have their turn."""
-    with world.measured.timed(DECIDE_SECONDS):
+async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
+    """Decide; for a large app on a thread, so that other apps and the Lease are served meanwhile."""
+    with context.metrics.timed(DECIDE_SECONDS):
         if facts.partitions < LARGE_APP_PARTITIONS:
-            return decide(facts, world.installation)
-        return await asyncio.to_thread(decide, facts, world.installation)
+            return decide(facts, context.installation)
+        return await asyncio.to_thread(decide, facts, context.installation)
 
 
-async def _done(facts: Facts, verdict: ReconcileDecision, world: ReconcileContext) -> ReconcileOutcome:
-    obstacle = await _carried(facts, verdict, world)
-    if obstacle is WriteConflict.CONFLICT:
+async def _outcome(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> ReconcileOutcome:
+    failure = await _execute(facts, decision, context)
+    if failure is WriteConflict.CONFLICT:
         return RequeueAfter(CONFLICT_RETRY_SECONDS)
-    if obstacle is not None:
+    if failure is not None:
         return RequeueAfter(WRITE_FAILURE_RETRY_SECONDS)
-    return ReconcileDone() if verdict.again is None else RequeueAfter(verdict.again)
+    return ReconcileDone() if decision.requeue_after is None else RequeueAfter(decision.requeue_after)
 
 
-async def _carried(
-    facts: Facts, verdict: ReconcileDecision, world: ReconcileContext
+async def _execute(
+    facts: Facts, decision: ReconcileDecision, context: ReconcileContext
 ) -> Literal[WriteConflict.CONFLICT] | ForeignObject | RejectedError | None:
-    """Write, say, write. The status is said from what was read; where that has changed, all is off."""
-    cluster, app = world.cluster, facts.manifest
+    """Write, set the status, write. A conflict at the status ends the reconcile: the facts are outdated."""
+    cluster, app = context.cluster, facts.manifest
     try:
-        if foreign := await execute_writes(cluster, app, verdict.before):
-            return await _told_of(facts, foreign, world)
+        if foreign := await execute_writes(cluster, app, decision.before):
+            return await _report_failure(facts, foreign, context)
     except RejectedError as error:
-        return await _told_of(facts, error, world)
-    said = await cluster.patch_status(app, verdict.status)
-    if said is WriteConflict.CONFLICT:
+        return await _report_failure(facts, error, context)
+    updated_app = await cluster.patch_status(app, decision.status)
+    if updated_app is WriteConflict.CONFLICT:
         return WriteConflict.CONFLICT
-    for event in verdict.events:
+    for event in decision.events:
         await cluster.event(app, event.type, event.reason, event.message)
     try:
-        if foreign := await execute_writes(cluster, said, verdict.after):
-            return await _told_of(facts, foreign, world, said)
+        if foreign := await execute_writes(cluster, updated_app, decision.after):
+            return await _report_failure(facts, foreign, context, updated_app)
     except RejectedError as error:
-        return await _told_of(facts, error, world, said)
-    count_decision(world.measured, facts.status, verdict)
+        return await _report_failure(facts, error, context, updated_app)
+    count_decision(context.metrics, facts.status, decision)
     return None
 
 
-async def _told_of(
+async def _report_failure(
     facts: Facts,
-    obstacle: ForeignObject | RejectedError,
-    world: ReconcileContext,
-    said: Manifest | None = None,
+    failure: ForeignObject | RejectedError,
+    context: ReconcileContext,
+    updated_app: Manifest | None = None,
 ) -> ForeignObject | RejectedError:
-    """Say what stands in the way; the next reconcile tries again."""
-    app = said or facts.manifest
-    await world.cluster.patch_status(app, with_write_failure(app.get("status") or {}, obstacle, facts))
-    return obstacle
+    """Report a failed write in the status; the next reconcile tries again."""
+    app = updated_app or facts.manifest
+    await context.cluster.patch_status(app, with_write_failure(app.get("status") or {}, failure, facts))
+    return failure
 
 
-def count_decision(measured: MetricCollector, before: Mapping[str, Any], verdict: ReconcileDecision) -> None:
-    """Count launches, restarts and what was told; `before` is the status that was."""
-    made = [write.manifest["kind"] for write in verdict.after if isinstance(write, Create)]
-    measured.increment(LAUNCHES, by=made.count(POD.name))
-    restarts = verdict.status.get("restarts", 0) - before.get("restarts", 0)
-    measured.increment(RESTARTS, by=max(restarts, 0))
-    for event in verdict.events:
-        measured.increment(EVENTS, event.type, event.reason)
+def count_decision(
+    metrics: MetricCollector, previous_status: Mapping[str, Any], decision: ReconcileDecision
+) -> None:
+    """Count launches, restarts and events; `previous_status` is the status before the decision."""
+    created_kinds = [write.manifest["kind"] for write in decision.after if isinstance(write, Create)]
+    metrics.increment(LAUNCHES, by=created_kinds.count(POD.name))
+    restarts = decision.status.get("restarts", 0) - previous_status.get("restarts", 0)
+    metrics.increment(RESTARTS, by=max(restarts, 0))
+    for event in decision.events:
+        metrics.increment(EVENTS, event.type, event.reason)

@@ -1,4 +1,4 @@
-"""The edge and the decisions, put together."""
+"""Builds the reconciler from an operator's parts."""
 
 from collections.abc import Callable
 from time import time
@@ -16,15 +16,17 @@ from streamapp_operator.reconciler.reconcile import reconcile
 def reconciler_for(
     installation: Installation, lookup: Callable[[ClusterClient], PartitionLookup]
 ) -> Callable[[OperatorParts], Reconciler]:
-    """What an edge has its keys reconciled by."""
+    """A function that builds the reconciler of an operator."""
 
-    def within(edge: OperatorParts) -> Reconciler:
-        asked = lookup(edge.cluster)
-        world = ReconcileContext(edge.cluster, edge.cache, time, asked, installation, edge.measured)
+    def build(operator: OperatorParts) -> Reconciler:
+        partition_lookup = lookup(operator.cluster)
+        context = ReconcileContext(
+            operator.cluster, operator.cache, time, partition_lookup, installation, operator.metrics
+        )
 
-        async def one(key: AppKey) -> ReconcileOutcome:
-            return await reconcile(key, world)
+        async def reconcile_key(key: AppKey) -> ReconcileOutcome:
+            return await reconcile(key, context)
 
-        return one
+        return reconcile_key
 
-    return within
+    return build

@@ -1,4 +1,4 @@
-"""What was worked out lately, kept for a while: decoding the same object twice is for nothing."""
+"""Caches of results, so that the same object is not decoded twice."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,58 +10,58 @@ MAX_RECENT = 512
 
 
 class RecentResults(Generic[T]):
-    """The results of a function, by a key under which they never change."""
+    """The most recently used results of a function, by a key under which they never change."""
 
-    def __init__(self, most: int = MAX_RECENT) -> None:
-        self._most = most
-        self._found: OrderedDict[Hashable, T] = OrderedDict()
+    def __init__(self, max_size: int = MAX_RECENT) -> None:
+        self._max_size = max_size
+        self._results: OrderedDict[Hashable, T] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._results)
 
     def get(self, key: Hashable, work: Callable[[], T]) -> T:
-        """What is known under this key, or what the work gives."""
-        if key not in self._found:
+        """The result under this key; computed by `work` where it is missing."""
+        if key not in self._results:
             self.put(key, work())
-        self._found.move_to_end(key)
-        return self._found[key]
+        self._results.move_to_end(key)
+        return self._results[key]
 
-    def find(self, key: Hashable) -> T | None:
-        """What is known under this key."""
-        return self._found.get(key)
+    def peek(self, key: Hashable) -> T | None:
+        """The result under this key, if there is one."""
+        return self._results.get(key)
 
     def put(self, key: Hashable, value: T) -> None:
-        """Keep it, in place of what was not asked for the longest."""
-        self._found[key] = value
-        if len(self._found) > self._most:
-            self._found.popitem(last=False)
+        """Cache a result, in place of the least recently used one."""
+        self._results[key] = value
+        if len(self._results) > self._max_size:
+            self._results.popitem(last=False)
 
 
 MAX_MEMOIZED = 128
 MEMOIZE_FROM_SECONDS = 0.03
-"""Quicker answers are not kept: a thousand small apps would only fill the memory with them."""
+"""Quicker results are not cached: those of a thousand small apps would only take memory."""
 
 
 class MemoizedResults:
-    """The last answer to each question, with what it was made of."""
+    """The last answer to each question, with the inputs that it was computed from."""
 
-    def __init__(self, worth: float = MEMOIZE_FROM_SECONDS) -> None:
-        self._worth = worth
-        self._kept: OrderedDict[Hashable, tuple[tuple[Any, ...], Any]] = OrderedDict()
+    def __init__(self, min_seconds: float = MEMOIZE_FROM_SECONDS) -> None:
+        self._min_seconds = min_seconds
+        self._answers: OrderedDict[Hashable, tuple[tuple[Any, ...], Any]] = OrderedDict()
 
-    def of(self, question: Hashable, made_of: tuple[Any, ...], work: Callable[[], T]) -> T:
-        """The answer. What is the same object is equal without being looked into."""
-        kept = self._kept.get(question)
-        if kept is not None and kept[0] == made_of:
-            found: T = kept[1]
-            return found
-        began = perf_counter()
-        answer = work()
-        if perf_counter() - began >= self._worth:
-            self._kept[question] = (made_of, answer)
-            self._kept.move_to_end(question)
-            while len(self._kept) > MAX_MEMOIZED:
-                self._kept.popitem(last=False)
+    def of(self, question: Hashable, inputs: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """The answer, computed again only if an input changed. Identical objects compare as equal at once."""
+        memoized = self._answers.get(question)
+        if memoized is not None and memoized[0] == inputs:
+            result: T = memoized[1]
+            return result
+        started = perf_counter()
+        computed = work()
+        if perf_counter() - started >= self._min_seconds:
+            self._answers[question] = (inputs, computed)
+            self._answers.move_to_end(question)
+            while len(self._answers) > MAX_MEMOIZED:
+                self._answers.popitem(last=False)
         else:
-            self._kept.pop(question, None)
-        return answer
+            self._answers.pop(question, None)
+        return computed

@@ -7,10 +7,16 @@ from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Repor
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp
+from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.memory_api import MemoryApi
 
 NO_NODE = "a-node-that-is-gone"
+
+
+def incarnation_in(pod: dict[str, Any]) -> int:
+    """The incarnation of a driver pod."""
+    return int(pod["metadata"]["labels"][INCARNATION_LABEL])
 
 
 class Hands:

@@ -59,7 +59,7 @@ class Stage(Hands):
         self.cluster = ApiClusterClient(
             self._calls, (namespace,), lambda: 60.0, lambda: datetime.fromtimestamp(self.now, UTC)
         )
-        self._world: ReconcileContext | None = None
+        self._context: ReconcileContext | None = None
         self.mortal: Mortal | None = None
 
     async def _connected(self) -> ApiTransport:
@@ -86,18 +86,25 @@ class Stage(Hands):
     async def _reconcile(self, key: AppKey) -> ReconcileOutcome:
         cache = ObjectCache(cached_fields)
         for kind in WATCHED_KINDS:
-            async for found in self.cluster.listed(
+            async for found in self.cluster.list_objects(
                 kind, self.namespace, "" if kind is WATCHED_KINDS[0] else "streamapp.dev/app"
             ):
                 cache.put(kind, found)
-        before = self._world
+        before = self._context
         cluster = self.mortal or self.cluster
-        world = ReconcileContext(cluster, cache, lambda: self.now, self.table, self.installation)
+        context = ReconcileContext(cluster, cache, lambda: self.now, self.table, self.installation)
         if before is not None:
-            kept = ("apps", "snapshots", "desires", "reports", "whole", "worked")
-            world = replace(world, **{name: getattr(before, name) for name in kept})
-        self._world = world
-        return await reconcile(key, world)
+            context = replace(
+                context,
+                newest_cache=before.newest_cache,
+                generation_cache=before.generation_cache,
+                desired_cache=before.desired_cache,
+                report_cache=before.report_cache,
+                config_map_cache=before.config_map_cache,
+                memoized=before.memoized,
+            )
+        self._context = context
+        return await reconcile(key, context)
 
     def settle(self, name: str = "app") -> ReconcileOutcome:
         """Reconcile until nothing more is written, as events would make it."""
@@ -114,7 +121,7 @@ class Stage(Hands):
 
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
-        self._world, self.mortal = None, None
+        self._context, self.mortal = None, None
 
     # What people do.
 

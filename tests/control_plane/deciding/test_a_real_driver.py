@@ -11,8 +11,8 @@ import pytest
 
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.tasks.partition import Partition
-from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.control_plane.deciding.hands import incarnation_in
 from tests.control_plane.deciding.kubelet import contained
 from tests.control_plane.deciding.stage import Stage
 from tests.control_plane.processes import until

@@ -9,8 +9,8 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_changes import changes, strongest_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.schema.fields import parts
-from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.hands import incarnation_in
 from tests.control_plane.deciding.stage import Stage
 
 OPERATORS = join()["spec"]["operators"]

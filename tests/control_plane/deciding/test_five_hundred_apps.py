@@ -63,7 +63,7 @@ async def _all() -> MemoryApi:
     path = "/apis/streamapp.dev/v1alpha1/namespaces/shop/streamapps"
     for number in range(APPS):
         api.ask("POST", path, join(f"app-{number}"))
-    working = asyncio.create_task(workers.drain(16))
+    working = asyncio.create_task(workers.run(16))
     async with asyncio.timeout(300):
         while queue.depth or len(_drivers(api)) < APPS:
             await asyncio.sleep(0.01)

@@ -34,7 +34,7 @@ def test_an_app_that_no_config_map_takes_is_refused_with_its_size(stage: Stage) 
 
 def test_an_answer_is_worked_out_again_only_when_what_it_is_made_of_differs() -> None:
     asked = []
-    worked = MemoizedResults(worth=0.0)
+    worked = MemoizedResults(min_seconds=0.0)
 
     def answer(of: int) -> int:
         return worked.of("question", (of,), lambda: asked.append(of) or of * 2)
@@ -45,7 +45,7 @@ def test_an_answer_is_worked_out_again_only_when_what_it_is_made_of_differs() ->
 
 def test_quick_answers_are_not_kept() -> None:
     asked = []
-    worked = MemoizedResults(worth=60.0)
+    worked = MemoizedResults(min_seconds=60.0)
     for _ in range(2):
         worked.of("question", (1,), lambda: asked.append(1))
     assert len(asked) == 2

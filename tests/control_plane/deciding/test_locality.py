@@ -15,9 +15,9 @@ from streamapp.protocol.driver_report import ExecutorBinding
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
-from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.api_server import ApiServer
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.hands import incarnation_in
 from tests.control_plane.deciding.stage import Stage
 from tests.metadata.contract import StoreContract
 

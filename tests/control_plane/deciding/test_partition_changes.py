@@ -5,8 +5,8 @@ import pytest
 from streamapp.protocol.driver_report import DriverState
 from streamapp.tasks.partition import Partition
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
-from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.hands import incarnation_in
 from tests.control_plane.deciding.stage import Stage
 
 GROWN = {"views": 16, "users": 8}

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from streamapp_operator.reconciler.pods.driver_pod import incarnation_in
 from tests.control_plane.deciding.apps import join
+from tests.control_plane.deciding.hands import incarnation_in
 from tests.control_plane.deciding.mortal import KilledError, Mortal
 from tests.control_plane.deciding.stage import Stage
 

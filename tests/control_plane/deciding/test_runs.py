@@ -41,7 +41,7 @@ def layout(run: str, views: int = 8, before: Layout | None = None) -> Layout:
 
 def desired(kept: Layout, reset: int = 0, *, was_reset: bool = False) -> DesiredModel:
     known = facts(report=Report(DriverState.RUNNING, layout=kept))
-    made = model_update(known, AcceptedApp(app(), 3, UID), plan_generation(known, app(), 3), anew=True)
+    made = model_update(known, AcceptedApp(app(), 3, UID), plan_generation(known, app(), 3), replace_all=True)
     assert isinstance(made, ModelUpdate)
     return DesiredModel(replace(made.wanted, layout=kept), "", "", reset, 1, was_reset)
 
@@ -85,7 +85,7 @@ def test_after_a_reset_a_driver_from_before_it_is_not_believed() -> None:
 
 def test_a_model_is_of_one_version_more_than_any_that_a_driver_has_seen() -> None:
     known = facts(report=Report(DriverState.RUNNING, layout=layout("run"), model_version=7))
-    made = model_update(known, AcceptedApp(app(), 3, UID), plan_generation(known, app(), 3), anew=True)
+    made = model_update(known, AcceptedApp(app(), 3, UID), plan_generation(known, app(), 3), replace_all=True)
     assert isinstance(made, ModelUpdate)
     assert isinstance(made.wanted, WantedState)
     assert made.wanted.model is not None

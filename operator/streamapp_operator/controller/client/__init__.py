@@ -1,5 +1,5 @@
-"""The API server.
+"""Access to the API server.
 
-Configuration, requests, errors, the client of a cluster, kinds, labels and keys of objects. It imports no
+Configuration, requests, errors and the cluster client; kinds, paths, labels and keys of objects. Imports no
 other room of the operator.
 """

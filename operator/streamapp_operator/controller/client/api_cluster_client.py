@@ -1,4 +1,4 @@
-"""The cluster behind a real API server."""
+"""The cluster client for a real API server."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
@@ -24,24 +24,24 @@ from streamapp_operator.controller.client.object_paths import collection_path, o
 from streamapp_operator.controller.client.resource_kinds import EVENT, STREAM_APP, ResourceKind, Verb, kind_of
 
 FIELD_MANAGER = "streamapp-operator"
-"""Under this name our fields stand in `managedFields`."""
+"""The name of the operator's entries in `managedFields`."""
 LIST_LIMIT = 500
-_OURS = (("fieldManager", FIELD_MANAGER),)
+_FIELD_MANAGER_QUERY = (("fieldManager", FIELD_MANAGER),)
 _NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiClusterClient:
-    """`Cluster` over calls to an API server."""
+    """`ClusterClient` that sends requests to an API server."""
 
-    calls: ApiTransport
-    namespaces: Sequence[str]  # that are watched; none means all
-    may_write_for: Callable[[], float]  # seconds for which this replica surely leads
+    transport: ApiTransport
+    namespaces: Sequence[str]  # the watched namespaces; empty: all
+    may_write_for: Callable[[], float]  # seconds for which this replica is certain to lead
     now: Callable[[], datetime]
 
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
-        """One object as it is now."""
-        reply = await self.calls.send(
+        """The current state of one object; None where there is none."""
+        reply = await self.transport.send(
             ApiRequest(Verb.GET, "GET", object_path(kind, namespace, name), expected=(404,))
         )
         return None if reply.code == 404 else reply.body
@@ -49,40 +49,44 @@ class ApiClusterClient:
     async def select(
         self, kind: ResourceKind, namespace: str | None, labels: dict[str, str]
     ) -> list[Manifest]:
-        """All objects with these labels."""
+        """The current state of all objects with these labels."""
         selector = ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
-        return [found async for found in self.listed(kind, namespace, selector)]
+        return [manifest async for manifest in self.list_objects(kind, namespace, selector)]
 
-    async def listed(
+    async def list_objects(
         self, kind: ResourceKind, namespace: str | None, selector: str = "", metadata_only: bool = False
     ) -> AsyncIterator[Manifest]:
-        """Objects by a label selector, in chunks."""
-        places: Sequence[str | None] = [namespace] if namespace is not None else self.namespaces or [None]
-        for place in places:
-            async for found in self._listed(collection_path(kind, place), selector, metadata_only):
-                yield {"apiVersion": kind.api_version, "kind": kind.name} | found
+        """The objects that match a label selector, read page by page."""
+        namespaces: Sequence[str | None] = [namespace] if namespace is not None else self.namespaces or [None]
+        for namespace_name in namespaces:
+            async for manifest in self._list_pages(
+                collection_path(kind, namespace_name), selector, metadata_only
+            ):
+                yield {"apiVersion": kind.api_version, "kind": kind.name} | manifest
 
-    async def _listed(self, path: str, selector: str, metadata_only: bool) -> AsyncIterator[Manifest]:
-        wanted = (("limit", str(LIST_LIMIT)), *((("labelSelector", selector),) if selector else ()))
+    async def _list_pages(self, path: str, selector: str, metadata_only: bool) -> AsyncIterator[Manifest]:
+        selection = (("limit", str(LIST_LIMIT)), *((("labelSelector", selector),) if selector else ()))
         accept = _NAMES_ONLY if metadata_only else "application/json"
-        following = ""
+        continue_token = ""
         while True:
-            query = (*wanted, ("continue", following)) if following else wanted
-            reply = await self.calls.send(
+            query = (*selection, ("continue", continue_token)) if continue_token else selection
+            reply = await self.transport.send(
                 ApiRequest(Verb.LIST, "GET", path, query, accept=accept, expected=(410,))
             )
-            if reply.code == 410:  # the rest of this list is too old; whoever asked begins anew
+            if reply.code == 410:  # the continue token expired; the caller has to list from the start
                 raise UnansweredError(f"GET {path}: the list changed while it was read")
-            for found in reply.body.get("items") or ():
-                yield found
-            following = reply.body["metadata"].get("continue", "")
-            if not following:
+            for manifest in reply.body.get("items") or ():
+                yield manifest
+            continue_token = reply.body["metadata"].get("continue", "")
+            if not continue_token:
                 return
 
     async def create(self, manifest: Manifest) -> Manifest | Literal[WriteConflict.EXISTS]:
-        """Make an object."""
+        """Create an object."""
         path = collection_path(kind_of(manifest), manifest["metadata"]["namespace"])
-        reply = await self._write(ApiRequest(Verb.CREATE, "POST", path, _OURS, manifest, expected=(409,)))
+        reply = await self._write(
+            ApiRequest(Verb.CREATE, "POST", path, _FIELD_MANAGER_QUERY, manifest, expected=(409,))
+        )
         if reply.code != 409:
             return self._object(reply)
         if reply.reason == "AlreadyExists":
@@ -90,16 +94,21 @@ class ApiClusterClient:
         raise UnansweredError(f"POST {path}: {reply.body.get('message', reply.reason)}")
 
     async def apply(self, manifest: Manifest) -> Manifest:
-        """Make it so by server-side apply, unless it is so."""
+        """Apply an object server-side, unless the cluster already has it like this."""
         kind, metadata = kind_of(manifest), manifest["metadata"]
-        there = await self.read(kind, metadata["namespace"], metadata["name"])
-        if there is not None and is_applied(manifest, there, FIELD_MANAGER):
-            return there
+        current = await self.read(kind, metadata["namespace"], metadata["name"])
+        if current is not None and is_applied(manifest, current, FIELD_MANAGER):
+            return current
         path = object_path(kind, metadata["namespace"], metadata["name"])
-        call = ApiRequest(
-            Verb.PATCH, "PATCH", path, (*_OURS, ("force", "true")), manifest, "application/apply-patch+yaml"
+        request = ApiRequest(
+            Verb.PATCH,
+            "PATCH",
+            path,
+            (*_FIELD_MANAGER_QUERY, ("force", "true")),
+            manifest,
+            "application/apply-patch+yaml",
         )
-        return self._object(await self._write(call))
+        return self._object(await self._write(request))
 
     async def delete(
         self,
@@ -121,7 +130,7 @@ class ApiClusterClient:
     async def patch_status(
         self, app: Manifest, status: Manifest
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:
-        """Put this status in place of the app's, if the app is still as it was read."""
+        """Replace the app's status, if the app has not changed since it was read."""
         if app.get("status", {}) == status:
             return app
         metadata = app["metadata"]
@@ -130,21 +139,27 @@ class ApiClusterClient:
             {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
             {"op": "add", "path": "/status", "value": status},
         ]
-        call = ApiRequest(
-            Verb.PATCH, "PATCH", path, _OURS, steps, "application/json-patch+json", expected=(404, 409)
+        request = ApiRequest(
+            Verb.PATCH,
+            "PATCH",
+            path,
+            _FIELD_MANAGER_QUERY,
+            steps,
+            "application/json-patch+json",
+            expected=(404, 409),
         )
-        reply = await self._write(call)
+        reply = await self._write(request)
         return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
 
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
     ) -> None:
-        """Tell something of the app; what is told again is counted on the first telling."""
-        told = event_object(app, type_, reason, message, self.now())
+        """Record an event of the app; a repeated event raises the count of the first one."""
+        event = event_object(app, type_, reason, message, self.now())
         try:
-            if await self.create(told) is not WriteConflict.EXISTS:
+            if await self.create(event) is not WriteConflict.EXISTS:
                 return
-            metadata = told["metadata"]
+            metadata = event["metadata"]
             before = await self.read(EVENT, metadata["namespace"], metadata["name"])
             if before is not None:
                 await self._write(
@@ -152,7 +167,7 @@ class ApiClusterClient:
                         Verb.PATCH,
                         "PATCH",
                         object_path(EVENT, metadata["namespace"], metadata["name"]),
-                        _OURS,
+                        _FIELD_MANAGER_QUERY,
                         repeated_event(before, self.now()),
                         "application/merge-patch+json",
                     )
@@ -160,14 +175,14 @@ class ApiClusterClient:
         except LeadershipLostError:
             raise
         except ClusterError:
-            return  # counted by its code; an event is never worth a reconcile
+            return  # the transport counts it by its code; an event is not worth a failed reconcile
 
-    async def _write(self, call: ApiRequest) -> ApiReply:
-        """A write ends before another replica could lead, whatever becomes of it."""
-        left = self.may_write_for()
-        if left <= 0:
-            raise LeadershipLostError(f"{call.method} {call.path}: this replica does not lead")
-        return await self.calls.send(call, min(REQUEST_SECONDS, left))
+    async def _write(self, request: ApiRequest) -> ApiReply:
+        """Send a write that ends, one way or the other, before another replica could lead."""
+        seconds_left = self.may_write_for()
+        if seconds_left <= 0:
+            raise LeadershipLostError(f"{request.method} {request.path}: this replica does not lead")
+        return await self.transport.send(request, min(REQUEST_SECONDS, seconds_left))
 
     def _object(self, reply: ApiReply) -> Manifest:
         if not isinstance(reply.body, dict):

@@ -1,17 +1,17 @@
-"""What the API server answers that is neither an object nor a failure, and the failures."""
+"""Write conflicts, which a reconcile acts on, and the errors of API requests."""
 
 from enum import Enum
 
 
 class WriteConflict(Enum):
-    """An answer that a step acts on."""
+    """A refused write that the caller has to handle."""
 
-    EXISTS = "exists"  # something of that name is there already
-    CONFLICT = "conflict"  # what was read is no longer so: changed since, or gone
+    EXISTS = "exists"  # an object of this name exists already
+    CONFLICT = "conflict"  # the object was changed or deleted since it was read
 
 
 class ClusterError(Exception):
-    """An API call that gave no answer to act on."""
+    """An API request without a usable answer."""
 
 
 class UnansweredError(ClusterError):
@@ -19,11 +19,11 @@ class UnansweredError(ClusterError):
 
     def __init__(self, message: str, after: float | None = None) -> None:
         super().__init__(message)
-        self.after = after  # seconds that the server asks to be left alone
+        self.after = after  # seconds that the server asks to wait, from Retry-After
 
 
 class RejectedError(ClusterError):
-    """The API server will not have this object, or does not let the operator do this."""
+    """The API server refuses the object, or the operator lacks the right."""
 
     def __init__(self, code: int, reason: str, message: str) -> None:
         super().__init__(message)
@@ -32,4 +32,4 @@ class RejectedError(ClusterError):
 
 
 class LeadershipLostError(ClusterError):
-    """Another replica leads, or may: nothing may be written, and this process ends."""
+    """Another replica leads or may lead: no write is allowed, and this process ends."""

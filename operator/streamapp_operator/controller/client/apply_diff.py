@@ -1,6 +1,6 @@
-"""Whether applying an object would change anything: a write that would not is left out.
+"""Whether a server-side apply would change anything: an apply without effect is left out.
 
-It would not when all that we give is there, and all that is there in our name we still give.
+An apply has no effect when the object has all wanted values, and the manager owns no field beyond them.
 """
 
 import json
@@ -9,65 +9,69 @@ from typing import Any
 from streamapp_operator.controller.client.manifest import Manifest
 
 
-def is_applied(wanted: Manifest, there: Manifest, manager: str) -> bool:
-    """Whether an object is as it is wanted, so that server-side apply would be for nothing."""
+def is_applied(wanted: Manifest, current: Manifest, manager: str) -> bool:
+    """Whether the current object already is as wanted, so that a server-side apply would have no effect."""
     owned = [
         entry.get("fieldsV1", {})
-        for entry in there["metadata"].get("managedFields", ())
+        for entry in current["metadata"].get("managedFields", ())
         if entry.get("manager") == manager and entry.get("operation") == "Apply"
     ]
-    return len(owned) == 1 and _holds(there, wanted) and _gives(wanted, owned[0])
+    return len(owned) == 1 and _contains(current, wanted) and _sets_all(wanted, owned[0])
 
 
 _EMPTY: tuple[Any, ...] = ({}, [], None)
-"""Values that the API server leaves out."""
+"""Values that the API server drops."""
 
 
-def _holds(there: Any, wanted: Any) -> bool:
-    """Whether all of one value is in another, which may hold more: defaults, and others' fields."""
+def _contains(current: Any, wanted: Any) -> bool:
+    """Whether the current value contains the wanted one, beside defaults and other managers' fields."""
     if isinstance(wanted, dict):
-        return isinstance(there, dict) and all(
-            _holds(there[name], value) if name in there else value in _EMPTY for name, value in wanted.items()
+        return isinstance(current, dict) and all(
+            _contains(current[name], value) if name in current else value in _EMPTY
+            for name, value in wanted.items()
         )
     if isinstance(wanted, list):
         return (
-            isinstance(there, list)
-            and len(there) == len(wanted)
-            and all(_holds(one, other) for one, other in zip(there, wanted, strict=True))
+            isinstance(current, list)
+            and len(current) == len(wanted)
+            and all(
+                _contains(current_element, wanted_element)
+                for current_element, wanted_element in zip(current, wanted, strict=True)
+            )
         )
-    return bool(there == wanted)
+    return bool(current == wanted)
 
 
-def _gives(wanted: Any, owned: dict[str, Any]) -> bool:
-    """Whether a value has all fields of a set as `managedFields` writes it."""
-    for step, below in owned.items():
+def _sets_all(wanted: Any, owned: dict[str, Any]) -> bool:
+    """Whether the wanted value sets every field of a `fieldsV1` set."""
+    for step, owned_below in owned.items():
         if step == ".":
             continue
-        found = _step(wanted, step)
-        if found is _NOTHING or not _gives(found, below):
+        below = _descend(wanted, step)
+        if below is _MISSING or not _sets_all(below, owned_below):
             return False
     return True
 
 
-_NOTHING = object()
+_MISSING = object()
 
 
-def _step(value: Any, step: str) -> Any:
-    """One step of a path: `f:` a field, `k:` the element with these keys, `v:` this element, `i:` a place."""
-    sort, _, text = step.partition(":")
-    if sort == "f":
-        return value.get(text, _NOTHING) if isinstance(value, dict) else _NOTHING
+def _descend(value: Any, step: str) -> Any:
+    """One step of a `fieldsV1` path: `f:` a field; an element by its keys `k:`, value `v:` or index `i:`."""
+    step_kind, _, text = step.partition(":")
+    if step_kind == "f":
+        return value.get(text, _MISSING) if isinstance(value, dict) else _MISSING
     if not isinstance(value, list):
-        return _NOTHING
-    if sort == "i":
-        return value[int(text)] if int(text) < len(value) else _NOTHING
-    named = json.loads(text)
-    if sort == "v":
-        return named if named in value else _NOTHING
-    # A key that we did not give is one that the API server filled in, such as a port's protocol.
+        return _MISSING
+    if step_kind == "i":
+        return value[int(text)] if int(text) < len(value) else _MISSING
+    key = json.loads(text)
+    if step_kind == "v":
+        return key if key in value else _MISSING
+    # A key that the wanted object lacks was defaulted by the API server, such as a port's protocol.
     for element in value:
         if isinstance(element, dict) and all(
-            element.get(name, filled) == filled for name, filled in named.items()
+            element.get(name, filled) == filled for name, filled in key.items()
         ):
             return element
-    return _NOTHING
+    return _MISSING

@@ -1,4 +1,4 @@
-"""The cluster as the operator uses it: objects as they are in JSON, every call bounded in time."""
+"""The operator's interface to a cluster: objects as JSON, every call with a time limit."""
 
 from typing import Literal, Protocol
 
@@ -8,29 +8,29 @@ from streamapp_operator.controller.client.resource_kinds import ResourceKind
 
 
 class ClusterClient(Protocol):
-    """What steps do to a cluster.
+    """Reads and writes of objects in a cluster.
 
-    Each call may raise `UnansweredError` (the queue tries the reconcile again later) or `RejectedError`
-    (a step that can tell the user why catches it). Calls that write raise `LeadershipLostError` in a
-    replica that does not lead.
+    Each call may raise `UnansweredError`, after which the reconcile is retried, or `RejectedError`, which a
+    caller that can report the reason catches. Writes raise `LeadershipLostError` in a replica that does not
+    lead.
     """
 
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
-        """One object as it is now; nothing where there is none. For a kind without namespaces, give ""."""
+        """The current state of one object; None if absent. Cluster-scoped kinds take the namespace ""."""
         ...
 
     async def select(
         self, kind: ResourceKind, namespace: str | None, labels: dict[str, str]
     ) -> list[Manifest]:
-        """All objects with these labels as they are now, of one namespace or of all that are watched."""
+        """The current state of all objects with these labels, in one namespace or in all watched ones."""
         ...
 
     async def create(self, manifest: Manifest) -> Manifest | Literal[WriteConflict.EXISTS]:
-        """Make an object; as the API server filled it in."""
+        """Create an object; returns it with the API server's defaults."""
         ...
 
     async def apply(self, manifest: Manifest) -> Manifest:
-        """Make it so by server-side apply: fields that are given are ours from then on."""
+        """Apply an object server-side: the operator owns the fields in it from then on."""
         ...
 
     async def delete(
@@ -41,20 +41,20 @@ class ClusterClient(Protocol):
         uid: str | None = None,
         grace_seconds: int | None = None,
     ) -> bool:
-        """Delete an object, or only the one with this uid; whether it was there."""
+        """Delete an object, or only the one with this uid; returns whether it existed."""
         ...
 
     async def patch_status(
         self, app: Manifest, status: Manifest
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:
-        """Put this status in place of the app's, if the app is still as it was read.
+        """Replace the app's status, if the app has not changed since it was read.
 
-        Where it is its status already nothing is written, and the app comes back.
+        An unchanged status is not written, and the app is returned as it was passed in.
         """
         ...
 
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
     ) -> None:
-        """Tell something of the app to whoever looks; one that cannot be told is dropped."""
+        """Record an event of the app; an event that cannot be written is dropped."""
         ...

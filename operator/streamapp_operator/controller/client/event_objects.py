@@ -1,4 +1,4 @@
-"""Events as objects: what is told of an app, under a name that is the same when it is told again."""
+"""Event objects of an app, named by a hash of their content so that a repeated event finds the first."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -8,21 +8,21 @@ from streamapp_operator.controller.client.manifest import Manifest
 
 COMPONENT = "streamapp-operator"
 MAX_EVENT_MESSAGE = 1024
-"""The API server takes no longer one."""
+"""The API server's limit."""
 
 
 def event_object(
     app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str, now: datetime
 ) -> Manifest:
-    """An event of an app, told the first time."""
+    """An app's event, at its first occurrence."""
     metadata = app["metadata"]
-    told = "\n".join((metadata["uid"], type_, reason, message))
-    at = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    content = "\n".join((metadata["uid"], type_, reason, message))
+    timestamp = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{metadata['name']}.{sha256(told.encode()).hexdigest()[:16]}",
+            "name": f"{metadata['name']}.{sha256(content.encode()).hexdigest()[:16]}",
             "namespace": metadata["namespace"],
         },
         "involvedObject": {
@@ -38,12 +38,12 @@ def event_object(
         "message": message if len(message) <= MAX_EVENT_MESSAGE else f"{message[: MAX_EVENT_MESSAGE - 3]}...",
         "source": {"component": COMPONENT},
         "reportingComponent": COMPONENT,
-        "firstTimestamp": at,
-        "lastTimestamp": at,
+        "firstTimestamp": timestamp,
+        "lastTimestamp": timestamp,
         "count": 1,
     }
 
 
 def repeated_event(event: Manifest, now: datetime) -> Manifest:
-    """What changes of an event that is told again."""
+    """The patch for an event that occurs again."""
     return {"count": event.get("count", 1) + 1, "lastTimestamp": f"{now:%Y-%m-%dT%H:%M:%SZ}"}

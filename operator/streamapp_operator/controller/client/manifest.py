@@ -1,6 +1,6 @@
-"""Objects of Kubernetes as they are in JSON."""
+"""Kubernetes objects as JSON."""
 
 from typing import Any
 
 Manifest = dict[str, Any]
-"""Whoever is given one does not change it."""
+"""Treated as immutable: a function never changes a manifest that is passed in."""

@@ -1,4 +1,4 @@
-"""The kinds of objects the operator deals with, and what it does to each: RBAC is generated from this."""
+"""The kinds of objects that the operator reads or writes, and the verbs of RBAC."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from streamapp.spec.resource.app import GROUP, KIND, VERSION
 
 
 class Verb(StrEnum):
-    """What RBAC calls the things one can do to an object."""
+    """The verbs of RBAC."""
 
     GET = "get"
     LIST = "list"
@@ -30,7 +30,7 @@ class ResourceKind:
 
     @property
     def api_version(self) -> str:
-        """As an object of this kind says it."""
+        """The `apiVersion` of objects of this kind."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
@@ -57,5 +57,5 @@ _BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}
 
 
 def kind_of(manifest: dict[str, object]) -> ResourceKind:
-    """The kind of an object, by what it says of itself."""
+    """The kind of an object, by its `apiVersion` and `kind`."""
     return _BY_NAME[str(manifest["apiVersion"]), str(manifest["kind"])]

@@ -1,8 +1,8 @@
-"""Who leads, by a Lease: every call bounded, and no doubt about when this replica has to stop.
+"""Leader election by a Lease: every request has a time limit, and the end of this replica's lead is certain.
 
-What another replica's clock says never counts: it leads until its lease has not changed, before our own
-eyes, for as long as it asked for. We lead from before the call that renewed our lease, and stop well before
-others may take it.
+Another replica's clock never counts: that replica leads until this one has observed its lease unchanged
+for the lease's duration. This replica's lead counts from the start of the request that renewed the lease,
+and ends well before another replica may take the lease.
 """
 
 import asyncio
@@ -26,22 +26,22 @@ _log = logging.getLogger(__name__)
 class LeaderElector:
     """One replica's part in the election."""
 
-    calls: ApiTransport  # its own: a pool that is busy with other calls must not cost the lead
+    transport: ApiTransport  # a pool of its own: other requests must not delay a renewal
     namespace: str
     name: str
-    me: str
-    clock: Callable[[], float]  # one that goes on while the machine sleeps
+    identity: str
+    clock: Callable[[], float]  # counts on while the machine sleeps
     now: Callable[[], datetime]
     terms: LeaseTerms = field(default_factory=LeaseTerms)
-    _lease: Manifest | None = None  # as it was last seen
-    _seen: float = 0.0  # when it was first seen like that
-    _renewed: float | None = None  # when the call began that last made us, or kept us, leader
+    _lease: Manifest | None = None  # as last read
+    _observed_at: float = 0.0  # when this version of the lease was first read
+    _renewed_at: float | None = None  # the start of the last request that acquired or renewed the lease
 
     def leads_for(self) -> float:
-        """Seconds for which nobody else can lead; 0 as soon as this replica should have stopped."""
-        if self._renewed is None:
+        """Seconds for which no other replica can lead; 0 once this replica has to stop."""
+        if self._renewed_at is None:
             return 0.0
-        since = self.clock() - self._renewed
+        since = self.clock() - self._renewed_at
         return 0.0 if since > self.terms.deadline else self.terms.duration - since
 
     @property
@@ -50,86 +50,94 @@ class LeaderElector:
         return self.leads_for() > 0
 
     async def campaign(self) -> None:
-        """Come back when this replica leads, which may take for ever."""
-        while not await self._try():
+        """Wait until this replica leads."""
+        while not await self._try_acquire():
             await asyncio.sleep(self.terms.retry)
-        _log.info("leading", extra={"identity": self.me})
+        _log.info("leading", extra={"identity": self.identity})
 
-    async def keep(self) -> None:
-        """Go on leading; ends by an error when that is over."""
+    async def keep_leading(self) -> None:
+        """Renew the lease until it is lost; ends with a `LeadershipLostError`."""
         pause = self.terms.retry
         while self.leads:
             await asyncio.sleep(pause)
-            before = self._renewed
-            await self._try()
-            pause = self.terms.retry if self._renewed != before else self.terms.retry / 4
-        self._renewed = None
+            renewed_before = self._renewed_at
+            await self._try_acquire()
+            pause = self.terms.retry if self._renewed_at != renewed_before else self.terms.retry / 4
+        self._renewed_at = None
         raise LeadershipLostError("the lease was not renewed in time, or is another replica's")
 
     async def release(self) -> None:
         """Let another replica lead at once."""
         if not self.leads or self._lease is None:
             return
-        freed = leases.released_lease(self._lease, self.now())
-        self._renewed = None
+        released = leases.released_lease(self._lease, self.now())
+        self._renewed_at = None
         try:
-            await self._put(freed)
+            await self._write_lease(released)
         except ClusterError as error:
             _log.warning("the lease could not be released: %s", error)
 
-    async def _try(self) -> bool:
-        """One try to take or keep the lease; whether it is ours."""
+    async def _try_acquire(self) -> bool:
+        """Try once to acquire or renew the lease; returns whether this replica holds it."""
         began = self.clock()
         try:
             async with asyncio.timeout(self.terms.retry):
-                ours = await self._take()
+                acquired = await self._acquire()
         except (ClusterError, TimeoutError) as error:
-            if isinstance(error, RejectedError) and self._renewed is None:
-                raise  # whoever may not lead at all should say so, and not wait for ever
-            said = str(error) or f"nothing came within {self.terms.retry:g} s"
-            _log.warning("no word about the lease: %s", said)
+            if isinstance(error, RejectedError) and self._renewed_at is None:
+                raise  # without the right to lead the process has to fail, not to wait for ever
+            detail = str(error) or f"nothing came within {self.terms.retry:g} s"
+            _log.warning("no word about the lease: %s", detail)
             return self.leads
-        self._renewed = began if ours else None
-        return ours
+        self._renewed_at = began if acquired else None
+        return acquired
 
-    async def _take(self) -> bool:
+    async def _acquire(self) -> bool:
         for _ in range(2):
-            if self._lease is None or leases.lease_holder(self._lease) != self.me:
-                await self._look()
-            if self._lease is None or not self._free(self._lease):
+            if self._lease is None or leases.lease_holder(self._lease) != self.identity:
+                await self._read_lease()
+            if self._lease is None or not self._is_available(self._lease):
                 return False
-            put = await self._put(leases.renewed_lease(self._lease, self.me, self.terms, self.now()))
-            if put is not None:
-                self._lease = put
+            written = await self._write_lease(
+                leases.renewed_lease(self._lease, self.identity, self.terms, self.now())
+            )
+            if written is not None:
+                self._lease = written
                 return True
-            self._lease = None  # changed: by another, or by a write of ours whose answer did not come
+            self._lease = None  # changed by another replica, or by an own write whose reply was lost
         return False
 
-    def _free(self, lease: Manifest) -> bool:
-        """Whether we may take it, or have it."""
-        if leases.lease_holder(lease) in ("", self.me):
+    def _is_available(self, lease: Manifest) -> bool:
+        """Whether this replica holds the lease or may take it."""
+        if leases.lease_holder(lease) in ("", self.identity):
             return True
-        return self.clock() - self._seen > leases.lease_duration(lease, self.terms)
+        return self.clock() - self._observed_at > leases.lease_duration(lease, self.terms)
 
-    async def _look(self) -> None:
-        """See the lease as it is; where there is none, make one."""
-        reply = await self.calls.send(
+    async def _read_lease(self) -> None:
+        """Read the lease; create it where there is none."""
+        reply = await self.transport.send(
             ApiRequest(Verb.GET, "GET", object_path(LEASE, self.namespace, self.name), expected=(404,))
         )
         if reply.code == 404:
-            fresh = leases.new_lease(self.namespace, self.name)
-            reply = await self.calls.send(
+            new_lease = leases.new_lease(self.namespace, self.name)
+            reply = await self.transport.send(
                 ApiRequest(
-                    Verb.CREATE, "POST", collection_path(LEASE, self.namespace), body=fresh, expected=(409,)
+                    Verb.CREATE,
+                    "POST",
+                    collection_path(LEASE, self.namespace),
+                    body=new_lease,
+                    expected=(409,),
                 )
             )
             if reply.code == 409:
                 return
         if self._lease is None or leases.lease_version(self._lease) != leases.lease_version(reply.body):
-            self._lease, self._seen = reply.body, self.clock()
+            self._lease, self._observed_at = reply.body, self.clock()
 
-    async def _put(self, lease: Manifest) -> Manifest | None:
-        """Write the lease if it is still as it was seen; as it is then."""
+    async def _write_lease(self, lease: Manifest) -> Manifest | None:
+        """Write the lease if it has not changed since it was read; returns the written lease."""
         path = object_path(LEASE, self.namespace, self.name)
-        reply = await self.calls.send(ApiRequest(Verb.UPDATE, "PUT", path, body=lease, expected=(404, 409)))
+        reply = await self.transport.send(
+            ApiRequest(Verb.UPDATE, "PUT", path, body=lease, expected=(404, 409))
+        )
         return None if reply.code in (404, 409) else reply.body

@@ -1,4 +1,4 @@
-"""The Lease by which replicas agree on who leads: what it says, and what it should say next."""
+"""The Lease object of the leader election: its fields, and the next version to write."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,25 +9,25 @@ from streamapp_operator.controller.client.resource_kinds import LEASE
 
 @dataclass(frozen=True, slots=True)
 class LeaseTerms:
-    """For how long what holds, in seconds."""
+    """The durations of the election, in seconds."""
 
-    duration: float = 10.0  # others wait so long after the last renewal that they saw
-    deadline: float = 6.0  # without a renewal for so long, the one who leads stops
-    retry: float = 2.0  # between two tries, and the most that one may take
+    duration: float = 10.0  # other replicas wait so long after the last renewal that they observed
+    deadline: float = 6.0  # the leader stops after so long without a renewal
+    retry: float = 2.0  # between two tries, and the time limit of one try
 
 
 def lease_holder(lease: Manifest) -> str:
-    """Who holds it; nobody is an empty name."""
+    """The holder's identity; empty where nobody holds the lease."""
     return lease.get("spec", {}).get("holderIdentity") or ""
 
 
 def lease_duration(lease: Manifest, terms: LeaseTerms) -> float:
-    """For how long its holder wants to be believed."""
+    """The duration that the holder wrote, in seconds."""
     return float(lease.get("spec", {}).get("leaseDurationSeconds") or terms.duration)
 
 
 def lease_version(lease: Manifest) -> str:
-    """Another one after each change."""
+    """The version of the object, which changes with each write."""
     return str(lease["metadata"]["resourceVersion"])
 
 
@@ -41,18 +41,22 @@ def new_lease(namespace: str, name: str) -> Manifest:
     }
 
 
-def renewed_lease(lease: Manifest, me: str, terms: LeaseTerms, now: datetime) -> Manifest:
-    """The lease as its holder from now on, or still, writes it."""
+def renewed_lease(lease: Manifest, identity: str, terms: LeaseTerms, now: datetime) -> Manifest:
+    """The lease as its new or present holder writes it."""
     spec = dict(lease.get("spec", {}))
-    at = f"{now:%Y-%m-%dT%H:%M:%S.%fZ}"
-    if lease_holder(lease) != me:
-        spec |= {"acquireTime": at, "leaseTransitions": spec.get("leaseTransitions", 0) + 1}
-    spec |= {"holderIdentity": me, "leaseDurationSeconds": round(terms.duration), "renewTime": at}
+    timestamp = f"{now:%Y-%m-%dT%H:%M:%S.%fZ}"
+    if lease_holder(lease) != identity:
+        spec |= {"acquireTime": timestamp, "leaseTransitions": spec.get("leaseTransitions", 0) + 1}
+    spec |= {
+        "holderIdentity": identity,
+        "leaseDurationSeconds": round(terms.duration),
+        "renewTime": timestamp,
+    }
     return lease | {"spec": spec}
 
 
 def released_lease(lease: Manifest, now: datetime) -> Manifest:
-    """The lease as one leaves it who leads no more: whoever wants may take it at once."""
+    """The lease after its holder has released it: any replica may take it at once."""
     spec = lease["spec"] | {
         "holderIdentity": "",
         "leaseDurationSeconds": 1,

@@ -1,4 +1,4 @@
-"""What an operator is made of, put together: the cluster, the cache, the queue, the election."""
+"""The parts of an operator: builds the client, cache, queue and elector, and connects them."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -25,107 +25,113 @@ from streamapp_operator.controller.workqueue.key_queue import KeyQueue
 from streamapp_operator.controller.workqueue.liveness import OperatorLiveness
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
 
-_AWAKE = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux has both, macOS one that does it
+_BOOT_CLOCK = getattr(
+    time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC
+)  # macOS has no CLOCK_BOOTTIME, and its monotonic clock behaves like it
 Reconciler = Callable[[AppKey], Awaitable[ReconcileOutcome]]
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorParts:
-    """The parts. What reconciles is given these, and nothing else of the process."""
+    """The parts of a running operator; a reconciler is built from these alone."""
 
     cluster: ApiClusterClient
     cache: ObjectCache
     queue: KeyQueue[AppKey]
     elector: LeaderElector
-    hearing: WatchActivity
-    pulse: OperatorLiveness
-    measured: MetricCollector
-    all_calls: tuple[ApiTransport, ...]
-    barred: tuple[str, ...] = ()  # namespaces that it was told to look after and may not look into
+    watch_activity: WatchActivity
+    liveness: OperatorLiveness
+    metrics: MetricCollector
+    transports: tuple[ApiTransport, ...]
+    inaccessible: tuple[str, ...] = ()  # configured namespaces that the operator may not read
 
-    def seen(self, kind: ResourceKind, type_: str | None, manifest: Manifest) -> None:
-        """A watch brought an event."""
-        self.hearing.heard(kind)
-        told = self.cache.drop(kind, manifest) if type_ == "DELETED" else self.cache.put(kind, manifest)
-        if told is not None:
-            self.changed(told)
+    def on_event(self, kind: ResourceKind, type_: str | None, manifest: Manifest) -> None:
+        """Handle a watch event: update the cache and enqueue the app."""
+        self.watch_activity.event_seen(kind)
+        key = self.cache.delete(kind, manifest) if type_ == "DELETED" else self.cache.put(kind, manifest)
+        if key is not None:
+            self.enqueue(key)
 
-    def changed(self, key: AppKey) -> None:
-        """Something about an app is new. Only who leads notes it: whoever comes to lead looks at all apps."""
+    def enqueue(self, key: AppKey) -> None:
+        """Enqueue an app that changed. Only the leader does so: a new leader enqueues all apps."""
         if self.elector.leads:
             self.queue.add(key)
 
-    async def fill(self) -> None:
-        """Read all that is watched into the cache."""
+    async def fill_cache(self) -> None:
+        """Read all watched objects into the cache."""
         for kind in WATCHED_KINDS:
             await fill_cache(self.cluster, self.cache, kind)
-            self.hearing.compared(kind)
+            self.watch_activity.cache_compared(kind)
 
-    async def compare(self) -> None:
-        """Put the cache right where it is time for that; AdmittedError where there is more to look after."""
-        due = self.hearing.due()
+    async def compare_cache(self) -> None:
+        """Compare the cache with the API server for each kind that is due.
+
+        A NamespaceAccessibleError where an inaccessible namespace became accessible.
+        """
+        due = self.watch_activity.kinds_to_compare()
         if due:
-            await expect_inaccessible(self.all_calls[0], self.barred)
+            await expect_inaccessible(self.transports[0], self.inaccessible)
         for kind in due:
             for key in await compare_cache(self.cluster, self.cache, kind):
-                self.changed(key)
-                self.measured.increment(operator_metrics.MISSED, kind.name)
-            self.measured.increment(operator_metrics.COMPARISONS, kind.name)
-            self.hearing.compared(kind)
+                self.enqueue(key)
+                self.metrics.increment(operator_metrics.MISSED, kind.name)
+            self.metrics.increment(operator_metrics.COMPARISONS, kind.name)
+            self.watch_activity.cache_compared(kind)
 
     async def close(self) -> None:
         """Close the connections."""
         self.queue.close()
-        for calls in self.all_calls:
-            await calls.close()
+        for transport in self.transports:
+            await transport.close()
 
 
 async def build_operator(options: OperatorOptions, identity: str, lease_namespace: str) -> OperatorParts:
-    """All parts for these options, none of them begun."""
-    measured = operator_metrics.operator_collector()
+    """A operator for these options; none of its parts is started."""
+    metrics = operator_metrics.operator_collector()
 
-    def counted(verb: str, code: str) -> None:
-        measured.increment(operator_metrics.API_CALLS, verb, code)
+    def count_request(verb: str, code: str) -> None:
+        metrics.increment(operator_metrics.API_CALLS, verb, code)
 
-    calls, lease_calls = [
-        ApiTransport(await load_configuration(options.kubeconfig, options.context), counted) for _ in range(2)
+    transport, lease_transport = [
+        ApiTransport(await load_configuration(options.kubeconfig, options.context), count_request)
+        for _ in range(2)
     ]
-    namespaces = await accessible_namespaces(calls, options.namespaces)
+    namespaces = await accessible_namespaces(transport, options.namespaces)
     elector = LeaderElector(
-        lease_calls, lease_namespace, options.lease_name, identity, _awake, _now, options.terms
+        lease_transport, lease_namespace, options.lease_name, identity, _boot_clock, _now, options.lease_terms
     )
     cache = ObjectCache(cached_fields, lambda app: app["spec"].get("operatorClass") == options.operator_class)
     queue = KeyQueue[AppKey](monotonic)
-    cluster = ApiClusterClient(calls, namespaces, elector.leads_for, _now)
-    made = OperatorParts(
+    cluster = ApiClusterClient(transport, namespaces, elector.leads_for, _now)
+    operator = OperatorParts(
         cluster=cluster,
         cache=cache,
         queue=queue,
         elector=elector,
-        hearing=WatchActivity(monotonic, options.patience),
-        pulse=OperatorLiveness(queue, monotonic, lambda: elector.leads),
-        measured=measured,
-        all_calls=(calls, lease_calls),
-        barred=tuple(sorted(set(options.namespaces) - set(namespaces))),
+        watch_activity=WatchActivity(monotonic, options.watch_timeouts),
+        liveness=OperatorLiveness(queue, monotonic, lambda: elector.leads),
+        metrics=metrics,
+        transports=(transport, lease_transport),
+        inaccessible=tuple(sorted(set(options.namespaces) - set(namespaces))),
     )
-    _measure(made)
-    return made
+    _set_gauge_functions(operator)
+    return operator
 
 
-def _measure(made: OperatorParts) -> None:
-    set_function = made.measured.set_gauge_function
-    set_function(operator_metrics.QUEUE_DEPTH, lambda: {(): made.queue.depth})
-    set_function(operator_metrics.QUEUE_AGE, lambda: {(): made.queue.age})
-    set_function(operator_metrics.WATCH_AGE, made.hearing.ages)
-    set_function(operator_metrics.LEADING, lambda: {(): float(made.elector.leads)})
-    set_function(operator_metrics.APPS, lambda: {(): float(sum(1 for _ in made.cache.apps()))})
-    set_function(operator_metrics.LOOP_LAG, lambda: {(): made.pulse.lag})
+def _set_gauge_functions(operator: OperatorParts) -> None:
+    set_gauge_function = operator.metrics.set_gauge_function
+    set_gauge_function(operator_metrics.QUEUE_DEPTH, lambda: {(): operator.queue.depth})
+    set_gauge_function(operator_metrics.QUEUE_AGE, lambda: {(): operator.queue.age})
+    set_gauge_function(operator_metrics.WATCH_AGE, operator.watch_activity.inactivity)
+    set_gauge_function(operator_metrics.LEADING, lambda: {(): float(operator.elector.leads)})
+    set_gauge_function(operator_metrics.APPS, lambda: {(): float(sum(1 for _ in operator.cache.apps()))})
+    set_gauge_function(operator_metrics.LOOP_LAG, lambda: {(): operator.liveness.lag})
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _awake() -> float:
-    """Seconds that go on while the machine sleeps: a laptop that wakes up leads no more."""
-    return time.clock_gettime(_AWAKE)
+def _boot_clock() -> float:
+    """Seconds of a clock that counts on during sleep: a laptop that wakes up no longer leads."""
+    return time.clock_gettime(_BOOT_CLOCK)

@@ -1,4 +1,4 @@
-"""The operator as a process: in which order it begins, and how it ends."""
+"""The operator process: the order of its start and of its shutdown."""
 
 import asyncio
 import logging
@@ -25,44 +25,50 @@ from streamapp_operator.controller.workqueue.retry_backoff import RetryBackoff
 from streamapp_operator.controller.workqueue.workers import WorkerPool
 
 SHUTDOWN_SECONDS = 5.0
-"""Seconds that each part gets to end."""
+"""Seconds that each task gets to end."""
 _log = logging.getLogger(__name__)
 
 
-async def run_operator(options: OperatorOptions, reconciling: Callable[[OperatorParts], Reconciler]) -> int:
-    """Be an operator until told to stop, or until something ends that should not; the exit code."""
+async def run_operator(
+    options: OperatorOptions, build_reconciler: Callable[[OperatorParts], Reconciler]
+) -> int:
+    """Run the operator until a signal stops it or one of its tasks fails; the exit code."""
     identity = options.identity or f"{socket.gethostname()}_{uuid4()}"
-    made = await build_operator(options, identity, lease_namespace(options))
-    filled, told = asyncio.Event(), asyncio.Event()
+    operator = await build_operator(options, identity, lease_namespace(options))
+    cache_filled, stop_requested = asyncio.Event(), asyncio.Event()
     try:
         async with serve_endpoints(
             options.host,
             options.port,
-            made.pulse.wrong,
-            lambda: "" if filled.is_set() else "the cache is not filled yet",
-            made.measured.registry,
+            operator.liveness.problem,
+            lambda: "" if cache_filled.is_set() else "the cache is not filled yet",
+            operator.metrics.registry,
         ) as port:
             _log.info("serving", extra={"port": port, "identity": identity})
-            return await _until_one_ends(
-                made,
+            return await _run_until_first_end(
+                operator,
                 {
-                    "pulse": asyncio.create_task(made.pulse.listen()),
-                    "lead": asyncio.create_task(_lead(made, options, reconciling(made), filled)),
-                    "cache": asyncio.create_task(_keep_cache(made, filled, options.patience.look)),
-                    "watch": asyncio.create_task(_watch(made, options, told)),
+                    "pulse": asyncio.create_task(operator.liveness.measure_lag()),
+                    "lead": asyncio.create_task(
+                        _lead(operator, options, build_reconciler(operator), cache_filled)
+                    ),
+                    "cache": asyncio.create_task(
+                        _keep_cache(operator, cache_filled, options.watch_timeouts.check_every)
+                    ),
+                    "watch": asyncio.create_task(_watch(operator, options, stop_requested)),
                 },
-                told,
+                stop_requested,
             )
     finally:
-        await made.close()
+        await operator.close()
 
 
-async def _until_one_ends(
-    made: OperatorParts, tasks: dict[str, "asyncio.Task[None]"], told: asyncio.Event
+async def _run_until_first_end(
+    operator: OperatorParts, tasks: dict[str, "asyncio.Task[None]"], stop_requested: asyncio.Event
 ) -> int:
-    """None of them ends by itself, so the first that does is the end of all."""
-    telling = asyncio.create_task(told.wait())
-    await asyncio.wait({telling, *tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
+    """Await the first task that ends, then stop the others: in normal operation none ends by itself."""
+    stop_task = asyncio.create_task(stop_requested.wait())
+    await asyncio.wait({stop_task, *tasks.values()}, return_when=asyncio.FIRST_COMPLETED)
     for name, task in tasks.items():
         if task.done():
             error = task.exception()
@@ -74,42 +80,46 @@ async def _until_one_ends(
                 if isinstance(error, ClusterError | QueueStuckError | NamespaceAccessibleError)
                 else error,
             )
-    if told.is_set():
+    if stop_requested.is_set():
         _log.info("told to stop")
-    telling.cancel()
-    # Whoever leads next must not meet a write of ours: first the work ends, then the lease is given back.
+    stop_task.cancel()
+    # The next leader must not meet a write of this replica: the workers stop before the lease is released.
     for name in ("lead", "cache", "pulse", "watch"):
-        await _ended(tasks[name])
+        await _cancel(tasks[name])
         if name == "lead":
-            await made.elector.release()
-    return 0 if told.is_set() else 1
+            await operator.elector.release()
+    return 0 if stop_requested.is_set() else 1
 
 
-async def _ended(task: "asyncio.Task[None]") -> None:
+async def _cancel(task: "asyncio.Task[None]") -> None:
     task.cancel()
     await asyncio.wait({task}, timeout=SHUTDOWN_SECONDS)
 
 
 async def _lead(
-    made: OperatorParts, options: OperatorOptions, reconcile: Reconciler, filled: asyncio.Event
+    operator: OperatorParts, options: OperatorOptions, reconcile: Reconciler, cache_filled: asyncio.Event
 ) -> None:
-    """Wait to lead, then reconcile for as long as it lasts."""
-    await filled.wait()
-    await made.elector.campaign()
-    for key in made.cache.apps():
-        made.queue.add(key)
+    """Wait until this replica leads, then reconcile for as long as it does."""
+    await cache_filled.wait()
+    await operator.elector.campaign()
+    for key in operator.cache.apps():
+        operator.queue.add(key)
     workers = WorkerPool(
-        queue=made.queue,
+        queue=operator.queue,
         reconcile=reconcile,
-        generation=lambda key: _generation(made, key),
-        passed=made.pulse.passed,
+        generation=lambda key: _generation(operator, key),
+        on_key_done=operator.liveness.key_passed,
         backoff=RetryBackoff(random.random),
-        measured=made.measured,
+        metrics=operator.metrics,
         clock=monotonic,
     )
     parts = [
         asyncio.create_task(part)
-        for part in (made.elector.keep(), made.pulse.beat(), workers.drain(options.workers))
+        for part in (
+            operator.elector.keep_leading(),
+            operator.liveness.check_queue(),
+            workers.run(options.workers),
+        )
     ]
     try:
         done, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
@@ -121,42 +131,44 @@ async def _lead(
         await asyncio.wait(parts, timeout=SHUTDOWN_SECONDS)
 
 
-async def _keep_cache(made: OperatorParts, filled: asyncio.Event, look: float) -> None:
-    """Fill the cache, then compare it whenever it is time."""
-    while not filled.is_set():
+async def _keep_cache(operator: OperatorParts, cache_filled: asyncio.Event, check_every: float) -> None:
+    """Fill the cache, then compare it with the API server whenever that is due."""
+    while not cache_filled.is_set():
         try:
-            await made.fill()
-            filled.set()
+            await operator.fill_cache()
+            cache_filled.set()
         except UnansweredError as error:
             _log.warning("the cache could not be filled: %s", error)
-            await asyncio.sleep(look)
+            await asyncio.sleep(check_every)
     while True:
-        await asyncio.sleep(look)
+        await asyncio.sleep(check_every)
         try:
-            await made.compare()
-        except UnansweredError as error:  # one that was refused will be again: the next process looks anew
+            await operator.compare_cache()
+        except UnansweredError as error:  # a rejected request ends the process: a retry would be rejected too
             _log.warning("the cache could not be compared: %s", error)
 
 
-async def _watch(made: OperatorParts, options: OperatorOptions, told: asyncio.Event) -> None:
-    """Let kopf watch. It takes the signals, and we take them back: work ends before watching does."""
+async def _watch(operator: OperatorParts, options: OperatorOptions, stop_requested: asyncio.Event) -> None:
+    """Let kopf watch. Its signal handlers are replaced, so that the workers stop before the watches do."""
 
     async def login() -> kopf.ConnectionInfo:
         return kopf_connection(await load_configuration(options.kubeconfig, options.context))
 
-    others = asyncio.all_tasks()
+    other_tasks = asyncio.all_tasks()
     tasks = await kopf.spawn_tasks(
-        registry=handler_registry(made.seen, login),
-        settings=kopf_settings(options.patience),
-        namespaces=made.cluster.namespaces,
-        clusterwide=not made.cluster.namespaces,
-        identity=cast("Any", "streamapp-operator"),  # else kopf asks for our user's name, and a pod has none
+        registry=handler_registry(operator.on_event, login),
+        settings=kopf_settings(options.watch_timeouts),
+        namespaces=operator.cluster.namespaces,
+        clusterwide=not operator.cluster.namespaces,
+        identity=cast(
+            "Any", "streamapp-operator"
+        ),  # otherwise kopf looks up the user's name, which a pod lacks
     )
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
-    await kopf.run_tasks(tasks, ignored=others)
+        asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)
+    await kopf.run_tasks(tasks, ignored=other_tasks)
 
 
-def _generation(made: OperatorParts, key: AppKey) -> int | None:
-    app = made.cache.app(key)
+def _generation(operator: OperatorParts, key: AppKey) -> int | None:
+    app = operator.cache.app(key)
     return app["metadata"]["generation"] if app else None

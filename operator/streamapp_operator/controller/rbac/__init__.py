@@ -1,5 +1,5 @@
-"""What the operator may do.
+"""The operator's rights.
 
-The table of rights, the roles and the page made of it, and whether the API server grants it. Imports `client`
-only.
+The table of rights, the roles and the reference page generated from it, and the check that the API server
+grants them. Imports `client` only.
 """

@@ -1,4 +1,4 @@
-"""Whether the API server grants what the table of rights asks for: each verb is asked for by itself."""
+"""Access reviews: asks the API server for each verb of the table of rights."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,37 +26,43 @@ class AccessReview:
             return f"{self.verb} {resource}"
         return f"{self.verb} {resource} in {self.namespace or 'all namespaces'}"
 
-    def review(self) -> dict[str, Any]:
-        """As the API server is asked it."""
+    def request_body(self) -> dict[str, Any]:
+        """The body of the SelfSubjectAccessReview."""
         kind = self.right.kind
-        asked = {
+        attributes = {
             "namespace": self.namespace or "",
             "verb": self.verb,
             "group": kind.group,
             "resource": kind.plural,
-            "subresource": self.right.part,
+            "subresource": self.right.subresource,
         }
         return {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": asked},
+            "spec": {"resourceAttributes": attributes},
         }
 
 
 def required_reviews(namespaces: Sequence[str], lease_namespace: str) -> Iterator[AccessReview]:
-    """All that an operator of these namespaces needs; of all namespaces where none is named."""
+    """The reviews for an operator of these namespaces; an empty sequence means all namespaces."""
     for right in RIGHTS:
-        places: Sequence[str | None] = namespaces or [None]
+        review_namespaces: Sequence[str | None] = namespaces or [None]
         if right.lead_only:
-            places = [lease_namespace]
+            review_namespaces = [lease_namespace]
         elif not right.kind.namespaced:
-            places = [] if namespaces else [None]
-        yield from (AccessReview(right, verb, place) for place in places for verb in right.verbs)
+            review_namespaces = [] if namespaces else [None]
+        yield from (
+            AccessReview(right, verb, namespace) for namespace in review_namespaces for verb in right.verbs
+        )
 
 
-async def denied_reviews(calls: ApiTransport, asked: Iterator[AccessReview]) -> AsyncIterator[AccessReview]:
-    """Those that are answered with no."""
-    for question in asked:
-        reply = await calls.send(ApiRequest(Verb.CREATE, "POST", ACCESS_REVIEWS_PATH, body=question.review()))
+async def denied_reviews(
+    transport: ApiTransport, reviews: Iterator[AccessReview]
+) -> AsyncIterator[AccessReview]:
+    """The reviews that the API server denies."""
+    for review in reviews:
+        reply = await transport.send(
+            ApiRequest(Verb.CREATE, "POST", ACCESS_REVIEWS_PATH, body=review.request_body())
+        )
         if not reply.body["status"]["allowed"]:
-            yield question
+            yield review

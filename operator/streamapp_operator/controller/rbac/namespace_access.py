@@ -1,4 +1,4 @@
-"""The namespaces that an operator may look into: one that was deleted has taken its role along."""
+"""The namespaces that the operator may read: deleting a namespace deletes the operator's role in it."""
 
 import logging
 from collections.abc import Sequence
@@ -8,32 +8,35 @@ from streamapp_operator.controller.client.api_requests import ApiRequest, ApiTra
 from streamapp_operator.controller.client.object_paths import collection_path
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP, Verb
 
-_ONE = (("limit", "1"),)
+_LIMIT_ONE = (("limit", "1"),)
 _log = logging.getLogger(__name__)
 
 
 class NamespaceAccessibleError(Exception):
-    """There is a namespace to look after that was barred when this process began: it has to begin anew."""
+    """A namespace that was inaccessible at the start became accessible: the process has to restart."""
 
 
-async def accessible_namespaces(calls: ApiTransport, namespaces: Sequence[str]) -> tuple[str, ...]:
-    """Those of them that are not barred; all where every one is, for then it is the rights that are wrong."""
-    found = [one for one in namespaces if await _may_look(calls, one)]
-    for barred in namespaces if not found else sorted(set(namespaces) - set(found)):
-        _log.warning("we may not look into namespace %s: is it, or our role there, gone?", barred)
-    return tuple(found) or tuple(namespaces)
+async def accessible_namespaces(transport: ApiTransport, namespaces: Sequence[str]) -> tuple[str, ...]:
+    """The accessible ones of these namespaces; all of them where none is, since then the rights are wrong."""
+    accessible = [namespace for namespace in namespaces if await _is_accessible(transport, namespace)]
+    for inaccessible in namespaces if not accessible else sorted(set(namespaces) - set(accessible)):
+        _log.warning(
+            "no access to namespace %s: the namespace, or the operator's role in it, may be gone",
+            inaccessible,
+        )
+    return tuple(accessible) or tuple(namespaces)
 
 
-async def expect_inaccessible(calls: ApiTransport, namespaces: Sequence[str]) -> None:
-    """AdmittedError where one of them is barred no more."""
-    for one in namespaces:
-        if await _may_look(calls, one, unanswered=False):
-            raise NamespaceAccessibleError(f"namespace {one} can be looked into again")
+async def expect_inaccessible(transport: ApiTransport, namespaces: Sequence[str]) -> None:
+    """NamespaceAccessibleError where one of these namespaces became accessible."""
+    for namespace in namespaces:
+        if await _is_accessible(transport, namespace, unanswered=False):
+            raise NamespaceAccessibleError(f"namespace {namespace} can be looked into again")
 
 
-async def _may_look(calls: ApiTransport, namespace: str, *, unanswered: bool = True) -> bool:
+async def _is_accessible(transport: ApiTransport, namespace: str, *, unanswered: bool = True) -> bool:
     try:
-        await calls.send(ApiRequest(Verb.LIST, "GET", collection_path(STREAM_APP, namespace), _ONE))
+        await transport.send(ApiRequest(Verb.LIST, "GET", collection_path(STREAM_APP, namespace), _LIMIT_ONE))
     except RejectedError:
         return False
     except UnansweredError:

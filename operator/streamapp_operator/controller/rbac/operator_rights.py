@@ -1,6 +1,6 @@
-"""What the operator may do, kind by kind, and what for: RBAC is generated from this table.
+"""The operator's rights by kind, each with its purpose: RBAC is generated from this table.
 
-To give a driver its role the operator has to have every right in it: Kubernetes lets nobody give away more.
+The operator needs every right that it grants to a driver: Kubernetes allows no escalation.
 """
 
 from dataclasses import dataclass
@@ -30,25 +30,28 @@ _LOOK = (Verb.GET, Verb.LIST, Verb.WATCH)
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Some verbs on one kind, or on a part of it."""
+    """Verbs on one kind or on a subresource of it."""
 
     kind: ResourceKind
     verbs: tuple[str, ...]
-    why: str
-    part: str = ""  # a subresource
+    purpose: str
+    subresource: str = ""
     lead_only: bool = False  # needed where the Lease is, and nowhere else
 
     @property
     def resource(self) -> str:
-        """As RBAC calls it."""
-        return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
+        """The resource's name in a role."""
+        return f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
 
 
 RIGHTS = (
     Right(STREAM_APP, _LOOK, "see what apps are wanted"),
-    Right(STREAM_APP, (Verb.PATCH,), "say what became of them", part="status"),
+    Right(STREAM_APP, (Verb.PATCH,), "say what became of them", subresource="status"),
     Right(
-        STREAM_APP, (Verb.UPDATE,), "own objects so that apps wait for them at deletion", part="finalizers"
+        STREAM_APP,
+        (Verb.UPDATE,),
+        "own objects so that apps wait for them at deletion",
+        subresource="finalizers",
     ),
     Right(
         POD,
@@ -78,7 +81,10 @@ RIGHTS = (
         "end executors with volumes; and let drivers look after them",
     ),
     Right(
-        STATEFUL_SET, (Verb.GET, Verb.UPDATE), "let drivers say how many executors there are", part="scale"
+        STATEFUL_SET,
+        (Verb.GET, Verb.UPDATE),
+        "let drivers say how many executors there are",
+        subresource="scale",
     ),
     Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
     Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),

@@ -1,4 +1,4 @@
-"""The operator's roles as objects, made of the table of its rights."""
+"""The operator's roles as objects, generated from the table of rights."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ ROLE_NAME = "streamapp-operator"
 
 
 def policy_rules(rights: Iterable[Right]) -> list[Manifest]:
-    """Rules as a role has them: one for each API group and set of verbs."""
+    """The rules of a role: one for each API group and set of verbs."""
     grouped: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for right in rights:
         verbs = tuple(str(verb) for verb in right.verbs)
@@ -22,12 +22,12 @@ def policy_rules(rights: Iterable[Right]) -> list[Manifest]:
 
 
 def cluster_role(name: str = ROLE_NAME) -> Manifest:
-    """What the operator may do to apps, in every namespace."""
+    """The role for apps in every namespace."""
     return _role("ClusterRole", {"name": name}, [right for right in RIGHTS if not right.lead_only])
 
 
 def namespace_role(namespace: str, name: str = ROLE_NAME) -> Manifest:
-    """What the operator may do to apps, in one namespace; nodes it does not see then."""
+    """The role for apps in one namespace; without nodes, which are cluster-scoped."""
     metadata = {"name": name, "namespace": namespace}
     return _role(
         "Role", metadata, [right for right in RIGHTS if not right.lead_only and right.kind.namespaced]
@@ -35,7 +35,7 @@ def namespace_role(namespace: str, name: str = ROLE_NAME) -> Manifest:
 
 
 def leader_election_role(namespace: str, name: str = f"{ROLE_NAME}-lead") -> Manifest:
-    """What the election needs, in the namespace of its Lease."""
+    """The role for the leader election, in the namespace of its Lease."""
     metadata = {"name": name, "namespace": namespace}
     return _role("Role", metadata, [right for right in RIGHTS if right.lead_only])
 

@@ -1,4 +1,4 @@
-"""The reference page of what the operator may do."""
+"""The reference page of the operator's rights."""
 
 from streamapp_operator.controller.rbac.operator_rights import RIGHTS, Right
 
@@ -10,9 +10,8 @@ def page() -> str:
 
 def _row(right: Right) -> str:
     verbs = ", ".join(f"`{verb}`" for verb in right.verbs)
-    return (
-        f"| `{right.resource}` | {f'`{right.kind.group}`' * bool(right.kind.group)} | {verbs} | {right.why} |"
-    )
+    group = f"`{right.kind.group}`" if right.kind.group else ""
+    return f"| `{right.resource}` | {group} | {verbs} | {right.purpose} |"
 
 
 _HEAD = (

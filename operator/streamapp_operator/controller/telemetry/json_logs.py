@@ -1,4 +1,4 @@
-"""Log lines as JSON, each with the app, generation and reconcile that it is about."""
+"""Log lines as JSON, each with the app, generation and reconcile of its context."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ _KNOWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "ta
 
 @contextmanager
 def log_context(**subject: object) -> Iterator[None]:
-    """Whatever is logged within is about this."""
+    """Add these fields to every log line within the block."""
     token = _subject.set({name: value for name, value in subject.items() if value is not None})
     try:
         yield
@@ -27,7 +27,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line. Fields given as `extra` stand beside the rest, if they are plain values."""
+        """One line; the plain values among the `extra` fields become fields of the object."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -45,7 +45,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logging(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
-    """Send what is logged to a stream; of libraries only what is amiss."""
+    """Log to a stream as JSON; libraries log warnings and errors only."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter())
     root = logging.getLogger()

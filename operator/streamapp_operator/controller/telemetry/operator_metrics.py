@@ -1,4 +1,4 @@
-"""What the operator measures of itself, as one table; the reference page is made of it."""
+"""The operator's metrics as one table, from which the reference page is generated."""
 
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metric_collector import MetricCollector

@@ -1,4 +1,4 @@
-"""The cache of watched objects: filled by kopf's watches, compared with the API server when they are silent.
+"""The cache of watched objects: filled by kopf's watches, compared with the API server after silences.
 
 Imports `client` only.
 """

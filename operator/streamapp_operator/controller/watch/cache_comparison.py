@@ -1,4 +1,4 @@
-"""The cache compared with what there is: what changed or vanished while a watch was broken is noticed."""
+"""Compares the cache with the API server, to find changes that a broken watch missed."""
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.app_key import AppKey
@@ -9,39 +9,39 @@ from streamapp_operator.controller.watch.object_cache import ObjectCache
 
 async def fill_cache(cluster: ApiClusterClient, cache: ObjectCache, kind: ResourceKind) -> None:
     """Read all objects of a kind into the cache."""
-    async for found in cluster.listed(kind, None, watch_selector(kind)):
-        cache.put(kind, found)
+    async for manifest in cluster.list_objects(kind, None, watch_selector(kind)):
+        cache.put(kind, manifest)
 
 
 async def compare_cache(cluster: ApiClusterClient, cache: ObjectCache, kind: ResourceKind) -> list[AppKey]:
-    """Put the cache right; the app of each object that it was wrong about.
+    """Correct the cache; returns the app of each object that differed.
 
-    Only names and versions are listed. What differs is read by itself, so that an object which
-    changes in the meantime is never taken for one that is gone.
+    Only names and versions are listed. Each object that differs is read, so that an object that changes in
+    the meantime is never taken for a deleted one.
     """
-    before = cache.versions(kind)
-    there = {}
-    async for found in cluster.listed(kind, None, watch_selector(kind), metadata_only=True):
-        metadata = found["metadata"]
-        there[metadata["namespace"], metadata["name"]] = metadata["resourceVersion"]
-    wrong = []
-    for place in sorted(before.keys() | there.keys()):
-        if before.get(place) != there.get(place):
-            key = await _read(cluster, cache, kind, *place)
-            wrong += [key] if key is not None else []
-    return wrong
+    cached_versions = cache.versions(kind)
+    current_versions = {}
+    async for manifest in cluster.list_objects(kind, None, watch_selector(kind), metadata_only=True):
+        metadata = manifest["metadata"]
+        current_versions[metadata["namespace"], metadata["name"]] = metadata["resourceVersion"]
+    changed_keys = []
+    for object_name in sorted(cached_versions.keys() | current_versions.keys()):
+        if cached_versions.get(object_name) != current_versions.get(object_name):
+            key = await _refresh(cluster, cache, kind, *object_name)
+            changed_keys += [key] if key is not None else []
+    return changed_keys
 
 
-async def _read(
+async def _refresh(
     cluster: ApiClusterClient, cache: ObjectCache, kind: ResourceKind, namespace: str, name: str
 ) -> AppKey | None:
-    """Remember one object as it is; its app, if the cache was wrong about it."""
-    found = await cluster.read(kind, namespace, name)
-    if found is not None and (kind is STREAM_APP or APP_LABEL in found["metadata"].get("labels", {})):
-        return cache.put(kind, found)
-    return cache.lose(kind, namespace, name)
+    """Read one object into the cache; returns its app if the cached object differed."""
+    manifest = await cluster.read(kind, namespace, name)
+    if manifest is not None and (kind is STREAM_APP or APP_LABEL in manifest["metadata"].get("labels", {})):
+        return cache.put(kind, manifest)
+    return cache.forget(kind, namespace, name)
 
 
 def watch_selector(kind: ResourceKind) -> str:
-    """Which objects of a kind are watched: all apps, and what carries the label of one."""
+    """The label selector of a kind's watch: all apps, and objects with an app's label."""
     return "" if kind is STREAM_APP else APP_LABEL

@@ -1,4 +1,4 @@
-"""What is kept of an object that a watch has shown: all that steps look at, and no more.
+"""Reduces a watched object to the fields that a reconcile reads.
 
 A thousand apps with their pods and ConfigMaps have to fit into little memory.
 """
@@ -7,19 +7,21 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, ResourceKind
 
 MAX_CACHED_DATA = 8192
-"""Data of ConfigMaps that has more characters is not kept; whoever needs it reads it."""
-_BOOKS = "kubectl.kubernetes.io/last-applied-configuration"
+"""A ConfigMap with more characters is cached without its data; a reconcile reads the data when needed."""
+_LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def cached_fields(kind: ResourceKind, manifest: Manifest) -> Manifest:
-    """The object without what nobody here looks at."""
+    """The object without the fields that no reconcile reads."""
     metadata = {name: value for name, value in manifest["metadata"].items() if name != "managedFields"}
-    notes = metadata.get("annotations")
-    if notes and _BOOKS in notes:
-        metadata["annotations"] = {name: value for name, value in notes.items() if name != _BOOKS}
-    kept = manifest | {"metadata": metadata}
+    annotations = metadata.get("annotations")
+    if annotations and _LAST_APPLIED_ANNOTATION in annotations:
+        metadata["annotations"] = {
+            name: value for name, value in annotations.items() if name != _LAST_APPLIED_ANNOTATION
+        }
+    reduced = manifest | {"metadata": metadata}
     if kind is CONFIG_MAP:
-        kept.pop("binaryData", None)
-        if sum(map(len, kept.get("data", {}).values())) > MAX_CACHED_DATA:
-            kept.pop("data")
-    return kept
+        reduced.pop("binaryData", None)
+        if sum(map(len, reduced.get("data", {}).values())) > MAX_CACHED_DATA:
+            reduced.pop("data")
+    return reduced

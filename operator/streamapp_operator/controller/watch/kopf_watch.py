@@ -1,4 +1,4 @@
-"""kopf at the edge: it watches and keeps watching; what it shows goes into the cache and the queue."""
+"""kopf as the source of watch events: handlers, settings and connection."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain, repeat
@@ -17,89 +17,91 @@ from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 EventHandler = Callable[[ResourceKind, str | None, Manifest], None]
-"""What is called with a kind, the type of an event (none: from a list), and the object."""
+"""Called with a kind, the type of the event (None: from a list), and the object."""
 
 
-class _Endless:
-    """Waits between tries, without end: an operator that cannot reach its server waits for it."""
+class _EndlessBackoff:
+    """Delays between retries, without end: an operator that cannot reach its API server waits for it."""
 
     def __iter__(self) -> Iterator[float]:
         return chain((1.0, 2.0, 3.0, 5.0), repeat(8.0))
 
 
-class _NoBooks(kopf.DiffBaseStorage):
-    """kopf's record of what an object was like, which costs a copy of each object at each event."""
+class _NoDiffBase(kopf.DiffBaseStorage):
+    """Replaces kopf's record of each object's last state, which costs a copy at each event."""
 
     def build(self, *, body: kopf.Body, extra_fields: object = None) -> kopf.BodyEssence:
-        """Nothing of it."""
+        """No record."""
         return cast("kopf.BodyEssence", {})
 
     def fetch(self, *, body: kopf.Body) -> kopf.BodyEssence | None:
-        """Nothing of it."""
+        """No record."""
         return None
 
     def store(self, *, body: kopf.Body, patch: kopf.Patch, essence: kopf.BodyEssence) -> None:
-        """Nowhere."""
+        """Nothing to store."""
 
 
 def handler_registry(
-    seen: EventHandler, login: Callable[[], Awaitable[kopf.ConnectionInfo]]
+    on_event: EventHandler, login: Callable[[], Awaitable[kopf.ConnectionInfo]]
 ) -> kopf.OperatorRegistry:
-    """What kopf calls: once for each event of what is watched, and to log in."""
+    """The handlers that kopf calls: for each watch event, and to log in."""
     handlers = kopf.OperatorRegistry()
 
-    async def logged_in(**_: Any) -> kopf.ConnectionInfo:
+    async def handle_login(**_: Any) -> kopf.ConnectionInfo:
         return await login()
 
-    kopf.on.login(registry=handlers)(logged_in)
+    kopf.on.login(registry=handlers)(handle_login)
     for kind in WATCHED_KINDS:
-        _watch(handlers, kind, seen)
+        _watch(handlers, kind, on_event)
     return handlers
 
 
-def _watch(handlers: kopf.OperatorRegistry, kind: ResourceKind, seen: EventHandler) -> None:
+def _watch(handlers: kopf.OperatorRegistry, kind: ResourceKind, on_event: EventHandler) -> None:
     async def handler(event: Any, **_: Any) -> None:
-        seen(kind, event["type"], event["object"])
+        on_event(kind, event["type"], event["object"])
 
     kopf.on.event(kind.group, kind.version, kind.plural, registry=handlers, id=f"see-{kind.plural}")(handler)
 
 
-def kopf_settings(patience: WatchTimeouts) -> kopf.OperatorSettings:
-    """Kopf without all that writes, and with watches that cannot stay silent."""
-    chosen = kopf.OperatorSettings()
-    chosen.posting.enabled = False
-    chosen.peering.standalone = True
-    chosen.scanning.disabled = True
-    chosen.persistence.diffbase_storage = _NoBooks()
-    chosen.persistence.finalizer = f"{GROUP}/not-in-use"  # kopf takes its own away, which may be another's
-    chosen.process.ultimate_exiting_timeout = None
-    chosen.networking.request_timeout = 30.0
-    chosen.networking.connect_timeout = 5.0
-    chosen.networking.error_backoffs = _Endless()
-    chosen.watching.server_timeout = 600
-    chosen.watching.chunk_size = LIST_LIMIT
-    chosen.watching.inactivity_timeout = patience.watch
-    chosen.watching.reconnect_backoff = 0.5
-    chosen.queueing.idle_timeout = 1.0
+def kopf_settings(timeouts: WatchTimeouts) -> kopf.OperatorSettings:
+    """Settings of kopf: nothing that writes, and watches with a timeout."""
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.scanning.disabled = True
+    settings.persistence.diffbase_storage = _NoDiffBase()
+    settings.persistence.finalizer = (
+        f"{GROUP}/not-in-use"  # kopf removes its own finalizer, which another operator may need
+    )
+    settings.process.ultimate_exiting_timeout = None
+    settings.networking.request_timeout = 30.0
+    settings.networking.connect_timeout = 5.0
+    settings.networking.error_backoffs = _EndlessBackoff()
+    settings.watching.server_timeout = 600
+    settings.watching.chunk_size = LIST_LIMIT
+    settings.watching.inactivity_timeout = timeouts.watch_inactivity
+    settings.watching.reconnect_backoff = 0.5
+    settings.queueing.idle_timeout = 1.0
     for kind in WATCHED_KINDS:
-        wanted = watch_selector(kind)
-        if wanted:
-            chosen.watching.label_selectors[kind.group, kind.version, kind.plural] = wanted
-    return chosen
+        selector = watch_selector(kind)
+        if selector:
+            settings.watching.label_selectors[kind.group, kind.version, kind.plural] = selector
+    return settings
 
 
-def kopf_connection(found: Configuration) -> kopf.ConnectionInfo:
-    """Where the API server is and who we are there, as kopf wants it said."""
-    scheme, _, token = (found.api_key.get("BearerToken") or "").rpartition(" ")
+def kopf_connection(configuration: Configuration) -> kopf.ConnectionInfo:
+    """The client configuration as kopf's connection."""
+    scheme, _, token = (configuration.api_key.get("BearerToken") or "").rpartition(" ")
     return kopf.ConnectionInfo(
-        server=found.host,
-        ca_path=found.ssl_ca_cert or None,
-        ca_data=found.ca_cert_data or None,
-        insecure=not found.verify_ssl,
+        server=configuration.host,
+        ca_path=configuration.ssl_ca_cert or None,
+        ca_data=configuration.ca_cert_data or None,
+        insecure=not configuration.verify_ssl,
         scheme=scheme.capitalize() or "Bearer" if token else None,
         token=token or None,
-        certificate_path=found.cert_file or None,
-        private_key_path=found.key_file or None,
-        proxy_url=found.proxy or None,
+        certificate_path=configuration.cert_file or None,
+        private_key_path=configuration.key_file or None,
+        proxy_url=configuration.proxy or None,
         trust_env=uses_proxy(),
     )

@@ -22,127 +22,133 @@ NamespacedName = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """One object as it was seen last."""
+class _CachedObject:
+    """One object at its last observed version."""
 
-    app: AppKey  # that it is or belongs to
+    app: AppKey  # the app that the object is or belongs to
     version: str
     uid: str
     text: str
-    id: str  # of an app: what its topics and state are called by
+    application_id: str  # of a StreamApp; empty for other kinds
 
 
-def _as_it_is(_: ResourceKind, manifest: Manifest) -> Manifest:
+def _unchanged(_: ResourceKind, manifest: Manifest) -> Manifest:
     return manifest
 
 
 @dataclass(slots=True)
 class ObjectCache:
-    """Apps, and their pods and ConfigMaps by the label of the app. Whoever reads, gets copies."""
+    """Apps, and their pods and ConfigMaps by the app's label. Reads return copies."""
 
-    kept: Callable[[ResourceKind, Manifest], Manifest] = _as_it_is  # what of an object is kept
-    ours: Callable[[Manifest], bool] = lambda _: True  # which apps this operator looks after
-    _objects: dict[ResourceKind, dict[NamespacedName, _Seen]] = field(
+    transform: Callable[[ResourceKind, Manifest], Manifest] = (
+        _unchanged  # reduces an object before it is cached
+    )
+    selects: Callable[[Manifest], bool] = lambda _: True  # whether this operator is responsible for an app
+    _objects: dict[ResourceKind, dict[NamespacedName, _CachedObject]] = field(
         default_factory=lambda: {kind: {} for kind in WATCHED_KINDS}
     )
-    _of_ids: dict[str, set[AppKey]] = field(default_factory=dict)
-    _others: dict[NamespacedName, str] = field(default_factory=dict)  # the versions of apps that are not ours
-    _of_apps: dict[ResourceKind, dict[AppKey, set[str]]] = field(
+    _by_application_id: dict[str, set[AppKey]] = field(default_factory=dict)
+    _foreign_versions: dict[NamespacedName, str] = field(
+        default_factory=dict
+    )  # the versions of other operators' apps
+    _by_app: dict[ResourceKind, dict[AppKey, set[str]]] = field(
         default_factory=lambda: {kind: {} for kind in WATCHED_KINDS}
     )
 
     def app(self, key: AppKey) -> Manifest | None:
         """The StreamApp."""
-        seen = self._objects[STREAM_APP].get((key.namespace, key.name))
-        return _read(seen) if seen else None
+        cached = self._objects[STREAM_APP].get((key.namespace, key.name))
+        return _decode(cached) if cached else None
 
     def apps(self) -> Iterator[AppKey]:
         """All apps."""
-        return iter(tuple(AppKey(*place) for place in self._objects[STREAM_APP]))
+        return iter(tuple(AppKey(*object_name) for object_name in self._objects[STREAM_APP]))
 
     def apps_of(self, application_id: str) -> tuple[Manifest, ...]:
-        """The StreamApps that say they are of this id, which should be one."""
+        """The StreamApps with this application id, of which there should be one."""
         return tuple(
-            _read(self._objects[STREAM_APP][key.namespace, key.name])
-            for key in sorted(self._of_ids.get(application_id, ()))
+            _decode(self._objects[STREAM_APP][key.namespace, key.name])
+            for key in sorted(self._by_application_id.get(application_id, ()))
         )
 
     def pods(self, key: AppKey) -> tuple[Manifest, ...]:
         """The pods that carry the app's label, by name."""
-        return self._of(POD, key)
+        return self._objects_of_app(POD, key)
 
     def config_maps(self, key: AppKey) -> tuple[Manifest, ...]:
         """The ConfigMaps that carry the app's label, by name; of large ones without their data."""
-        return self._of(CONFIG_MAP, key)
+        return self._objects_of_app(CONFIG_MAP, key)
 
-    def _of(self, kind: ResourceKind, key: AppKey) -> tuple[Manifest, ...]:
-        names = sorted(self._of_apps[kind].get(key, ()))
-        return tuple(_read(self._objects[kind][key.namespace, name]) for name in names)
+    def _objects_of_app(self, kind: ResourceKind, key: AppKey) -> tuple[Manifest, ...]:
+        names = sorted(self._by_app[kind].get(key, ()))
+        return tuple(_decode(self._objects[kind][key.namespace, name]) for name in names)
 
     def versions(self, kind: ResourceKind) -> dict[NamespacedName, str]:
-        """The version of each object of a kind that was seen, ours or not."""
-        seen = {place: found.version for place, found in self._objects[kind].items()}
-        return seen | self._others if kind is STREAM_APP else seen
+        """The version of each observed object of a kind, including other operators' apps."""
+        versions = {object_name: cached.version for object_name, cached in self._objects[kind].items()}
+        return versions | self._foreign_versions if kind is STREAM_APP else versions
 
     def put(self, kind: ResourceKind, manifest: Manifest) -> AppKey | None:
-        """Remember an object as it is now; the app it is about, or nothing where that is no news."""
+        """Cache an object; returns its app, or None where the cache has this version or a newer one."""
         metadata = manifest["metadata"]
-        place, version = (metadata["namespace"], metadata["name"]), metadata["resourceVersion"]
-        before = self._objects[kind].get(place)
-        # Versions of one kind grow: what comes late, after something newer was read, is no news.
-        if before is not None and int(before.version) >= int(version):
+        object_name, version = (metadata["namespace"], metadata["name"]), metadata["resourceVersion"]
+        cached = self._objects[kind].get(object_name)
+        # Versions of one kind grow, so that an event with an older version came late.
+        if cached is not None and int(cached.version) >= int(version):
             return None
-        if kind is STREAM_APP and not self.ours(manifest):
-            last = self.lose(kind, *place)
-            self._others[place] = version
-            return last
+        if kind is STREAM_APP and not self.selects(manifest):
+            forgotten = self.forget(kind, *object_name)
+            self._foreign_versions[object_name] = version
+            return forgotten
         key = app_key_of(kind, manifest)
-        if before is not None and (before.app != key or before.uid != metadata["uid"]):
-            self.lose(kind, *place)
-        text = json.dumps(self.kept(kind, manifest), ensure_ascii=False, separators=(",", ":"))
-        id_ = (manifest["spec"].get("applicationId") or ".".join(place)) if kind is STREAM_APP else ""
-        self._objects[kind][place] = _Seen(key, version, metadata["uid"], text, id_)
-        _enter(self._of_apps[kind], key, place[1])
+        if cached is not None and (cached.app != key or cached.uid != metadata["uid"]):
+            self.forget(kind, *object_name)
+        text = json.dumps(self.transform(kind, manifest), ensure_ascii=False, separators=(",", ":"))
+        application_id = (
+            (manifest["spec"].get("applicationId") or ".".join(object_name)) if kind is STREAM_APP else ""
+        )
+        self._objects[kind][object_name] = _CachedObject(key, version, metadata["uid"], text, application_id)
+        _index(self._by_app[kind], key, object_name[1])
         if kind is STREAM_APP:
-            _enter(self._of_ids, id_, key)
+            _index(self._by_application_id, application_id, key)
         return key
 
-    def drop(self, kind: ResourceKind, manifest: Manifest) -> AppKey | None:
-        """Forget an object that is gone, unless another of its name is there by now."""
+    def delete(self, kind: ResourceKind, manifest: Manifest) -> AppKey | None:
+        """Remove a deleted object, unless a newer object of its name is cached."""
         metadata = manifest["metadata"]
-        place = (metadata["namespace"], metadata["name"])
-        before = self._objects[kind].get(place)
-        if before is not None and before.uid != metadata["uid"]:
+        object_name = (metadata["namespace"], metadata["name"])
+        cached = self._objects[kind].get(object_name)
+        if cached is not None and cached.uid != metadata["uid"]:
             return None
-        return self.lose(kind, *place)
+        return self.forget(kind, *object_name)
 
-    def lose(self, kind: ResourceKind, namespace: str, name: str) -> AppKey | None:
-        """Forget what is under this name; the app it was about, or nothing where nothing was."""
+    def forget(self, kind: ResourceKind, namespace: str, name: str) -> AppKey | None:
+        """Remove the object of this name; returns its app, or None where no object was cached."""
         if kind is STREAM_APP:
-            self._others.pop((namespace, name), None)
-        before = self._objects[kind].pop((namespace, name), None)
-        if before is None:
+            self._foreign_versions.pop((namespace, name), None)
+        cached = self._objects[kind].pop((namespace, name), None)
+        if cached is None:
             return None
-        _leave(self._of_apps[kind], before.app, name)
+        _unindex(self._by_app[kind], cached.app, name)
         if kind is STREAM_APP:
-            _leave(self._of_ids, before.id, before.app)
-        return before.app
+            _unindex(self._by_application_id, cached.application_id, cached.app)
+        return cached.app
 
 
-def _enter(index: dict[K, set[V]], under: K, value: V) -> None:
-    index.setdefault(under, set()).add(value)
+def _index(index: dict[K, set[V]], key: K, value: V) -> None:
+    index.setdefault(key, set()).add(value)
 
 
-def _leave(index: dict[K, set[V]], under: K, value: V) -> None:
-    found = index.get(under, set())
-    found.discard(value)
-    if not found:
-        index.pop(under, None)
+def _unindex(index: dict[K, set[V]], key: K, value: V) -> None:
+    values = index.get(key, set())
+    values.discard(value)
+    if not values:
+        index.pop(key, None)
 
 
-def _read(seen: _Seen) -> Manifest:
-    found: Manifest = json.loads(seen.text)
-    return found
+def _decode(cached: _CachedObject) -> Manifest:
+    manifest: Manifest = json.loads(cached.text)
+    return manifest
 
 
 def app_key_of(kind: ResourceKind, manifest: Manifest) -> AppKey:

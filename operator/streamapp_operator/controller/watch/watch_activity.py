@@ -1,4 +1,4 @@
-"""When each kind was last heard of, and when it is time to compare the cache with what there is."""
+"""The last activity of each kind's watch, and when a comparison of the cache is due."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,45 +8,48 @@ from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
 
-def comparison_due(now: float, heard: float, compared: float, patience: WatchTimeouts) -> bool:
-    """Whether to compare: after a silence once, and from time to time in any case."""
-    if now - compared >= patience.every:
+def comparison_due(now: float, last_event: float, last_comparison: float, timeouts: WatchTimeouts) -> bool:
+    """Whether a comparison is due: once after a silence, and periodically."""
+    if now - last_comparison >= timeouts.compare_every:
         return True
-    return now - heard >= patience.silence and compared < heard + patience.silence
+    return (
+        now - last_event >= timeouts.compare_after_silence
+        and last_comparison < last_event + timeouts.compare_after_silence
+    )
 
 
 @dataclass(slots=True)
 class WatchActivity:
-    """What was heard when, by kind."""
+    """The times of the last event and the last comparison, by kind."""
 
     clock: Callable[[], float]
-    patience: WatchTimeouts
-    _heard: dict[ResourceKind, float] = field(default_factory=dict)
-    _compared: dict[ResourceKind, float] = field(default_factory=dict)
+    timeouts: WatchTimeouts
+    _last_event: dict[ResourceKind, float] = field(default_factory=dict)
+    _last_comparison: dict[ResourceKind, float] = field(default_factory=dict)
 
-    def heard(self, kind: ResourceKind) -> None:
-        """A watch brought something."""
-        self._heard[kind] = self.clock()
+    def event_seen(self, kind: ResourceKind) -> None:
+        """Record an event of a watch."""
+        self._last_event[kind] = self.clock()
 
-    def compared(self, kind: ResourceKind) -> None:
-        """The cache is as things are."""
-        self._compared[kind] = self.clock()
-        self._heard.setdefault(kind, self.clock())
+    def cache_compared(self, kind: ResourceKind) -> None:
+        """Record a comparison of the cache with the API server."""
+        self._last_comparison[kind] = self.clock()
+        self._last_event.setdefault(kind, self.clock())
 
-    def due(self) -> tuple[ResourceKind, ...]:
-        """The kinds to compare now."""
+    def kinds_to_compare(self) -> tuple[ResourceKind, ...]:
+        """The kinds whose comparison is due."""
         now = self.clock()
         return tuple(
             kind
             for kind in WATCHED_KINDS
-            if comparison_due(now, self._heard[kind], self._compared[kind], self.patience)
+            if comparison_due(now, self._last_event[kind], self._last_comparison[kind], self.timeouts)
         )
 
-    def ages(self) -> dict[tuple[str, ...], float]:
-        """For how long nothing was heard of each kind."""
+    def inactivity(self) -> dict[tuple[str, ...], float]:
+        """Seconds since the last event or comparison of each kind."""
         now = self.clock()
         return {
-            (kind.name,): now - max(self._heard[kind], self._compared[kind])
+            (kind.name,): now - max(self._last_event[kind], self._last_comparison[kind])
             for kind in WATCHED_KINDS
-            if kind in self._heard
+            if kind in self._last_event
         }

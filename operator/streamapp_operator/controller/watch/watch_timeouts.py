@@ -1,4 +1,4 @@
-"""How long a silence may last before something is done about it."""
+"""Timeouts of watches and the intervals of comparisons."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class WatchTimeouts:
     """Times in seconds."""
 
-    watch: float = 75.0  # without even the mark that comes every minute, a watch is opened anew
-    silence: float = 90.0  # without an event, the cache is compared with what there is
-    every: float = 300.0  # and so it is in any case
-    look: float = 5.0  # so often it is seen whether it is time
+    watch_inactivity: float = 75.0  # a watch without even the bookmark of every minute is reopened
+    compare_after_silence: float = 90.0  # without an event for so long, the cache is compared
+    compare_every: float = 300.0  # the cache is compared at least this often
+    check_every: float = 5.0  # how often it is checked whether a comparison is due

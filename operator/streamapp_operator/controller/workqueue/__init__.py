@@ -1,4 +1,4 @@
-"""Keys that wait for a reconcile, the workers that take them, retries, and the liveness of both.
+"""The queue of keys that wait for a reconcile, its workers, retries, and the liveness check.
 
-Imports `client` and `telemetry` only; what a reconcile does is given to it as a function.
+Imports `client` and `telemetry` only; the reconcile is passed in as a function.
 """

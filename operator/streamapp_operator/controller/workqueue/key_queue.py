@@ -1,4 +1,4 @@
-"""Keys that wait for a reconcile: each once, in the order of their coming, no key twice at a time."""
+"""A work queue of keys: each waits once, in order of arrival, and no key is processed twice at a time."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,36 +10,36 @@ K = TypeVar("K")
 class KeyQueue(Generic[K]):
     """One queue of keys, within one event loop.
 
-    A key that is added while it waits is there already; one that is added while it is worked on comes again
-    afterwards, at the end of the queue, so that no key keeps the others from their turn.
+    Adding a waiting key has no effect. A key that is added while it is processed is queued again afterwards,
+    at the end of the queue, so that no key starves the others.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._ready: asyncio.Queue[K] = asyncio.Queue()
-        self._since: dict[K, float] = {}  # what is ready, and since when
+        self._ready_since: dict[K, float] = {}  # when each ready key was added
         self._running: set[K] = set()
-        self._again: dict[K, float] = {}  # what came while it was worked on
+        self._readded_at: dict[K, float] = {}  # keys that were added while they were processed
         self._timers: dict[K, tuple[float, asyncio.TimerHandle]] = {}
 
     def add(self, key: K) -> None:
-        """Something about this key may have changed."""
-        if key in self._since:
+        """Queue a key whose app may have changed."""
+        if key in self._ready_since:
             return
         if key in self._running:
-            self._again.setdefault(key, self._clock())
+            self._readded_at.setdefault(key, self._clock())
             return
-        self._since[key] = self._clock()
+        self._ready_since[key] = self._clock()
         self._ready.put_nowait(key)
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Look at this key again after a while; the earliest of several such whiles counts."""
+        """Queue a key after a delay; the earliest of several delays counts."""
         due = self._clock() + seconds
-        waiting = self._timers.get(key)
-        if waiting is not None:
-            if waiting[0] <= due:
+        timer_entry = self._timers.get(key)
+        if timer_entry is not None:
+            if timer_entry[0] <= due:
                 return
-            waiting[1].cancel()
+            timer_entry[1].cancel()
         timer = asyncio.get_running_loop().call_later(seconds, self._due, key)
         self._timers[key] = (due, timer)
 
@@ -48,38 +48,38 @@ class KeyQueue(Generic[K]):
         self.add(key)
 
     async def get(self) -> K:
-        """The next key, as soon as there is one. Whoever took it says `done`.
+        """The next key, as soon as there is one; the caller has to call `done` with it.
 
-        What was to be looked at again later is looked at now, and decides anew.
+        A pending delay of the key is cancelled: the reconcile that follows decides about the next one.
         """
         key = await self._ready.get()
-        del self._since[key]
+        del self._ready_since[key]
         self._running.add(key)
-        waiting = self._timers.pop(key, None)
-        if waiting is not None:
-            waiting[1].cancel()
+        timer_entry = self._timers.pop(key, None)
+        if timer_entry is not None:
+            timer_entry[1].cancel()
         return key
 
     def done(self, key: K) -> None:
-        """This key is no longer worked on."""
+        """End the processing of a key."""
         self._running.discard(key)
-        since = self._again.pop(key, None)
-        if since is not None:
-            self._since[key] = since
+        readded_at = self._readded_at.pop(key, None)
+        if readded_at is not None:
+            self._ready_since[key] = readded_at
             self._ready.put_nowait(key)
 
     @property
     def depth(self) -> int:
-        """How many keys are ready and not worked on."""
-        return len(self._since)
+        """The number of waiting keys."""
+        return len(self._ready_since)
 
     @property
     def age(self) -> float:
         """For how long the oldest ready key has been waiting."""
-        return self._clock() - min(self._since.values()) if self._since else 0.0
+        return self._clock() - min(self._ready_since.values()) if self._ready_since else 0.0
 
     def close(self) -> None:
-        """Forget what was to come later."""
+        """Cancel all delays."""
         for _, timer in self._timers.values():
             timer.cancel()
         self._timers.clear()

@@ -1,4 +1,4 @@
-"""Whether the operator gets anywhere: how late its event loop is, and whether keys pass its queue."""
+"""The operator's liveness: the lag of its event loop, and whether keys pass its queue."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,36 +20,36 @@ class QueueStuckError(Exception):
 
 @dataclass(slots=True)
 class OperatorLiveness:
-    """What is known of the operator's progress."""
+    """Measures the event loop's lag and the progress of the queue."""
 
     queue: KeyQueue[AppKey]
     clock: Callable[[], float]
     leads: Callable[[], bool]
     lag: float = 0.0
-    _passed: float = 0.0
+    _last_passed: float = 0.0
 
-    def passed(self) -> None:
-        """A key has been through the queue."""
-        self._passed = self.clock()
+    def key_passed(self) -> None:
+        """Record that a key passed the queue."""
+        self._last_passed = self.clock()
 
-    async def listen(self) -> None:
-        """Measure by how much the event loop is late, for ever."""
+    async def measure_lag(self) -> None:
+        """Measure the lag of the event loop, for ever."""
         while True:
             before = self.clock()
             await asyncio.sleep(1.0)
             self.lag = max(self.clock() - before - 1.0, 0.0)
 
-    async def beat(self, every: float = CHECK_SECONDS, stuck: float = STUCK_SECONDS) -> None:
-        """Send a key that is nobody's through the queue, for ever; an error where none comes through."""
-        self.passed()
+    async def check_queue(self, every: float = CHECK_SECONDS, stuck: float = STUCK_SECONDS) -> None:
+        """Send the liveness key through the queue, for ever; QueueStuckError where no key passes."""
+        self.key_passed()
         while True:
             self.queue.add(LIVENESS_KEY)
             await asyncio.sleep(every)
-            if self.clock() - self._passed > stuck:
+            if self.clock() - self._last_passed > stuck:
                 raise QueueStuckError(f"nothing was reconciled for {stuck:.0f} s")
 
-    def wrong(self) -> str:
-        """Why this process should be started anew, if it should; the API server's absence is no reason."""
+    def problem(self) -> str:
+        """Why this process should be restarted; empty if healthy. An unreachable API server is no reason."""
         if self.lag > MAX_LOOP_LAG:
             return f"the event loop was late by {self.lag:.0f} s"
         if self.leads() and self.queue.age > MAX_QUEUE_AGE:

@@ -1,16 +1,16 @@
-"""What a reconcile, or one step of it, says about how to go on."""
+"""The outcome of a reconcile: done, or to be repeated after a delay."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ReconcileDone:
-    """Nothing is left to do until something changes."""
+    """Nothing to do until a watched object changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequeueAfter:
-    """Look again after a while, even if nothing changes."""
+    """Reconcile again after a delay, even if nothing changes."""
 
     seconds: float
 

@@ -1,4 +1,4 @@
-"""What drains the queue: a fixed number of workers, each bounded in time for each key."""
+"""The worker pool: a fixed number of workers, with a time limit for each reconcile."""
 
 import asyncio
 import logging
@@ -20,60 +20,60 @@ from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileO
 from streamapp_operator.controller.workqueue.retry_backoff import RetryBackoff
 
 RECONCILE_SECONDS_LIMIT = 45.0
-"""Seconds that one reconcile may take. Being cut off is to it like being killed: the next one goes on."""
+"""Seconds that one reconcile may take. The next one continues where a cancelled one stopped."""
 LIVENESS_KEY = AppKey("", "")
-"""A key that is no app's: it passes the queue from time to time to see that keys do."""
+"""A key of no app, sent through the queue from time to time to check that keys pass."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPool:
-    """Take keys from the queue and reconcile them."""
+    """Takes keys from the queue and reconciles them."""
 
     queue: KeyQueue[AppKey]
     reconcile: Callable[[AppKey], Awaitable[ReconcileOutcome]]
     generation: Callable[[AppKey], int | None]  # for the log
-    passed: Callable[[], None]  # called whenever a key has been through
+    on_key_done: Callable[[], None]  # called after each key
     backoff: RetryBackoff[AppKey]
-    measured: MetricCollector
+    metrics: MetricCollector
     clock: Callable[[], float]
     _ids: "count[int]" = field(default_factory=lambda: count(1))
 
-    async def drain(self, workers: int) -> None:
-        """Work for ever; ends by an error when this replica no longer leads."""
-        working = [asyncio.create_task(self._work()) for _ in range(workers)]
+    async def run(self, worker_count: int) -> None:
+        """Reconcile for ever; ends with an error when this replica no longer leads."""
+        workers = [asyncio.create_task(self._run_worker()) for _ in range(worker_count)]
         try:
-            done, _ = await asyncio.wait(working, return_when=asyncio.FIRST_COMPLETED)
-            for one in done:
-                one.result()
+            done, _ = await asyncio.wait(workers, return_when=asyncio.FIRST_COMPLETED)
+            for worker in done:
+                worker.result()
         finally:
-            for one in working:
-                one.cancel()
-            await asyncio.gather(*working, return_exceptions=True)
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
 
-    async def _work(self) -> None:
+    async def _run_worker(self) -> None:
         while True:
             key = await self.queue.get()
             try:
                 if key != LIVENESS_KEY:
-                    await self._one(key)
+                    await self._reconcile_key(key)
             finally:
                 self.queue.done(key)
-            self.passed()
+            self.on_key_done()
 
-    async def _one(self, key: AppKey) -> None:
-        began = self.clock()
+    async def _reconcile_key(self, key: AppKey) -> None:
+        started = self.clock()
         with log_context(app=str(key), generation=self.generation(key), reconcile=next(self._ids)):
-            outcome, word = await self._outcome(key)
+            outcome, outcome_label = await self._outcome(key)
             if outcome is not None and isinstance(outcome, RequeueAfter):
                 self.queue.add_after(key, outcome.seconds)
-            took = self.clock() - began
-            _log.debug("reconciled", extra={"outcome": word, "seconds": round(took, 4)})
-        self.measured.increment(RECONCILES, word)
-        self.measured.observe(RECONCILE_SECONDS, took)
+            seconds = self.clock() - started
+            _log.debug("reconciled", extra={"outcome": outcome_label, "seconds": round(seconds, 4)})
+        self.metrics.increment(RECONCILES, outcome_label)
+        self.metrics.observe(RECONCILE_SECONDS, seconds)
 
     async def _outcome(self, key: AppKey) -> tuple[ReconcileOutcome, str]:
-        """What came of a reconcile, and the word for it."""
+        """The outcome of a reconcile and its metric label."""
         try:
             async with asyncio.timeout(RECONCILE_SECONDS_LIMIT):
                 outcome = await self.reconcile(key)
@@ -91,7 +91,7 @@ class WorkerPool:
             seconds = self.backoff.failed(key)
             _log.error("not done after %.0f s; again in %.1f s", RECONCILE_SECONDS_LIMIT, seconds)
             return RequeueAfter(seconds), "cut off"
-        except Exception:  # a fault in our own code must cost one app its turn, not all of them the operator
+        except Exception:  # a bug must cost one app its turn, and not stop the operator for all apps
             seconds = self.backoff.failed(key)
             _log.exception("failed; again in %.1f s", seconds)
             return RequeueAfter(seconds), "failed"

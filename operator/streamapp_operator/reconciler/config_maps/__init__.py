@@ -1,4 +1,4 @@
-"""The ConfigMaps by which operator and driver speak and in which the operator remembers.
+"""The ConfigMaps that carry messages between operator and driver, and those that hold the operator's memory.
 
-Job model, report, accepted generations, locality. Pure; imports `objects` and `pods` only.
+Job model, report, accepted generations and locality. Pure; imports `objects` and `pods` only.
 """

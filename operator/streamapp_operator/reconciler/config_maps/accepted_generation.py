@@ -1,4 +1,4 @@
-"""An accepted generation as it is kept: the app, the shape of its pods, and what its drivers said of it."""
+"""An accepted generation in its ConfigMap: the app, its pod shape, and its drivers' results."""
 
 import json
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LAB
 from streamapp_operator.reconciler.pods.pod_shape import PodShape, read_pod_shape
 
 REFUSED_ANNOTATION = "streamapp.dev/refused"
-"""Annotation: why a driver said that this generation cannot run."""
+"""Annotation: a driver's reason why this generation cannot run."""
 RAN_ANNOTATION = "streamapp.dev/ran"
-"""Annotation: this generation has been ready, so that no earlier one is needed any more."""
+"""Annotation: this generation was ready once, so that no earlier one is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverRefusal:
-    """What a driver said when it ended because of the app."""
+    """A driver's report that the app cannot run."""
 
     reason: str
     path: str
@@ -35,34 +35,34 @@ class AcceptedGeneration:
 
     accepted: AcceptedApp
     shape: PodShape
-    refused: DriverRefusal | None = None
+    driver_refusal: DriverRefusal | None = None
     ran: bool = False
 
     @property
     def generation(self) -> int:
-        """Which one it is."""
+        """The number of the generation."""
         return self.accepted.generation
 
 
-def generation_size(snapshot: AcceptedGeneration) -> int:
-    """How many bytes it takes."""
-    return sum(len(text.encode()) for text in _files(snapshot).values())
+def generation_size(generation: AcceptedGeneration) -> int:
+    """The size of its ConfigMap's data, in bytes."""
+    return sum(len(text.encode()) for text in _files(generation).values())
 
 
-def _files(snapshot: AcceptedGeneration) -> dict[str, str]:
-    return {message_names.ACCEPTED: encode_accepted(snapshot.accepted), **snapshot.shape.files()}
+def _files(generation: AcceptedGeneration) -> dict[str, str]:
+    return {message_names.ACCEPTED: encode_accepted(generation.accepted), **generation.shape.files()}
 
 
-def generation_config_map(app: Manifest, snapshot: AcceptedGeneration) -> Manifest:
-    """The ConfigMap that keeps it."""
-    files = _files(snapshot)
+def generation_config_map(app: Manifest, generation: AcceptedGeneration) -> Manifest:
+    """The ConfigMap of an accepted generation."""
+    files = _files(generation)
     return accepted_config_map(
-        app, snapshot.generation, files, {RAN_ANNOTATION: "true"} if snapshot.ran else {}
+        app, generation.generation, files, {RAN_ANNOTATION: "true"} if generation.ran else {}
     )
 
 
 def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
-    """The snapshot of a ConfigMap; None where it cannot be read, which is then as good as not there."""
+    """The generation in a ConfigMap; None where it cannot be decoded, which counts as absent."""
     data: Mapping[str, str] = manifest.get("data") or {}
     annotations: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
     try:
@@ -73,12 +73,12 @@ def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
     if str(accepted.generation) != (manifest["metadata"].get("labels") or {}).get(GENERATION_LABEL):
         return None
     return AcceptedGeneration(
-        accepted, shape, _refused(annotations.get(REFUSED_ANNOTATION)), RAN_ANNOTATION in annotations
+        accepted, shape, _read_refusal(annotations.get(REFUSED_ANNOTATION)), RAN_ANNOTATION in annotations
     )
 
 
 def annotate_generation(app: Manifest, generation: int, **annotations: str) -> Manifest:
-    """What is applied to a snapshot to mark it; its content stays as it is."""
+    """The apply that annotates a generation's ConfigMap and leaves its data alone."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -90,16 +90,16 @@ def annotate_generation(app: Manifest, generation: int, **annotations: str) -> M
     }
 
 
-def refusal_text(refused: DriverRefusal) -> str:
+def refusal_text(refusal: DriverRefusal) -> str:
     """A refusal as an annotation."""
-    return json.dumps({"reason": refused.reason, "path": refused.path, "message": refused.message})
+    return json.dumps({"reason": refusal.reason, "path": refusal.path, "message": refusal.message})
 
 
-def _refused(text: str | None) -> DriverRefusal | None:
+def _read_refusal(text: str | None) -> DriverRefusal | None:
     if text is None:
         return None
     try:
-        told: dict[str, Any] = json.loads(text)
-        return DriverRefusal(str(told["reason"]), str(told["path"]), str(told["message"]))
+        refusal: dict[str, Any] = json.loads(text)
+        return DriverRefusal(str(refusal["reason"]), str(refusal["path"]), str(refusal["message"]))
     except (ValueError, KeyError, TypeError):
         return DriverRefusal("", "", text)

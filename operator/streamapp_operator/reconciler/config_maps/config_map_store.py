@@ -1,4 +1,4 @@
-"""Metadata in a ConfigMap: the whole map as one value, so that several entries change at once."""
+"""A metadata store in a ConfigMap: the whole map is one value, so that several entries change atomically."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
@@ -15,30 +15,30 @@ class ConfigMapAccess(Protocol):
     """Reads and replaces one ConfigMap."""
 
     def read(self) -> Manifest | None:
-        """The ConfigMap, None where it is not there."""
+        """The ConfigMap; None where it does not exist."""
         ...
 
     def replace(self, before: Manifest | None, data: dict[str, str]) -> bool:
-        """Put this in as its `binaryData`; False where it is not any more as it was read."""
+        """Replace its `binaryData`; False where the ConfigMap has changed since it was read."""
         ...
 
 
 class ConfigMapStore(WholeMapStore):
-    """A `MetadataStore` in a ConfigMap. Writers that meet repeat their change on what the other wrote."""
+    """A `MetadataStore` in a ConfigMap. After a conflict the change is repeated on the newer content."""
 
     def __init__(self, carrier: ConfigMapAccess) -> None:
         self._carrier = carrier
 
     def all(self) -> Entries:
-        """Everything as it was at one moment; a `StoreUnreadableError` where it is damaged."""
+        """A consistent copy of all entries; a `StoreUnreadableError` where the data are damaged."""
         return _entries(self._carrier.read())
 
     def _change(self, change: Callable[[Entries], Entries]) -> None:
         while True:
-            before = self._carrier.read()
-            known = _entries(before)
-            changed = change(known)
-            if changed == known or self._carrier.replace(before, binary_data(changed)):
+            manifest = self._carrier.read()
+            entries = _entries(manifest)
+            changed = change(entries)
+            if changed == entries or self._carrier.replace(manifest, binary_data(changed)):
                 return
 
 

@@ -1,4 +1,4 @@
-"""A ConfigMap as a reconcile has seen it, with the changes that it wants to make: written later, at once."""
+"""A draft of the locality ConfigMap: collects a reconcile's changes, to be written at once."""
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
@@ -6,22 +6,22 @@ from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, me
 
 
 class LocalityDraft:
-    """A `Carrier` without a cluster."""
+    """A `ConfigMapAccess` without a cluster."""
 
-    def __init__(self, seen: Manifest | None) -> None:
-        self._data: dict[str, str] | None = (seen or {}).get("binaryData")
+    def __init__(self, observed: Manifest | None) -> None:
+        self._data: dict[str, str] | None = (observed or {}).get("binaryData")
         self.changed = False
 
     def read(self) -> Manifest | None:
-        """As it was seen, with the changes."""
+        """The observed ConfigMap with the changes."""
         return None if self._data is None else {"binaryData": self._data}
 
     def replace(self, before: Manifest | None, data: dict[str, str]) -> bool:
-        """Note the change."""
+        """Record the change."""
         self._data, self.changed = data, True
         return True
 
     def manifest(self, app: Manifest) -> Manifest:
-        """The ConfigMap as it is to be."""
-        own = metadata_for(app, object_names.locality(app["metadata"]["name"]), ObjectRole.LOCALITY)
-        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": own, "binaryData": self._data or {}}
+        """The ConfigMap to apply."""
+        metadata = metadata_for(app, object_names.locality(app["metadata"]["name"]), ObjectRole.LOCALITY)
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "binaryData": self._data or {}}

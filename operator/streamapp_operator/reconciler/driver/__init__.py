@@ -1,4 +1,4 @@
-"""The life of an app's drivers: how the last one ended, which one is wanted, and the next action.
+"""The life of an app's drivers: how the last one ended, which one is desired, and the next action.
 
-Pure; imports `facts` and `planning` and what is below, not `writes` or `status`.
+Pure; imports `facts`, `planning` and the rooms below these, not `writes` or `status`.
 """

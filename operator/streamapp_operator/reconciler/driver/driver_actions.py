@@ -1,4 +1,4 @@
-"""What can be done about an app's driver: one of these at a time."""
+"""The actions on an app's driver, of which a reconcile takes one."""
 
 from dataclasses import dataclass
 
@@ -7,31 +7,31 @@ from streamapp_operator.reconciler.facts.pod_state import PodState
 
 @dataclass(frozen=True, slots=True)
 class KeepDriver:
-    """The driver that lives is the one that is wanted."""
+    """Keep the running driver."""
 
     pod: PodState
 
 
 @dataclass(frozen=True, slots=True)
 class StopDriver:
-    """Ask a driver to end after its batch; without grace where nobody can ask it any more."""
+    """Ask a driver to end after its batch; `at_once` deletes the pod of a lost driver."""
 
     pod: PodState
-    why: str
+    reason: str
     at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitPods:
-    """Something has to be gone first; look again then, or after so many seconds."""
+    """Wait until pods are gone; check again after `seconds` at the latest."""
 
-    what: str
+    message: str
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteExecutors:
-    """Take away what a driver that ended has left: executors, and those that nobody can ask any more."""
+    """Delete the executors of an ended driver; those in `at_once` are lost and get no grace period."""
 
     executors: tuple[PodState, ...]
     at_once: tuple[PodState, ...] = ()
@@ -39,21 +39,21 @@ class DeleteExecutors:
 
 @dataclass(frozen=True, slots=True)
 class StartDriver:
-    """Make the driver pod of the next incarnation."""
+    """Create the driver pod of the next incarnation."""
 
     incarnation: int
 
 
 @dataclass(frozen=True, slots=True)
 class DelayStart:
-    """Wait before the next start, because the last ones failed."""
+    """Wait before the next start, because the last drivers failed."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class HoldStart:
-    """A driver is wanted, and cannot be started before something outside is as it has to be."""
+    """Wait for a condition outside the driver before its start."""
 
     reason: str
     message: str
@@ -62,7 +62,7 @@ class HoldStart:
 
 @dataclass(frozen=True, slots=True)
 class NoDriver:
-    """No driver is wanted, and none is there."""
+    """No driver is desired, and none exists."""
 
 
 DriverAction = (

@@ -1,4 +1,4 @@
-"""What is wanted of the driver, given the generation that is to run and the model for it."""
+"""Decides about the driver, from the generation that is to run and its model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,63 +23,69 @@ from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
 SETTLE_SECONDS = 5.0
-"""Topics that grow together are taken up together."""
+"""Seconds to wait after a growth, so that topics which grow together cause one restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverDecision:
-    """The driver's past, what to do next, and in words why."""
+    """The driver's history, the next action and its reasons."""
 
     history: DriverHistory
-    move: DriverAction
+    action: DriverAction
     pod: PodState | None  # the newest driver that has not ended
-    restart: tuple[str, ...] = ()  # why the one that lives has to be replaced
-    over: ConditionReason | None = None  # why no driver comes any more: completed, or out of restarts
-    hold: float | None = None  # seconds until something that is due now is acted on
+    restart: tuple[str, ...] = ()  # why the running driver has to be replaced
+    finished: ConditionReason | None = None  # why no further driver starts
+    seconds_to_wait: float | None = None  # seconds until a pending growth is acted on
 
 
 def decide_driver(
-    facts: Facts, target: AcceptedGeneration | None, modelled: ModelUpdate | None
+    facts: Facts, target: AcceptedGeneration | None, model: ModelUpdate | None
 ) -> DriverDecision:
-    """The next move."""
+    """Decide the next action."""
     app = target.accepted.app if target else facts.newest.app
     limit = restart_limits(app.spec.restart_policy) if app else default_restart_limits()
-    kept = history_from_status(facts.status, facts.drivers, facts.desired.incarnation if facts.desired else 0)
-    history = observe_ending(kept, facts.drivers, facts.now, limit)
-    history = _forgiven(facts, history, target)
-    pod = next((one for one in reversed(facts.drivers) if one.life is not PodLifecycle.ENDED), None)
-    over = _over(facts, history, target, limit)
-    restart, hold = _restart(facts, target, modelled, pod)
-    wish = _wish(target, over, restart)
-    scene = ObservedPods(
+    recorded = history_from_status(
+        facts.status, facts.drivers, facts.desired.incarnation if facts.desired else 0
+    )
+    history = observe_ending(recorded, facts.drivers, facts.now, limit)
+    history = _failures_reset(facts, history, target)
+    pod = next(
+        (executor for executor in reversed(facts.drivers) if executor.life is not PodLifecycle.ENDED), None
+    )
+    finished = _finished_reason(facts, history, target, limit)
+    restart, seconds_to_wait = _restart_reasons(facts, target, model, pod)
+    desired = _desired_driver(target, finished, restart)
+    observed = ObservedPods(
         facts.drivers,
-        tuple(one for one in facts.executors if one.life is not PodLifecycle.ENDED),
+        tuple(executor for executor in facts.executors if executor.life is not PodLifecycle.ENDED),
         facts.nodes,
         facts.now,
         milliseconds(app.spec.driver.lost_timeout) / 1000 if app else 300.0,
     )
-    return DriverDecision(history, next_action(wish, history, scene, limit), pod, restart, over, hold)
+    return DriverDecision(
+        history, next_action(desired, history, observed, limit), pod, restart, finished, seconds_to_wait
+    )
 
 
 def default_restart_limits() -> RestartLimits:
-    """For an app that cannot be read and has nothing accepted: nothing of it is started anyway."""
+    """The limits for an app that cannot be parsed and has no accepted generation: no driver starts."""
     return RestartLimits(5.0, 300.0, 600.0, None)
 
 
-def _wish(
-    target: AcceptedGeneration | None, over: ConditionReason | None, restart: tuple[str, ...]
+def _desired_driver(
+    target: AcceptedGeneration | None, finished: ConditionReason | None, restart: tuple[str, ...]
 ) -> DesiredDriver:
     if target is None:
         return DesiredDriver(False, ConditionReason.NOT_ACCEPTED)
     if target.accepted.app.spec.suspend:
         return DesiredDriver(False, ConditionReason.SUSPENDED)
-    if over is not None:
-        return DesiredDriver(False, over)
+    if finished is not None:
+        return DesiredDriver(False, finished)
     return DesiredDriver(True, restart[0] if restart else "")
 
 
-def _forgiven(facts: Facts, history: DriverHistory, target: AcceptedGeneration | None) -> DriverHistory:
-    """Failures of a generation do not count against one that runs otherwise."""
+def _failures_reset(facts: Facts, history: DriverHistory, target: AcceptedGeneration | None) -> DriverHistory:
+    """The history without the failures of a generation that ran differently."""
     last = history.last
     if last is None or target is None or not history.failures:
         return history
@@ -88,47 +94,47 @@ def _forgiven(facts: Facts, history: DriverHistory, target: AcceptedGeneration |
     return history
 
 
-def _over(
+def _finished_reason(
     facts: Facts, history: DriverHistory, target: AcceptedGeneration | None, limit: RestartLimits
 ) -> ConditionReason | None:
-    """Whether the last ending was one after which nothing comes."""
+    """Why no further driver starts after the last ending; None where one does."""
     last = history.last
     if last is None or target is None or history.open:
         return None
     policy = target.accepted.app.spec.restart_policy.type
-    same = not restarts_between(facts, last.generation, target)
-    if last.outcome is DriverOutcome.DONE and policy != "Always" and same:
+    runs_the_same = not restarts_between(facts, last.generation, target)
+    if last.outcome is DriverOutcome.DONE and policy != "Always" and runs_the_same:
         return ConditionReason.COMPLETED
     if last.outcome is DriverOutcome.CONFIG and last.generation == target.generation:
         return ConditionReason.NOT_ACCEPTED
     if last.outcome is DriverOutcome.RETRY and history.failures:
-        spent = limit.most is not None and history.failures > limit.most
-        if policy == "Never" or spent:
+        restarts_spent = limit.most is not None and history.failures > limit.most
+        if policy == "Never" or restarts_spent:
             return ConditionReason.RESTARTS_EXHAUSTED
     return None
 
 
-def _restart(
-    facts: Facts, target: AcceptedGeneration | None, modelled: ModelUpdate | None, pod: PodState | None
+def _restart_reasons(
+    facts: Facts, target: AcceptedGeneration | None, model: ModelUpdate | None, pod: PodState | None
 ) -> tuple[tuple[str, ...], float | None]:
-    """Why the driver that lives has to be replaced, the reason first, then what it is about."""
+    """Why the running driver has to be replaced: the reason first, then details; or the seconds to wait."""
     if pod is None or target is None:
         return (), None
     if paths := restarts_between(facts, generation_of(pod.manifest), target):
         return (ConditionReason.SPEC_CHANGED, *paths), None
-    if modelled is None or not modelled.tasks_changed or facts.desired is None:
+    if model is None or not model.tasks_changed or facts.desired is None:
         return (), None
-    if target.accepted.app.spec.on_partition_change == "live" or _waits_for_a_model(facts, pod):
+    if target.accepted.app.spec.on_partition_change == "live" or _has_no_model(facts, pod):
         return (), None
-    if not modelled.grown:
+    if not model.grown:
         return (ConditionReason.MODEL_CHANGED,), None
     since = _growing_since(facts)
-    left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
-    return ((), left) if left > 0 else ((ConditionReason.PARTITIONS_GREW, *modelled.grown), None)
+    seconds_left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
+    return ((), seconds_left) if seconds_left > 0 else ((ConditionReason.PARTITIONS_GREW, *model.grown), None)
 
 
-def _waits_for_a_model(facts: Facts, pod: PodState) -> bool:
-    """Whether the driver has none of ours yet: it makes its own, or found that ours contradicts the state."""
+def _has_no_model(facts: Facts, pod: PodState) -> bool:
+    """Whether the driver runs no published model: it plans for itself, or the model contradicts its state."""
     if facts.desired is None or facts.desired.wanted.model is None:
         return True
     report = facts.report
@@ -137,18 +143,22 @@ def _waits_for_a_model(facts: Facts, pod: PodState) -> bool:
 
 def _growing_since(facts: Facts) -> float | None:
     conditions: list[Mapping[str, str]] = facts.status.get("conditions") or []
-    found = next((one for one in conditions if one["type"] == "Progressing"), None)
-    if found is None or found["reason"] != ConditionReason.PARTITIONS_GREW or found["status"] != "True":
+    progressing = next((condition for condition in conditions if condition["type"] == "Progressing"), None)
+    if (
+        progressing is None
+        or progressing["reason"] != ConditionReason.PARTITIONS_GREW
+        or progressing["status"] != "True"
+    ):
         return None
-    return parse_timestamp(found["lastTransitionTime"])
+    return parse_timestamp(progressing["lastTransitionTime"])
 
 
 def restarts_between(facts: Facts, generation: int, target: AcceptedGeneration) -> tuple[str, ...]:
-    """What a driver of one generation would have to be replaced for; nothing where it may go on."""
+    """The changes that require a restart of a generation's driver; empty where the driver may continue."""
     if generation == target.generation:
         return ()
-    ran = facts.snapshot(generation)
-    if ran is None:
+    ran_generation = facts.accepted_generation(generation)
+    if ran_generation is None:
         return ("what it runs is not known any more",)
-    found = changes(ran.accepted.app, target.accepted.app)
-    return paths_with_effect(found, Effect.RESTART)
+    spec_changes = changes(ran_generation.accepted.app, target.accepted.app)
+    return paths_with_effect(spec_changes, Effect.RESTART)

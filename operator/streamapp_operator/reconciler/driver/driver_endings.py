@@ -1,4 +1,4 @@
-"""What became of the newest driver: its pod ended, or is gone, and what that counts as."""
+"""Observes how the newest driver ended, and what its ending counts as."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ class RestartLimits:
     most: int | None
 
     def wait(self, failures: int) -> float:
-        """How long to wait after so many failures in a row."""
+        """Seconds to wait after so many consecutive failures."""
         return min(self.longest, self.backoff * 2 ** min(failures - 1, 40)) if failures else 0.0
 
 
@@ -44,60 +44,67 @@ def restart_limits(policy: RestartPolicy) -> RestartLimits:
 def observe_ending(
     history: DriverHistory, drivers: Sequence[PodState], now: float, limit: RestartLimits
 ) -> DriverHistory:
-    """The history with what the pods tell."""
-    by_number: Mapping[int, PodState] = {incarnation_of(pod): pod for pod in drivers}
-    pod = by_number.get(history.incarnation)
+    """The history with the state of the pods."""
+    by_incarnation: Mapping[int, PodState] = {incarnation_of(pod): pod for pod in drivers}
+    pod = by_incarnation.get(history.incarnation)
     if not history.open:
         return history
     if pod is not None:
-        seen = replace(history, uid=pod.uid, started_at=pod.started_at or history.started_at)
-        return _judged(seen, _ended(seen, pod), limit) if pod.life is PodLifecycle.ENDED else seen
+        observed = replace(history, uid=pod.uid, started_at=pod.started_at or history.started_at)
+        return (
+            _with_ending(observed, _ended_pod(observed, pod), limit)
+            if pod.life is PodLifecycle.ENDED
+            else observed
+        )
     if not history.uid:
-        return history  # its pod was never seen, so it may never have been made: it did nothing
-    return _judged(history, _vanished(history, now), limit)
+        return history  # its pod was never observed, so it may not have been created
+    return _with_ending(history, _vanished_driver(history, now), limit)
 
 
-def _ended(history: DriverHistory, pod: PodState) -> EndedDriver:
-    told = pod.ending
-    at = pod.ended_at or pod.made_at
+def _ended_pod(history: DriverHistory, pod: PodState) -> EndedDriver:
+    termination = pod.ending
+    ended_at = pod.ended_at or pod.made_at
     if history.stopping:
-        return _past(history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", at)
-    word = told.outcome if told else RunOutcome.RETRY
-    if (pod.displaced or pod.leaving_since is not None) and word is not RunOutcome.CONFIG:
+        return _ended_driver(
+            history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", ended_at
+        )
+    run_outcome = termination.outcome if termination else RunOutcome.RETRY
+    if (pod.displaced or pod.leaving_since is not None) and run_outcome is not RunOutcome.CONFIG:
         reason = pod.displaced or ConditionReason.DELETED
-        return _past(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", at)
-    reason = told.reason if told else ""
-    default = ConditionReason.COMPLETED if word is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
-    message = (told.message if told else "") or "it said nothing"
+        return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
+    reason = termination.reason if termination else ""
+    default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
+    message = (termination.message if termination else "") or "it said nothing"
     return replace(
-        _past(history, _OUTCOMES[word], reason or default, message, at), path=told.path if told else ""
+        _ended_driver(history, _OUTCOMES[run_outcome], reason or default, message, ended_at),
+        path=termination.path if termination else "",
     )
 
 
-def _vanished(history: DriverHistory, now: float) -> EndedDriver:
+def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
     if history.stopping:
         outcome = (
             DriverOutcome.LOST if history.stopping == ConditionReason.NODE_LOST else DriverOutcome.STOPPED
         )
-        return _past(history, outcome, history.stopping, "its pod is gone", now)
-    return _past(history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod is gone", now)
+        return _ended_driver(history, outcome, history.stopping, "its pod is gone", now)
+    return _ended_driver(history, DriverOutcome.DISPLACED, ConditionReason.DELETED, "its pod is gone", now)
 
 
-def _past(
-    history: DriverHistory, outcome: DriverOutcome, reason: str, message: str, at: float
+def _ended_driver(
+    history: DriverHistory, outcome: DriverOutcome, reason: str, message: str, ended_at: float
 ) -> EndedDriver:
-    return EndedDriver(history.incarnation, history.generation, outcome, str(reason), message, at)
+    return EndedDriver(history.incarnation, history.generation, outcome, str(reason), message, ended_at)
 
 
-def _judged(history: DriverHistory, past: EndedDriver, limit: RestartLimits) -> DriverHistory:
-    """Count it: a driver that failed, or one that was taken away before it could do anything."""
-    ran = past.at - history.started_at if history.started_at is not None else 0.0
-    before = 0 if ran >= limit.reset_after else history.failures
-    match past.outcome:
+def _with_ending(history: DriverHistory, ending: EndedDriver, limit: RestartLimits) -> DriverHistory:
+    """The history with this ending. Failures count, and removals before the driver did any work."""
+    seconds_run = ending.at - history.started_at if history.started_at is not None else 0.0
+    failures_before = 0 if seconds_run >= limit.reset_after else history.failures
+    match ending.outcome:
         case DriverOutcome.RETRY:
-            failures = before + 1
+            failures = failures_before + 1
         case DriverOutcome.DISPLACED | DriverOutcome.LOST | DriverOutcome.DONE:
-            failures = before + (ran < limit.backoff)
+            failures = failures_before + (seconds_run < limit.backoff)
         case _:
-            failures = before
-    return replace(history, stopping="", failures=failures, last=past)
+            failures = failures_before
+    return replace(history, stopping="", failures=failures, last=ending)

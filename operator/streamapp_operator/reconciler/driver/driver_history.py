@@ -1,4 +1,4 @@
-"""What the operator remembers of an app's drivers, in the app's status; what is lost can be made up again."""
+"""The history of an app's drivers, kept in the app's status and restored from its pods."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LAB
 
 
 class DriverOutcome(StrEnum):
-    """How a driver ended, as far as it decides what follows."""
+    """How a driver ended, as far as the next action depends on it."""
 
-    DONE = "done"  # it had nothing more to do
-    CONFIG = "config"  # it says that the app has to change
-    RETRY = "retry"  # it failed, and may be tried again
+    DONE = "done"  # it finished its work
+    CONFIG = "config"  # it reports that the app has to change
+    RETRY = "retry"  # it failed and may be restarted
     STOPPED = "stopped"  # the operator asked it to end
-    DISPLACED = "displaced"  # Kubernetes, or a person, took its pod away
-    LOST = "lost"  # its node is gone or does not answer
+    DISPLACED = "displaced"  # Kubernetes or a user removed its pod
+    LOST = "lost"  # its node is gone or not ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class EndedDriver:
 
 @dataclass(frozen=True, slots=True)
 class DriverHistory:
-    """The newest driver, how often one failed, and how the last one ended."""
+    """The newest driver, the count of failures, and how the last driver ended."""
 
-    incarnation: int = 0  # raised in the status before a pod is made
+    incarnation: int = 0  # raised in the status before a pod is created
     generation: int = 0
-    uid: str = ""  # of its pod; empty until it was seen
+    uid: str = ""  # of its pod; empty until the pod was observed
     started_at: float | None = None
     stopping: str = ""
     failures: int = 0  # in a row
@@ -49,44 +49,44 @@ class DriverHistory:
 
     @property
     def open(self) -> bool:
-        """Whether the newest driver has not been told to have ended."""
+        """Whether no ending of the newest driver is recorded."""
         return self.incarnation > (self.last.incarnation if self.last else 0)
 
 
 def history_from_status(
-    status: Mapping[str, Any], drivers: Iterable[PodState], copied: int = 0
+    status: Mapping[str, Any], drivers: Iterable[PodState], copied_incarnation: int = 0
 ) -> DriverHistory:
-    """The history in a status; where that was cleared, what the pods still tell, and a copied number."""
-    told = status.get("driver")
-    driver = told or {"incarnation": copied}
+    """The history in a status; for a cleared status, from the pods and the copied incarnation."""
+    recorded = status.get("driver")
+    driver = recorded or {"incarnation": copied_incarnation}
     newest = max(drivers, key=incarnation_of, default=None)
-    found = DriverHistory(
+    history = DriverHistory(
         incarnation=driver.get("incarnation", 0),
         generation=driver.get("generation", 0),
         uid=driver.get("uid", ""),
         started_at=parse_timestamp(driver.get("startedAt")),
         stopping=driver.get("stopping", ""),
         failures=driver.get("failures", 0),
-        restarts=status.get("restarts", max(0, copied - 1)),
-        last=_past(driver.get("lastEnding")),
+        restarts=status.get("restarts", max(0, copied_incarnation - 1)),
+        last=_read_ending(driver.get("lastEnding")),
     )
     number = incarnation_of(newest) if newest else 0
-    if newest is None or number < found.incarnation or (told and number == found.incarnation):
-        return found
+    if newest is None or number < history.incarnation or (recorded and number == history.incarnation):
+        return history
     return DriverHistory(
         incarnation=number,
         generation=int(newest.labels[GENERATION_LABEL]),
         uid=newest.uid,
         started_at=newest.started_at,
-        restarts=max(found.restarts, number - 1),
-        failures=found.failures,
-        last=found.last,
+        restarts=max(history.restarts, number - 1),
+        failures=history.failures,
+        last=history.last,
     )
 
 
 def history_status(history: DriverHistory, pod: PodState | None, name: str) -> dict[str, Any]:
-    """The history as it stands in the status."""
-    found: dict[str, Any] = {
+    """The history as `status.driver`."""
+    status: dict[str, Any] = {
         "incarnation": history.incarnation,
         "generation": history.generation,
         "pod": name,
@@ -97,32 +97,32 @@ def history_status(history: DriverHistory, pod: PodState | None, name: str) -> d
         "failures": history.failures,
     }
     if history.last is not None:
-        found["lastEnding"] = _ending(history.last)
-    return {name: value for name, value in found.items() if value != ""}
+        status["lastEnding"] = _ending_status(history.last)
+    return {name: value for name, value in status.items() if value != ""}
 
 
-def _ending(past: EndedDriver) -> dict[str, Any]:
-    found = {
-        "incarnation": past.incarnation,
-        "generation": past.generation,
-        "outcome": past.outcome.value,
-        "reason": past.reason,
-        "path": past.path,
-        "message": past.message,
-        "endedAt": format_timestamp(past.at),
+def _ending_status(ending: EndedDriver) -> dict[str, Any]:
+    status = {
+        "incarnation": ending.incarnation,
+        "generation": ending.generation,
+        "outcome": ending.outcome.value,
+        "reason": ending.reason,
+        "path": ending.path,
+        "message": ending.message,
+        "endedAt": format_timestamp(ending.at),
     }
-    return {name: value for name, value in found.items() if value != ""}
+    return {name: value for name, value in status.items() if value != ""}
 
 
-def _past(told: Mapping[str, Any] | None) -> EndedDriver | None:
-    if not told or told.get("outcome") not in set(DriverOutcome):
+def _read_ending(status: Mapping[str, Any] | None) -> EndedDriver | None:
+    if not status or status.get("outcome") not in set(DriverOutcome):
         return None
     return EndedDriver(
-        incarnation=told.get("incarnation", 0),
-        generation=told.get("generation", 0),
-        outcome=DriverOutcome(told["outcome"]),
-        reason=told.get("reason", ""),
-        message=told.get("message", ""),
-        at=parse_timestamp(told.get("endedAt")) or 0.0,
-        path=told.get("path", ""),
+        incarnation=status.get("incarnation", 0),
+        generation=status.get("generation", 0),
+        outcome=DriverOutcome(status["outcome"]),
+        reason=status.get("reason", ""),
+        message=status.get("message", ""),
+        at=parse_timestamp(status.get("endedAt")) or 0.0,
+        path=status.get("path", ""),
     )

@@ -1,8 +1,8 @@
-"""The next move about an app's driver. The next one starts only when nothing of the last is left.
+"""The next action on an app's driver. A driver starts only when no pod of the last one is left.
 
-A pod is gone when it ended, when it is not there any more, or when its node is not. Where a node does not
-answer, nobody can say; after `driver.lostTimeout` the pod is given up, and the engine's fencing keeps
-whatever it may still do out of the outputs.
+A pod is gone when it ended, when its object does not exist, or when its node does not exist. While a node is
+not ready the pod's state is unknown; after `driver.lostTimeout` the pod counts as lost, and the engine's
+fencing keeps its writes out of the outputs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,16 +27,16 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 
 @dataclass(frozen=True, slots=True)
 class DesiredDriver:
-    """What is wanted of the driver."""
+    """The desired state of the driver."""
 
     run: bool  # whether there is to be one
-    why: str = ""  # why a driver that lives has to end: to be replaced, or for good
-    grace: float = 60.0  # within which a driver that was asked to end is expected to
+    stop_reason: str = ""  # why a running driver has to end: to be replaced, or for good
+    grace: float = 60.0  # seconds within which a stopped driver is expected to end
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedPods:
-    """What is there."""
+    """The app's pods and their nodes."""
 
     drivers: Sequence[PodState]
     executors: Sequence[PodState]
@@ -46,67 +46,68 @@ class ObservedPods:
 
 
 def next_action(
-    wish: DesiredDriver, history: DriverHistory, scene: ObservedPods, limit: RestartLimits
+    desired: DesiredDriver, history: DriverHistory, observed: ObservedPods, limit: RestartLimits
 ) -> DriverAction:
-    """One move; after it the scene is looked at again."""
-    here = [pod for pod in scene.drivers if pod.life is not PodLifecycle.ENDED]
-    if move := _strays(here):
-        return move
-    if here:
-        return _with_driver(here[-1], wish, scene)
-    if scene.executors:
-        return _without_driver(scene)
-    if not wish.run:
+    """The one action to take; afterwards the pods are observed again."""
+    live_drivers = [pod for pod in observed.drivers if pod.life is not PodLifecycle.ENDED]
+    if action := _stop_extra_driver(live_drivers):
+        return action
+    if live_drivers:
+        return _with_driver(live_drivers[-1], desired, observed)
+    if observed.executors:
+        return _without_driver(observed)
+    if not desired.run:
         return NoDriver()
-    rest = _rest(history, limit) - scene.now
-    return DelayStart(rest) if rest > 0 else StartDriver(history.incarnation + 1)
+    seconds_to_wait = _start_not_before(history, limit) - observed.now
+    return DelayStart(seconds_to_wait) if seconds_to_wait > 0 else StartDriver(history.incarnation + 1)
 
 
-def seconds_until_lost(pod: PodState, scene: ObservedPods) -> float | None:
+def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
     """In how many seconds a pod counts as lost; None while its node answers."""
-    node = scene.nodes.get(pod.node)
+    node = observed.nodes.get(pod.node)
     if node is not None and node.gone:
         return 0.0
     since = [moment for moment in (pod.leaving_since, node.unready_since if node else None) if moment]
-    return max(0.0, min(since) + scene.lost_after - scene.now) if since else None
+    return max(0.0, min(since) + observed.lost_after - observed.now) if since else None
 
 
-def _strays(here: list[PodState]) -> DriverAction | None:
-    """There is never more than one; should somebody have made another, the newest is kept."""
-    here.sort(key=incarnation_of)
-    staying = [pod for pod in here if pod.life is not PodLifecycle.LEAVING]
-    return StopDriver(staying[0], ConditionReason.SUPERSEDED) if len(staying) > 1 else None
+def _stop_extra_driver(live_drivers: list[PodState]) -> DriverAction | None:
+    """Stop all but the newest driver, should a user have created another one."""
+    live_drivers.sort(key=incarnation_of)
+    not_leaving = [pod for pod in live_drivers if pod.life is not PodLifecycle.LEAVING]
+    return StopDriver(not_leaving[0], ConditionReason.SUPERSEDED) if len(not_leaving) > 1 else None
 
 
-def _with_driver(pod: PodState, wish: DesiredDriver, scene: ObservedPods) -> DriverAction:
-    left = seconds_until_lost(pod, scene)
-    if left == 0.0:
+def _with_driver(pod: PodState, desired: DesiredDriver, observed: ObservedPods) -> DriverAction:
+    seconds_left = seconds_until_lost(pod, observed)
+    if seconds_left == 0.0:
         return StopDriver(pod, ConditionReason.NODE_LOST, at_once=True)
     if pod.life is PodLifecycle.LEAVING:
-        return AwaitPods(f"driver {pod.name} is ending", _look_again(left))
-    if not wish.run or wish.why:
-        return StopDriver(pod, wish.why)
+        return AwaitPods(f"driver {pod.name} is ending", _recheck_seconds(seconds_left))
+    if not desired.run or desired.stop_reason:
+        return StopDriver(pod, desired.stop_reason)
     return KeepDriver(pod)
 
 
-def _without_driver(scene: ObservedPods) -> DriverAction:
-    staying = tuple(pod for pod in scene.executors if pod.life is not PodLifecycle.LEAVING)
-    lost = tuple(pod for pod in scene.executors if seconds_until_lost(pod, scene) == 0.0)
-    if staying or lost:
-        return DeleteExecutors(tuple(pod for pod in staying if pod not in lost), lost)
+def _without_driver(observed: ObservedPods) -> DriverAction:
+    not_leaving = tuple(pod for pod in observed.executors if pod.life is not PodLifecycle.LEAVING)
+    lost = tuple(pod for pod in observed.executors if seconds_until_lost(pod, observed) == 0.0)
+    if not_leaving or lost:
+        return DeleteExecutors(tuple(pod for pod in not_leaving if pod not in lost), lost)
     return AwaitPods(
-        f"{len(scene.executors)} executors of the last driver are ending", _soonest(scene.executors, scene)
+        f"{len(observed.executors)} executors of the last driver are ending",
+        _soonest_recheck(observed.executors, observed),
     )
 
 
-def _soonest(pods: Iterable[PodState], scene: ObservedPods) -> float:
-    return min(_look_again(seconds_until_lost(pod, scene)) for pod in pods)
+def _soonest_recheck(pods: Iterable[PodState], observed: ObservedPods) -> float:
+    return min(_recheck_seconds(seconds_until_lost(pod, observed)) for pod in pods)
 
 
-def _look_again(left: float | None) -> float:
-    return 60.0 if left is None else left + 0.1
+def _recheck_seconds(seconds_left: float | None) -> float:
+    return 60.0 if seconds_left is None else seconds_left + 0.1
 
 
-def _rest(history: DriverHistory, limit: RestartLimits) -> float:
-    """Until when the next start has to wait."""
+def _start_not_before(history: DriverHistory, limit: RestartLimits) -> float:
+    """The earliest time of the next start."""
     return history.last.at + limit.wait(history.failures) if history.last else 0.0

@@ -1,4 +1,4 @@
-"""Whether a driver can be started now, given what is known of the streams and of the model."""
+"""Whether a driver can start now, by the state of the plan and of the model."""
 
 from collections.abc import Iterator
 
@@ -19,37 +19,37 @@ PLAN_AGAIN_SECONDS = 30.0
 
 
 def hold_start(
-    move: DriverAction,
+    action: DriverAction,
     target: AcceptedGeneration | None,
-    authored: GenerationPlan | None,
-    modelled: ModelUpdate | Refusal | None,
+    plan: GenerationPlan | None,
+    model: ModelUpdate | Refusal | None,
 ) -> DriverAction:
-    """The move, or what it has to wait for.
+    """The action, or the condition that it has to wait for.
 
-    A model in force is started also while the brokers are away: nothing that the operator could learn from
-    them is worth more than a driver that is there when they come back.
+    A driver with a model in force starts even while the brokers are unavailable, so that it runs when they
+    are back.
     """
-    if not isinstance(move, StartDriver) or target is None or is_embedded(target.accepted.app):
-        return move
-    return next(_holds(authored, modelled), move)
+    if not isinstance(action, StartDriver) or target is None or is_embedded(target.accepted.app):
+        return action
+    return next(_holds(plan, model), action)
 
 
-def _holds(authored: GenerationPlan | None, modelled: ModelUpdate | Refusal | None) -> Iterator[HoldStart]:
-    if isinstance(modelled, Refusal):
-        yield HoldStart(modelled.reason, str(modelled), PLAN_AGAIN_SECONDS)
+def _holds(plan: GenerationPlan | None, model: ModelUpdate | Refusal | None) -> Iterator[HoldStart]:
+    if isinstance(model, Refusal):
+        yield HoldStart(model.reason, str(model), PLAN_AGAIN_SECONDS)
         return
-    if authored is not None and authored.by_driver:
+    if plan is not None and plan.planned_by_driver:
         return
-    if authored is None or isinstance(authored.counts, PendingCounts):
+    if plan is None or isinstance(plan.counts, PendingCounts):
         yield HoldStart(ConditionReason.NOT_PLANNED_YET, "the partition counts are being looked up", 0.5)
         return
-    if isinstance(authored.counts, SystemMisconfigured):
-        yield HoldStart(ConditionReason.NOT_PLANNED_YET, authored.counts.message, authored.counts.seconds)
-    if authored.rejected:
-        first = authored.problems[0]
-        yield HoldStart(first.reason, str(first), PLAN_AGAIN_SECONDS)
-    if modelled is None or modelled.wanted.model is None:
-        counts = authored.counts
+    if isinstance(plan.counts, SystemMisconfigured):
+        yield HoldStart(ConditionReason.NOT_PLANNED_YET, plan.counts.message, plan.counts.seconds)
+    if plan.rejected:
+        problem = plan.problems[0]
+        yield HoldStart(problem.reason, str(problem), PLAN_AGAIN_SECONDS)
+    if model is None or model.wanted.model is None:
+        counts = plan.counts
         seconds = counts.seconds if isinstance(counts, SystemUnavailable) else PLAN_AGAIN_SECONDS
         yield HoldStart(
             ConditionReason.NOT_PLANNED_YET, "nobody knows how many partitions the streams have", seconds

@@ -1,4 +1,4 @@
-"""What a reconcile knows before it decides, and the context that it reads from: cache or API server.
+"""The facts of a reconcile, and the context that they are gathered from: the cache or the API server.
 
-Knows nothing of planning, driver, writes or status.
+Does not import `planning`, `driver`, `writes` or `status`.
 """

@@ -1,4 +1,4 @@
-"""What the ConfigMaps of an app say, decoded; one that cannot be read is as good as not there."""
+"""Decodes the ConfigMaps of an app; an unreadable one counts as absent."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LA
 
 @dataclass(frozen=True, slots=True)
 class DecodedConfigMaps:
-    """The ConfigMaps of one app."""
+    """The decoded ConfigMaps of one app."""
 
-    snapshots: tuple[AcceptedGeneration, ...]
+    generations: tuple[AcceptedGeneration, ...]
     unreadable: tuple[str, ...]
     desired: DesiredModel | None
     report: Report | None
@@ -32,53 +32,53 @@ class DecodedConfigMaps:
 
 
 async def decode_config_maps(
-    world: ReconcileContext, app: Manifest, found: Iterable[Manifest]
+    context: ReconcileContext, app: Manifest, manifests: Iterable[Manifest]
 ) -> DecodedConfigMaps:
-    """Decode them. Those of another app that had the same name do not count."""
+    """Decode an app's ConfigMaps, without those of a deleted app that had the same name."""
     name = app["metadata"]["name"]
-    mine = {one["metadata"]["name"]: one for one in found if is_owned(one, app)}
-    snapshots, unreadable = [], []
-    for each, manifest in mine.items():
+    owned = {manifest["metadata"]["name"]: manifest for manifest in manifests if is_owned(manifest, app)}
+    generations, unreadable = [], []
+    for config_map_name, manifest in owned.items():
         if manifest["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.ACCEPTED:
-            snapshot = await _snapshot(world, manifest)
-            if snapshot is None:
-                unreadable.append(each)
+            accepted = await _generation(context, manifest)
+            if accepted is None:
+                unreadable.append(config_map_name)
             else:
-                snapshots.append(snapshot)
-    desired, report = mine.get(object_names.job_model(name)), mine.get(object_names.report(name))
-    locality = mine.get(object_names.locality(name))
+                generations.append(accepted)
+    desired, report = owned.get(object_names.job_model(name)), owned.get(object_names.report(name))
+    locality = owned.get(object_names.locality(name))
     return DecodedConfigMaps(
-        snapshots=tuple(sorted(snapshots, key=lambda one: one.generation)),
+        generations=tuple(sorted(generations, key=lambda manifest: manifest.generation)),
         unreadable=tuple(sorted(unreadable)),
-        desired=await _desired(world, desired) if desired else None,
-        report=await _report(world, report) if report else None,
+        desired=await _desired(context, desired) if desired else None,
+        report=await _report(context, report) if report else None,
         has_report=report is not None,
-        locality=await _whole(world, locality) if locality else None,
+        locality=await _with_data(context, locality) if locality else None,
     )
 
 
-async def _snapshot(world: ReconcileContext, manifest: Manifest) -> AcceptedGeneration | None:
+async def _generation(context: ReconcileContext, manifest: Manifest) -> AcceptedGeneration | None:
     metadata = manifest["metadata"]
     key = (metadata["uid"], repr(metadata.get("annotations")))
-    known = world.snapshots.find(key)
-    if known is None:
-        known = read_generation(await _whole(world, manifest))
-        world.snapshots.put(key, known)
-    return known
+    generation = context.generation_cache.peek(key)
+    if generation is None:
+        generation = read_generation(await _with_data(context, manifest))
+        context.generation_cache.put(key, generation)
+    return generation
 
 
-async def _desired(world: ReconcileContext, manifest: Manifest) -> DesiredModel | None:
+async def _desired(context: ReconcileContext, manifest: Manifest) -> DesiredModel | None:
     key = _version(manifest)
-    known = world.desires.find(key)
-    if known is None:
-        known = _decoded(await _whole(world, manifest))
-        world.desires.put(key, known)
-    return known
+    desired = context.desired_cache.peek(key)
+    if desired is None:
+        desired = _decode_desired(await _with_data(context, manifest))
+        context.desired_cache.put(key, desired)
+    return desired
 
 
-def _decoded(manifest: Manifest) -> DesiredModel | None:
+def _decode_desired(manifest: Manifest) -> DesiredModel | None:
     text = (manifest.get("data") or {}).get(message_names.WANTED, "")
-    notes: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
+    annotations: Mapping[str, str] = manifest["metadata"].get("annotations") or {}
     try:
         wanted = decode_wanted(text)
     except UnreadableError:
@@ -88,27 +88,27 @@ def _decoded(manifest: Manifest) -> DesiredModel | None:
         wanted,
         text,
         accepted,
-        _number(notes, RESET_NONCE),
-        _number(notes, INCARNATION_LABEL),
-        WAS_RESET in notes,
+        _number(annotations, RESET_NONCE),
+        _number(annotations, INCARNATION_LABEL),
+        WAS_RESET in annotations,
     )
 
 
-def _number(notes: Mapping[str, str], name: str) -> int:
-    text = notes.get(name, "")
+def _number(annotations: Mapping[str, str], name: str) -> int:
+    text = annotations.get(name, "")
     return int(text) if text.isdecimal() else 0
 
 
-async def _report(world: ReconcileContext, manifest: Manifest) -> Report | None:
+async def _report(context: ReconcileContext, manifest: Manifest) -> Report | None:
     key = _version(manifest)
-    known = world.reports.find(key)
-    if known is None:
-        known = _told(await _whole(world, manifest))
-        world.reports.put(key, known)
-    return known
+    report = context.report_cache.peek(key)
+    if report is None:
+        report = _decode_report(await _with_data(context, manifest))
+        context.report_cache.put(key, report)
+    return report
 
 
-def _told(manifest: Manifest) -> Report | None:
+def _decode_report(manifest: Manifest) -> Report | None:
     text = (manifest.get("data") or {}).get(message_names.REPORT)
     try:
         return decode_report(text) if text else None
@@ -116,19 +116,19 @@ def _told(manifest: Manifest) -> Report | None:
         return None
 
 
-async def _whole(world: ReconcileContext, manifest: Manifest) -> Manifest:
-    """With its data, which the cache leaves out where it is large."""
+async def _with_data(context: ReconcileContext, manifest: Manifest) -> Manifest:
+    """The ConfigMap with its data, which the cache drops where they are large."""
     if "data" in manifest or "binaryData" in manifest:
         return manifest
     key = _version(manifest)
-    known = world.whole.find(key)
-    if known is not None:
-        return known
+    complete = context.config_map_cache.peek(key)
+    if complete is not None:
+        return complete
     metadata = manifest["metadata"]
-    read = await world.cluster.read(CONFIG_MAP, metadata["namespace"], metadata["name"])
-    if read is not None and _version(read) == key:
-        world.whole.put(key, read)
-    return read or manifest
+    current = await context.cluster.read(CONFIG_MAP, metadata["namespace"], metadata["name"])
+    if current is not None and _version(current) == key:
+        context.config_map_cache.put(key, current)
+    return current or manifest
 
 
 def _version(manifest: Manifest) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""All that one reconcile knows of an app and its world."""
+"""All facts of one reconcile about an app and its cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from streamapp_operator.reconciler.result_caches import MemoizedResults
 
 @dataclass(frozen=True, slots=True)
 class NewestGeneration:
-    """The generation that the resource has now, as far as it can be read."""
+    """The resource's newest generation, as far as it can be parsed."""
 
     generation: int
     app: StreamApp | None
@@ -26,19 +26,19 @@ class NewestGeneration:
 
 @dataclass(frozen=True, slots=True)
 class DesiredModel:
-    """The job model's ConfigMap: what the driver was last told to run."""
+    """The job model's ConfigMap, as it was last published to the driver."""
 
     wanted: WantedState
     text: str
     accepted: str  # the accepted app beside it, as text
-    reset_nonce: int  # of the app when it was written
-    incarnation: int  # of the driver that was started with it
-    was_reset: bool  # whether an earlier run of this very resource was given up
+    reset_nonce: int  # of the app when the model was published
+    incarnation: int  # of the driver that was started with the model
+    was_reset: bool  # whether an earlier run of this resource was reset
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationIdHolder:
-    """Another app that has the same application id, and had it before."""
+    """Another app that holds the same application id already."""
 
     name: str
     namespace: str
@@ -46,7 +46,7 @@ class ApplicationIdHolder:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Gathered at once; nothing that is decided looks anything up again."""
+    """The facts, gathered at once; the steps of a reconcile look nothing up."""
 
     manifest: Manifest
     newest: NewestGeneration
@@ -54,25 +54,25 @@ class Facts:
     drivers: tuple[PodState, ...] = ()  # by incarnation
     executors: tuple[PodState, ...] = ()
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
-    snapshots: tuple[AcceptedGeneration, ...] = ()  # by generation
-    unreadable: tuple[str, ...] = ()  # ConfigMaps of ours that cannot be read
+    generations: tuple[AcceptedGeneration, ...] = ()  # by generation
+    unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded
     desired: DesiredModel | None = None
     report: Report | None = None
-    claims: tuple[Manifest, ...] = ()  # volume claims of the app; only known where `live`
-    has_report: bool = False  # whether the ConfigMap to report in is there
+    claims: tuple[Manifest, ...] = ()  # volume claims of the app; only gathered where `live`
+    has_report: bool = False  # whether the report's ConfigMap exists
     locality: Manifest | None = None
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
     counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
-    storage_class: str = ""  # the default, where the newest generation needs one
-    rival: ApplicationIdHolder | None = None
-    worked: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
-    live: bool = False  # whether it was read from the API server, and not from what watches have seen
+    storage_class: str = ""  # the cluster's default, where the newest generation needs one
+    application_id_holder: ApplicationIdHolder | None = None
+    memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
+    live: bool = False  # whether the facts were read from the API server, not from the cache
 
     @property
     def status(self) -> Manifest:
-        """What was last said of the app."""
-        found: Manifest = self.manifest.get("status") or {}
-        return found
+        """The app's last status."""
+        status: Manifest = self.manifest.get("status") or {}
+        return status
 
     @property
     def name(self) -> str:
@@ -86,25 +86,30 @@ class Facts:
 
     @property
     def partitions(self) -> int:
-        """How many there are to plan, at the most."""
-        known = [one.counts for one in self.counts.values() if isinstance(one, KnownCounts)]
-        return max((sum(count or 0 for count in counts.values()) for counts in known), default=0)
+        """The number of partitions to plan, over all streams of the larger generation."""
+        known_counts = [counts.counts for counts in self.counts.values() if isinstance(counts, KnownCounts)]
+        return max((sum(count or 0 for count in counts.values()) for counts in known_counts), default=0)
 
     def located(self, binding: Mapping[str, ExecutorBinding]) -> dict[str, ExecutorBinding]:
-        """The seats of processors with the locations that the pods' metadata tells.
+        """The processors' bindings with the locations from the pods' metadata.
 
-        What no pod tells stays as the driver has it.
+        Without a pod's location the driver's own stays.
         """
         return {
-            name: replace(seat, location=self.locations.get(seat.executor, seat.location))
-            for name, seat in binding.items()
+            name: replace(
+                binding_of_processor,
+                location=self.locations.get(binding_of_processor.executor, binding_of_processor.location),
+            )
+            for name, binding_of_processor in binding.items()
         }
 
-    def snapshot(self, generation: int) -> AcceptedGeneration | None:
-        """An accepted generation."""
-        return next((one for one in self.snapshots if one.generation == generation), None)
+    def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
+        """The accepted generation of this number, if there is one."""
+        return next((accepted for accepted in self.generations if accepted.generation == generation), None)
 
     @property
     def in_force(self) -> AcceptedGeneration | None:
-        """The newest generation that was accepted and that no driver has refused."""
-        return next((one for one in reversed(self.snapshots) if one.refused is None), None)
+        """The newest accepted generation that no driver has refused."""
+        return next(
+            (accepted for accepted in reversed(self.generations) if accepted.driver_refusal is None), None
+        )

@@ -1,4 +1,4 @@
-"""Gathers all that a reconcile needs to know, from what watches have seen or from the API server itself."""
+"""Gathers the facts of a reconcile, from the cache or from the API server."""
 
 from collections.abc import Iterable, Mapping
 
@@ -32,65 +32,77 @@ from streamapp_operator.reconciler.pods import driver_template, executor_templat
 from streamapp_operator.reconciler.pods.state_volume import location_provider
 
 
-async def gather_facts(world: ReconcileContext, key: AppKey, *, live: bool) -> Facts | None:
-    """The facts about an app; nothing where there is no app, or where it is being deleted."""
-    app = await world.cluster.read(STREAM_APP, key.namespace, key.name) if live else world.cache.app(key)
+async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) -> Facts | None:
+    """The facts about an app; None where the app does not exist or is being deleted."""
+    app = await context.cluster.read(STREAM_APP, key.namespace, key.name) if live else context.cache.app(key)
     if app is None or app["metadata"].get("deletionTimestamp"):
         return None
     labels = {APP_LABEL: key.name}
     if live:
-        pods = await world.cluster.select(POD, key.namespace, labels)
-        maps: Iterable[Manifest] = await world.cluster.select(CONFIG_MAP, key.namespace, labels)
-        claims = await _claims(world, app, labels)
+        pods = await context.cluster.select(POD, key.namespace, labels)
+        config_maps: Iterable[Manifest] = await context.cluster.select(CONFIG_MAP, key.namespace, labels)
+        claims = await _claims(context, app, labels)
     else:
         claims = ()
-        pods, maps = list(world.cache.pods(key)), world.cache.config_maps(key)
+        pods, config_maps = list(context.cache.pods(key)), context.cache.config_maps(key)
     drivers = tuple(
         sorted(
-            (read_pod(one, driver_template.DRIVER_CONTAINER) for one in _of(pods, ObjectRole.DRIVER, app)),
+            (
+                read_pod(pod, driver_template.DRIVER_CONTAINER)
+                for pod in _pods_of_role(pods, ObjectRole.DRIVER, app)
+            ),
             key=incarnation_of,
         )
     )
     executors = tuple(
-        read_pod(one, executor_template.EXECUTOR_CONTAINER) for one in _of(pods, ObjectRole.EXECUTOR)
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER)
+        for pod in _pods_of_role(pods, ObjectRole.EXECUTOR)
     )
-    decoded = await decode_config_maps(world, app, maps)
-    newest = world.apps.get((app["metadata"]["uid"], app["metadata"]["generation"]), lambda: _newest(app))
-    nodes = await _nodes(world, (*drivers, *executors))
+    decoded = await decode_config_maps(context, app, config_maps)
+    newest = context.newest_cache.get(
+        (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: _newest(app)
+    )
+    nodes = await _nodes(context, (*drivers, *executors))
     return Facts(
         manifest=app,
         newest=newest,
-        now=world.clock(),
+        now=context.clock(),
         drivers=drivers,
         executors=executors,
         nodes=nodes,
-        snapshots=decoded.snapshots,
-        unreadable=decoded.unreadable,
+        generations=decoded.generations,
+        unreadable_config_maps=decoded.unreadable,
         desired=decoded.desired,
         report=decoded.report,
         claims=claims,
-        storage_class=await default_storage_class(world, newest.app) if not _kept(newest, decoded) else "",
+        storage_class=await default_storage_class(context, newest.app)
+        if not _is_accepted(newest, decoded)
+        else "",
         has_report=decoded.has_report,
         locality=decoded.locality,
-        locations=await _locations(world, _target(newest, decoded), executors, nodes),
-        counts=await _counts(world, newest, decoded, drivers),
-        rival=None if _kept(newest, decoded) else _rival(world, app, newest.app),
-        worked=world.worked,
+        locations=await _locations(context, _target(newest, decoded), executors, nodes),
+        counts=await _counts(context, newest, decoded, drivers),
+        application_id_holder=None
+        if _is_accepted(newest, decoded)
+        else _application_id_holder(context, app, newest.app),
+        memoized=context.memoized,
         live=live,
     )
 
 
-async def _claims(world: ReconcileContext, app: Manifest, labels: dict[str, str]) -> tuple[Manifest, ...]:
+async def _claims(context: ReconcileContext, app: Manifest, labels: dict[str, str]) -> tuple[Manifest, ...]:
     if "persistentVolumeClaim" not in (app["spec"].get("state") or {}):
         return ()
-    return tuple(await world.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
+    return tuple(await context.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
 
 
-def _of(pods: Iterable[Manifest], role: ObjectRole, app: Manifest | None = None) -> Iterable[Manifest]:
-    """The pods of a role; drivers are this very app's, executors are their driver's."""
-    for one in pods:
-        if one["metadata"]["labels"].get(ROLE_LABEL) == role and (app is None or is_owned(one, app)):
-            yield one
+def _pods_of_role(
+    pods: Iterable[Manifest], role: ObjectRole, app: Manifest | None = None
+) -> Iterable[Manifest]:
+    """The pods of a role. Drivers are owned by the app, executors by their driver."""
+    for pod in pods:
+        if pod["metadata"]["labels"].get(ROLE_LABEL) == role and (app is None or is_owned(pod, app)):
+            yield pod
 
 
 def _newest(app: Manifest) -> NewestGeneration:
@@ -100,25 +112,27 @@ def _newest(app: Manifest) -> NewestGeneration:
 
 
 def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp | None:
-    kept = next((one for one in reversed(decoded.snapshots) if one.refused is None), None)
-    return kept.accepted.app if kept else newest.app
+    in_force = next(
+        (accepted for accepted in reversed(decoded.generations) if accepted.driver_refusal is None), None
+    )
+    return in_force.accepted.app if in_force else newest.app
 
 
-async def _nodes(world: ReconcileContext, pods: Iterable[PodState]) -> dict[str, NodeState]:
-    """The nodes of pods that may be lost; of all others nothing has to be known."""
-    doubtful = {
-        one.node
-        for one in pods
-        if one.node
-        and (one.life is PodLifecycle.LEAVING or (one.life is PodLifecycle.LIVING and one.unready_since))
+async def _nodes(context: ReconcileContext, pods: Iterable[PodState]) -> dict[str, NodeState]:
+    """The nodes of pods that may be lost; other nodes are not read."""
+    node_names = {
+        pod.node
+        for pod in pods
+        if pod.node
+        and (pod.life is PodLifecycle.LEAVING or (pod.life is PodLifecycle.LIVING and pod.unready_since))
     }
-    return {name: await _node(world, name) for name in sorted(doubtful)}
+    return {name: await _node(context, name) for name in sorted(node_names)}
 
 
-async def _node(world: ReconcileContext, name: str) -> NodeState:
-    """A node; who looks after single namespaces may not see any, and then knows of no trouble."""
+async def _node(context: ReconcileContext, name: str) -> NodeState:
+    """A node's state; an operator without the right to read nodes assumes a healthy one."""
     try:
-        return read_node(await world.cluster.read(NODE, "", name))
+        return read_node(await context.cluster.read(NODE, "", name))
     except RejectedError as error:
         if error.code != FORBIDDEN:
             raise
@@ -126,96 +140,103 @@ async def _node(world: ReconcileContext, name: str) -> NodeState:
 
 
 async def _locations(
-    world: ReconcileContext,
+    context: ReconcileContext,
     app: StreamApp | None,
     executors: Iterable[PodState],
     nodes: Mapping[str, NodeState],
 ) -> dict[str, str]:
-    """Where executors are, as the app wants locations told."""
-    wanted = location_provider(app) if app else ""
-    of = parse_location_provider(wanted) if app else None
-    if of is None or isinstance(of, Refusal):
+    """The executors' locations, by the app's location provider."""
+    provider_name = location_provider(app) if app else ""
+    provider = parse_location_provider(provider_name) if app else None
+    if provider is None or isinstance(provider, Refusal):
         return {}
-    known = dict(nodes)
-    found = {}
-    for one in executors:
-        if one.life is PodLifecycle.ENDED or EXECUTOR_ID not in one.labels:
+    known_nodes = dict(nodes)
+    locations = {}
+    for executor in executors:
+        if executor.life is PodLifecycle.ENDED or EXECUTOR_ID not in executor.labels:
             continue
-        if "label:" in wanted and one.node and one.node not in known:
-            known[one.node] = await _node(world, one.node)
-        on = known.get(one.node)
-        place = of(pod_facts(one.manifest, on.labels if on else None))
-        if place:
-            found[one.labels[EXECUTOR_ID]] = str(place)
-    return found
+        if "label:" in provider_name and executor.node and executor.node not in known_nodes:
+            known_nodes[executor.node] = await _node(context, executor.node)
+        node = known_nodes.get(executor.node)
+        location = provider(pod_facts(executor.manifest, node.labels if node else None))
+        if location:
+            locations[executor.labels[EXECUTOR_ID]] = str(location)
+    return locations
 
 
 async def _counts(
-    world: ReconcileContext,
+    context: ReconcileContext,
     newest: NewestGeneration,
     decoded: DecodedConfigMaps,
     drivers: tuple[PodState, ...],
 ) -> dict[int, PartitionCounts]:
     """The counts for the generations that may have to be planned."""
-    in_force = next((one for one in reversed(decoded.snapshots) if one.refused is None), None)
-    runs = in_force.accepted.app if in_force else None
-    told = _told(decoded.report, drivers)
+    in_force = next(
+        (accepted for accepted in reversed(decoded.generations) if accepted.driver_refusal is None), None
+    )
+    running_app = in_force.accepted.app if in_force else None
+    reported = _reported_counts(decoded.report, drivers)
     apps = {newest.generation: newest.app}
     if in_force is not None:
-        apps[in_force.generation] = runs
+        apps[in_force.generation] = running_app
     return {
-        generation: await _counts_of(world, app, runs, told)
+        generation: await _counts_of(context, app, running_app, reported)
         for generation, app in apps.items()
         if app is not None and not is_embedded(app)
     }
 
 
-async def partition_counts_for(world: ReconcileContext, app: StreamApp, facts: Facts) -> PartitionCounts:
+async def partition_counts_for(context: ReconcileContext, app: StreamApp, facts: Facts) -> PartitionCounts:
     """The counts for an app that may not have been applied yet."""
-    runs = facts.in_force.accepted.app if facts.in_force else None
-    return await _counts_of(world, app, runs, _told(facts.report, facts.drivers))
+    running_app = facts.in_force.accepted.app if facts.in_force else None
+    return await _counts_of(context, app, running_app, _reported_counts(facts.report, facts.drivers))
 
 
 async def _counts_of(
-    world: ReconcileContext, app: StreamApp, runs: StreamApp | None, told: Mapping[str, int | None]
+    context: ReconcileContext,
+    app: StreamApp,
+    running_app: StreamApp | None,
+    reported: Mapping[str, int | None],
 ) -> PartitionCounts:
-    """A driver's word first, for it looks by itself; else the systems are asked."""
-    if told and runs is not None and _reads_no_more(app, runs):
-        return KnownCounts({stream.name: None for stream in app.spec.streams} | dict(told))
-    asked = await world.lookup.counts(app)
-    return KnownCounts({**asked.counts, **told}) if isinstance(asked, KnownCounts) else asked
+    """The counts that the driver reports take precedence; the systems are asked for the others."""
+    if reported and running_app is not None and _reads_no_more(app, running_app):
+        return KnownCounts({stream.name: None for stream in app.spec.streams} | dict(reported))
+    looked_up = await context.lookup.counts(app)
+    return KnownCounts({**looked_up.counts, **reported}) if isinstance(looked_up, KnownCounts) else looked_up
 
 
-def _told(report: Report | None, drivers: tuple[PodState, ...]) -> dict[str, int | None]:
-    """What the driver that lives says."""
-    here = next((one for one in reversed(drivers) if one.life is not PodLifecycle.ENDED), None)
-    return dict(report.counts) if report and here and report.driver == here.name else {}
+def _reported_counts(report: Report | None, drivers: tuple[PodState, ...]) -> dict[str, int | None]:
+    """The partition counts in the running driver's report."""
+    live_driver = next((pod for pod in reversed(drivers) if pod.life is not PodLifecycle.ENDED), None)
+    return dict(report.counts) if report and live_driver and report.driver == live_driver.name else {}
 
 
-def _reads_no_more(app: StreamApp, runs: StreamApp) -> bool:
-    """Whether a driver of the one app knows all streams of the other."""
-    known = {(one.name, one.system, one.topic) for one in runs.spec.streams}
-    same = {one.name: one for one in runs.spec.systems}
-    return all((one.name, one.system, one.topic) in known for one in app.spec.streams) and all(
-        same.get(one.name) == one for one in app.spec.systems
+def _reads_no_more(app: StreamApp, running_app: StreamApp) -> bool:
+    """Whether the running app's driver knows all streams of this app."""
+    known_streams = {(item.name, item.system, item.topic) for item in running_app.spec.streams}
+    known_systems = {item.name: item for item in running_app.spec.systems}
+    return all((item.name, item.system, item.topic) in known_streams for item in app.spec.streams) and all(
+        known_systems.get(item.name) == item for item in app.spec.systems
     )
 
 
-def _kept(newest: NewestGeneration, decoded: DecodedConfigMaps) -> bool:
-    """Whether the newest generation was accepted before: then nobody asks for rivals again."""
-    return any(one.generation == newest.generation for one in decoded.snapshots)
+def _is_accepted(newest: NewestGeneration, decoded: DecodedConfigMaps) -> bool:
+    """Whether the newest generation was accepted before; then its application id is not checked again."""
+    return any(accepted.generation == newest.generation for accepted in decoded.generations)
 
 
-def _rival(world: ReconcileContext, app: Manifest, read: StreamApp | None) -> ApplicationIdHolder | None:
-    """An app with the same application id that runs under it already, or else has had it for longer."""
-    if read is None:
+def _application_id_holder(
+    context: ReconcileContext, app: Manifest, parsed: StreamApp | None
+) -> ApplicationIdHolder | None:
+    """Another app with the same application id that runs already or is older."""
+    if parsed is None:
         return None
-    mine = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])
-    for other in world.cache.apps_of(read.application_id):
+    own_age = (app["metadata"]["creationTimestamp"], app["metadata"]["uid"])
+    for other in context.cache.apps_of(parsed.application_id):
         metadata = other["metadata"]
         if metadata["uid"] == app["metadata"]["uid"]:
             continue
-        holds = (other.get("status") or {}).get("acceptedGeneration") is not None
-        if holds or (metadata["creationTimestamp"], metadata["uid"]) < mine:
+        is_running = (other.get("status") or {}).get("acceptedGeneration") is not None
+        if is_running or (metadata["creationTimestamp"], metadata["uid"]) < own_age:
             return ApplicationIdHolder(metadata["name"], metadata["namespace"])
     return None

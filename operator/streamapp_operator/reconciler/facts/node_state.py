@@ -1,4 +1,4 @@
-"""What has to be known of a node: whether it is there, and since when it does not answer."""
+"""The state of a node: whether it exists, and since when it is not ready."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """A node on which a pod of ours is, or was."""
+    """The node of an app's pod."""
 
     gone: bool = False
     unready_since: float | None = None
@@ -16,11 +16,11 @@ class NodeState:
 
 
 def read_node(manifest: Manifest | None) -> NodeState:
-    """A node as the API server has it; one that it does not have is gone."""
+    """The state of a node object; an absent node is gone."""
     if manifest is None:
         return NodeState(gone=True)
     conditions = (manifest.get("status") or {}).get("conditions") or ()
-    ready = next((one for one in conditions if one["type"] == "Ready"), None)
-    lost = ready is not None and ready.get("status") != "True"
-    since = parse_timestamp(ready.get("lastTransitionTime")) if ready and lost else None
+    ready = next((condition for condition in conditions if condition["type"] == "Ready"), None)
+    is_unready = ready is not None and ready.get("status") != "True"
+    since = parse_timestamp(ready.get("lastTransitionTime")) if ready and is_unready else None
     return NodeState(unready_since=since, labels=manifest["metadata"].get("labels") or {})

@@ -1,4 +1,4 @@
-"""What the operator has to know of a pod, read once from what Kubernetes says of it."""
+"""The state of a pod, read from its object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LA
 
 
 class PodLifecycle(StrEnum):
-    """Where a pod is in its life."""
+    """The phases of a pod's life."""
 
-    COMING = "coming"  # made, not running yet
+    COMING = "coming"  # created, not running yet
     LIVING = "living"
-    LEAVING = "leaving"  # asked to go, may still work
-    ENDED = "ended"  # its containers have ended; the object is still there
+    LEAVING = "leaving"  # being deleted, may still work
+    ENDED = "ended"  # its containers have ended; the object still exists
 
 
 _ENDED = {"Succeeded", "Failed"}
@@ -38,24 +38,24 @@ class PodState:
     labels: Mapping[str, str]
     made_at: float
     started_at: float | None
-    leaving_since: float | None  # when it should have been gone
+    leaving_since: float | None  # the deadline of its deletion
     ended_at: float | None
     ending: Termination | None
-    displaced: str  # why Kubernetes took it away: eviction, drain, preemption; empty where it did not
-    trouble: str  # why it cannot start, in words; empty where nothing is known to be wrong
-    unready_since: float | None  # since when it counts as not ready
+    displaced: str  # why Kubernetes removed it: eviction, drain, preemption; empty otherwise
+    trouble: str  # why it cannot start, as text; empty where no problem is known
+    unready_since: float | None  # since when it is not ready
     manifest: Manifest
 
 
 def read_pod(manifest: Manifest, container: str) -> PodState:
-    """A pod of which one container is the one that matters."""
+    """The state of a pod by its main container."""
     metadata, status = manifest["metadata"], manifest.get("status") or {}
-    own = _own_container(status, container)
-    terminated = (own.get("state") or {}).get("terminated")
-    running = (own.get("state") or {}).get("running")
+    container_status = _container_status(status, container)
+    terminated = (container_status.get("state") or {}).get("terminated")
+    running = (container_status.get("state") or {}).get("running")
     ended = status.get("phase") in _ENDED or terminated is not None
     started = (running or terminated or {}).get("startedAt")
-    conditions = {one["type"]: one for one in status.get("conditions") or ()}
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
     return PodState(
         name=metadata["name"],
         uid=metadata.get("uid", ""),
@@ -68,15 +68,19 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         ended_at=_ended_at(metadata, terminated, conditions) if ended else None,
         ending=_ending(status, terminated) if ended else None,
         displaced=_displaced(status, conditions),
-        trouble=_trouble(own, conditions),
+        trouble=_trouble(container_status, conditions),
         unready_since=_unready_since(conditions),
         manifest=manifest,
     )
 
 
-def _own_container(status: Mapping[str, Any], container: str) -> dict[str, Any]:
-    found = (one for one in status.get("containerStatuses") or () if one.get("name") == container)
-    return next(found, {})
+def _container_status(status: Mapping[str, Any], container: str) -> dict[str, Any]:
+    matches = (
+        container_status
+        for container_status in status.get("containerStatuses") or ()
+        if container_status.get("name") == container
+    )
+    return next(matches, {})
 
 
 def _life(metadata: Mapping[str, Any], *, ended: bool, running: bool) -> PodLifecycle:
@@ -88,27 +92,27 @@ def _life(metadata: Mapping[str, Any], *, ended: bool, running: bool) -> PodLife
 
 
 def _ending(status: Mapping[str, Any], terminated: Mapping[str, Any] | None) -> Termination:
-    if terminated is None:  # evicted before its container began, or its node was lost
+    if terminated is None:  # evicted before its container started, or its node was lost
         code = 0 if status.get("phase") == "Succeeded" else 1
-        said = f"{status.get('reason') or 'Failed'}: {status.get('message') or 'the pod failed'}"
-        return termination_of(code, "" if code == 0 else said)
+        message = f"{status.get('reason') or 'Failed'}: {status.get('message') or 'the pod failed'}"
+        return termination_of(code, "" if code == 0 else message)
     return termination_of(
-        int(terminated.get("exitCode", 1)), str(terminated.get("message") or _killed(terminated))
+        int(terminated.get("exitCode", 1)), str(terminated.get("message") or _kubelet_reason(terminated))
     )
 
 
-def _killed(terminated: Mapping[str, Any]) -> str:
-    """Kubernetes' own word for an end that the driver said nothing about: `OOMKilled`."""
-    word = terminated.get("reason")
-    return str(word) if word not in {None, "Error", "Completed"} else ""
+def _kubelet_reason(terminated: Mapping[str, Any]) -> str:
+    """The kubelet's reason for an end without a message of the driver, such as `OOMKilled`."""
+    reason = terminated.get("reason")
+    return str(reason) if reason not in {None, "Error", "Completed"} else ""
 
 
 def _ended_at(
     metadata: Mapping[str, Any], terminated: Mapping[str, Any] | None, conditions: Mapping[str, Any]
 ) -> float:
     ready = conditions.get("Ready", {}).get("lastTransitionTime")
-    told = (terminated or {}).get("finishedAt") or ready or metadata.get("creationTimestamp")
-    return parse_timestamp(told) or 0.0
+    finished_at = (terminated or {}).get("finishedAt") or ready or metadata.get("creationTimestamp")
+    return parse_timestamp(finished_at) or 0.0
 
 
 def _displaced(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
@@ -118,8 +122,8 @@ def _displaced(status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
     return "Evicted" if status.get("reason") == "Evicted" else ""
 
 
-def _trouble(own: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
-    waiting = (own.get("state") or {}).get("waiting") or {}
+def _trouble(container_status: Mapping[str, Any], conditions: Mapping[str, Any]) -> str:
+    waiting = (container_status.get("state") or {}).get("waiting") or {}
     if waiting.get("reason") in _BAD_STARTS:
         return f"{waiting['reason']}: {waiting.get('message') or 'the container cannot start'}"
     scheduled = conditions.get("PodScheduled", {})
@@ -136,6 +140,6 @@ def _unready_since(conditions: Mapping[str, Any]) -> float | None:
 
 
 def incarnation_of(pod: PodState) -> int:
-    """Which incarnation a driver pod is; 0 for one that nobody of ours made."""
+    """The incarnation of a driver pod; 0 for a pod that the operator did not create."""
     text = pod.labels.get(INCARNATION_LABEL, "")
     return int(text) if text.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""What a reconcile is given of the process that it runs in."""
+"""The context of a reconcile: its access to the cluster and to the process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,19 +18,19 @@ from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentR
 
 @dataclass(frozen=True, slots=True)
 class ReconcileContext:
-    """The cluster, what was seen of it, the time, and who knows partition counts."""
+    """The cluster client, the cache, the clock, the lookup of partition counts, and caches of results."""
 
     cluster: ClusterClient
     cache: ObjectCache
     clock: Callable[[], float]  # seconds since 1970
     lookup: PartitionLookup
     installation: Installation
-    measured: MetricCollector = field(default_factory=operator_collector)
-    apps: RecentResults[NewestGeneration] = field(default_factory=RecentResults)
-    snapshots: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
-    desires: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
-    reports: RecentResults[Report | None] = field(default_factory=RecentResults)
-    worked: MemoizedResults = field(default_factory=MemoizedResults)
-    whole: RecentResults[Manifest] = field(
+    metrics: MetricCollector = field(default_factory=operator_collector)
+    newest_cache: RecentResults[NewestGeneration] = field(default_factory=RecentResults)
+    generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
+    desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
+    report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
+    memoized: MemoizedResults = field(default_factory=MemoizedResults)
+    config_map_cache: RecentResults[Manifest] = field(
         default_factory=RecentResults
-    )  # ConfigMaps of which the cache keeps no data
+    )  # ConfigMaps whose data the object cache drops

@@ -1,4 +1,5 @@
-"""Objects of an app beside pods and ConfigMaps, and what all objects share: names, labels, owner.
+"""The objects of an app other than pods and ConfigMaps, and the metadata that all objects share.
 
-Role, service accounts, Service. Pure; imports no other room of the reconciler.
+Role, service accounts and Service; names, labels and owner references. Pure; imports no other room of the
+reconciler.
 """

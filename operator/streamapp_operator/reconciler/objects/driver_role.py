@@ -1,4 +1,4 @@
-"""What the driver of an app may do at the API server: a role of its own, and its binding."""
+"""The role of an app's driver at the API server, and its binding."""
 
 from typing import Any
 
@@ -10,9 +10,9 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def driver_role(app: Manifest, *, claims: bool) -> Manifest:
-    """Read its job model, write its report, and look after executors.
+    """The rights to read the job model, to write the report and to manage executors.
 
-    Executors' names are Spark's choice, so that pods cannot be named here; the namespace bounds them.
+    Spark chooses the names of executors, so that the role cannot name pods; the namespace bounds it.
     """
     name = app["metadata"]["name"]
     rules: list[dict[str, Any]] = [
@@ -61,7 +61,7 @@ def driver_role(app: Manifest, *, claims: bool) -> Manifest:
 
 
 def driver_role_binding(app: Manifest, account: str) -> Manifest:
-    """The role given to the driver's account."""
+    """The binding of the role to the driver's account."""
     name = object_names.driver_account(app["metadata"]["name"])
     return {
         "apiVersion": f"{_GROUP}/v1",

@@ -1,4 +1,4 @@
-"""The headless Service of an app: it gives each driver pod a name that executors can call."""
+"""The headless Service of an app: gives each driver pod a host name for its executors."""
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
@@ -10,7 +10,7 @@ PORTS = {"driver-rpc": RPC, "blockmanager": BLOCKS, "ui": UI, "metrics": METRICS
 
 
 def driver_service(app: Manifest) -> Manifest:
-    """Executors call the driver while it waits for them, so addresses are told before it is ready."""
+    """The Service. It publishes addresses of unready pods, since the driver waits for its executors first."""
     name = app["metadata"]["name"]
     return {
         "apiVersion": "v1",
@@ -29,5 +29,5 @@ def driver_service(app: Manifest) -> Manifest:
 
 
 def driver_host(app: str, namespace: str, incarnation: int) -> str:
-    """The name of one driver pod, and of no other one that may still be about."""
+    """The host name of one driver pod, which no other incarnation shares."""
     return f"{object_names.driver(app, incarnation)}.{object_names.service(app)}.{namespace}.svc"

@@ -1,4 +1,4 @@
-"""What every object of an app has in common: whose it is, and the labels by which it is found."""
+"""Metadata that every object of an app has: its owner and its labels."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 
 
 class ObjectRole(StrEnum):
-    """What an object is to its app."""
+    """The role of an object within its app."""
 
     ACCEPTED = "accepted"
     JOB_MODEL = "job-model"
@@ -24,7 +24,7 @@ INCARNATION_LABEL = "streamapp.dev/incarnation"
 GENERATION_LABEL = "streamapp.dev/generation"
 
 
-def object_labels(app: str, role: ObjectRole, **more: str) -> dict[str, str]:
+def object_labels(app: str, role: ObjectRole, **more_labels: str) -> dict[str, str]:
     """The labels of one object of an app."""
     return {
         APP_LABEL: app,
@@ -32,19 +32,19 @@ def object_labels(app: str, role: ObjectRole, **more: str) -> dict[str, str]:
         "app.kubernetes.io/name": "streamapp",
         "app.kubernetes.io/instance": app,
         "app.kubernetes.io/managed-by": "streamapp-operator",
-        **more,
+        **more_labels,
     }
 
 
 def role_selector(app: str, role: ObjectRole) -> dict[str, str]:
-    """The labels that tell the objects of one role from all others."""
+    """The labels that select the objects of one role."""
     return {APP_LABEL: app, ROLE_LABEL: role.value}
 
 
 def owner_reference(app: Manifest) -> dict[str, Any]:
-    """The reference that makes an object go with its app.
+    """The owner reference by which an object is deleted with its app.
 
-    `controller` lets a drain see that somebody will make the pod anew.
+    `controller` lets a drain see that the pod will be replaced.
     """
     return {
         "apiVersion": API_VERSION,
@@ -57,7 +57,7 @@ def owner_reference(app: Manifest) -> dict[str, Any]:
 
 
 def is_owned(manifest: Manifest, app: Manifest) -> bool:
-    """Whether an object is this app's, and not that of another one that had its name."""
+    """Whether this app owns an object, by uid: a deleted app may have had the same name."""
     references = manifest["metadata"].get("ownerReferences") or ()
     return any(reference.get("uid") == app["metadata"]["uid"] for reference in references)
 
@@ -71,12 +71,12 @@ def metadata_for(
     annotations: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The metadata of one object of an app."""
-    found: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "name": name,
         "namespace": app["metadata"]["namespace"],
         "labels": object_labels(app["metadata"]["name"], role, **(more_labels or {})),
         "ownerReferences": [owner_reference(app)],
     }
     if annotations:
-        found["annotations"] = dict(annotations)
-    return found
+        metadata["annotations"] = dict(annotations)
+    return metadata

@@ -1,4 +1,4 @@
-"""How the objects of an app are called: from its name alone, so that nothing has to remember them."""
+"""The names of an app's objects, derived from the app's name or uid."""
 
 from hashlib import blake2b
 
@@ -19,7 +19,7 @@ def report(app: str) -> str:
 
 
 def locality(app: str) -> str:
-    """The ConfigMap that remembers where tasks and processors were."""
+    """The ConfigMap with the locality of tasks and processors."""
     return f"{app}-locality"
 
 
@@ -44,13 +44,13 @@ def executor_account(app: str) -> str:
 
 
 def spark_app(uid: str) -> str:
-    """Spark's own id of the app: the same at each start, since volume claims are found by it.
+    """Spark's id of the app: the same at each start, since volume claims are matched by it.
 
-    From the object's uid: an app that is deleted and made anew shall not meet a StatefulSet of the last one.
+    Derived from the uid: an app that is deleted and created again must not meet the old StatefulSet.
     """
     return "sa-" + blake2b(uid.encode(), digest_size=8).hexdigest()
 
 
 def executor_set(uid: str) -> str:
-    """The StatefulSet that Spark makes for executors with volume claims."""
+    """The StatefulSet that Spark creates for executors with volume claims."""
     return f"spark-s-{spark_app(uid)}-0"

@@ -1,4 +1,4 @@
-"""The service accounts of an app: the driver may do a little, the executors may do nothing."""
+"""The service accounts of an app: the driver's has a role, the executors' has none."""
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
@@ -6,7 +6,7 @@ from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, me
 
 
 def driver_service_account(app: Manifest) -> Manifest:
-    """The account whose token the driver pod has."""
+    """The account of the driver pod."""
     return _account(app, object_names.driver_account(app["metadata"]["name"]), ObjectRole.DRIVER)
 
 
@@ -20,5 +20,5 @@ def _account(app: Manifest, name: str, role: ObjectRole) -> Manifest:
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": metadata_for(app, name, role),
-        "automountServiceAccountToken": False,  # the driver pod asks for it; nobody else gets it by accident
+        "automountServiceAccountToken": False,  # the driver pod enables it; no other pod gets it by accident
     }

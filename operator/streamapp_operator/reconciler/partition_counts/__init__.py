@@ -1,4 +1,4 @@
-"""How many partitions an app's streams have: asked of Kafka on threads, remembered for a moment.
+"""The partition counts of an app's streams: looked up in Kafka on threads, cached for some seconds.
 
 Imports no other room of the reconciler.
 """

@@ -1,4 +1,4 @@
-"""Asks one Kafka cluster how many partitions topics have. Calls block, so that they are made on threads."""
+"""Looks up partition counts in one Kafka cluster. Calls block, so callers use threads."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -12,65 +12,67 @@ from confluent_kafka.admin import AdminClient, TopicDescription
 from streamapp.spec.resource.kafka_settings import TOPICS
 
 ANSWER_SECONDS = 10.0
-_SILENT = logging.getLogger("streamapp_operator.partition_counts.kafka")
+_SILENT = logging.getLogger(f"{__name__}.client")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
 _ABSENT = {"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"}
-_ONLY_WORK = {"batch.size", "compression.level", "compression.type", "fetch.max.bytes", "linger.ms"}
-_ONLY_WORK |= {"max.partition.fetch.bytes", "transaction.timeout.ms"}
+_DATA_SETTINGS = {"batch.size", "compression.level", "compression.type", "fetch.max.bytes", "linger.ms"}
+_DATA_SETTINGS |= {"max.partition.fetch.bytes", "transaction.timeout.ms"}
 
 
 class KafkaUnavailableError(Exception):
-    """The cluster did not answer, or would not."""
+    """The Kafka cluster did not answer, or refused."""
 
 
 @dataclass(slots=True)
 class KafkaTopicAdmin:
-    """One client, for all apps that come with the same brokers and credentials."""
+    """One admin client, shared by all apps with the same brokers and credentials."""
 
     bootstrap_servers: str
     settings: Mapping[str, str] = field(repr=False)
     answer_seconds: float = ANSWER_SECONDS
     _admin: AdminClient | None = field(default=None, repr=False)
-    _met: str = ""  # what befell its connections last
+    _last_error: str = ""  # the last error of its connections
 
     def partitions(self, topics: Iterable[str]) -> dict[str, int | None]:
         """The count of each topic, None for one that does not exist."""
-        asked = sorted(set(topics))
-        if not asked:
+        topic_names = sorted(set(topics))
+        if not topic_names:
             return {}
-        answers = self._client().describe_topics(TopicCollection(asked), request_timeout=self.answer_seconds)
+        answers = self._client().describe_topics(
+            TopicCollection(topic_names), request_timeout=self.answer_seconds
+        )
         return {name: self._count(name, future) for name, future in answers.items()}
 
     def _count(self, name: str, future: "Future[TopicDescription]") -> int | None:
         try:
             return len(future.result(self.answer_seconds * 2).partitions)
         except KafkaException as error:
-            found = error.args[0]
-            if found.name() in _ABSENT:
+            kafka_error = error.args[0]
+            if kafka_error.name() in _ABSENT:
                 return None
-            met = f" ({self._met})" * bool(self._met)
-            raise KafkaUnavailableError(f'looking at topic "{name}": {found.str()}{met}') from None
+            cause = f" ({self._last_error})" * bool(self._last_error)
+            raise KafkaUnavailableError(f'looking at topic "{name}": {kafka_error.str()}{cause}') from None
         except TimeoutError:
-            raise KafkaUnavailableError(f'looking at topic "{name}": no answer{self._met}') from None
+            raise KafkaUnavailableError(f'looking at topic "{name}": no answer{self._last_error}') from None
 
     def _client(self) -> AdminClient:
         if self._admin is None:
-            mine = {k: v for k, v in self.settings.items() if k not in TOPICS | _ONLY_WORK}
-            setup: dict[str, Any] = {
-                **mine,
+            client_settings = {k: v for k, v in self.settings.items() if k not in TOPICS | _DATA_SETTINGS}
+            configuration: dict[str, Any] = {
+                **client_settings,
                 "bootstrap.servers": self.bootstrap_servers,
                 "allow.auto.create.topics": False,
                 "reconnect.backoff.max.ms": 5_000,
                 "log_level": 0,
                 "logger": _SILENT,
-                "error_cb": self._note,
+                "error_cb": self._record_error,
             }
             try:
-                self._admin = AdminClient(setup)
+                self._admin = AdminClient(configuration)
             except (KafkaException, ValueError, TypeError) as error:
                 raise KafkaUnavailableError(f"the client's settings do not fit: {error}") from None
         return self._admin
 
-    def _note(self, error: KafkaError) -> None:
-        self._met = error.str()
+    def _record_error(self, error: KafkaError) -> None:
+        self._last_error = error.str()

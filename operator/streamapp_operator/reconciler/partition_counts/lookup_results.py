@@ -1,4 +1,4 @@
-"""What can be answered when partition counts are asked for."""
+"""The results of a lookup of partition counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from streamapp.spec.resource.app import StreamApp
 
 @dataclass(frozen=True, slots=True)
 class KnownCounts:
-    """Counts by stream; a stream that does not exist has none."""
+    """Counts by stream; None for a stream that does not exist."""
 
     counts: Mapping[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCounts:
-    """Asked, and not answered yet; look again soon."""
+    """The lookup is still running; ask again after `seconds`."""
 
     seconds: float = 0.5
 
@@ -27,12 +27,12 @@ class SystemUnavailable:
 
     system: str
     message: str
-    seconds: float  # until it is asked again
+    seconds: float  # until the next lookup
 
 
 @dataclass(frozen=True, slots=True)
 class SystemMisconfigured:
-    """A system cannot be asked as the app would have it: its settings or its secret are wrong."""
+    """A system cannot be reached with the app's settings or secret, which are wrong."""
 
     path: str
     message: str
@@ -43,7 +43,7 @@ PartitionCounts = KnownCounts | PendingCounts | SystemUnavailable | SystemMiscon
 
 
 class PartitionLookup(Protocol):
-    """Asks systems. It never waits long: an answer that takes its time is *pending* meanwhile."""
+    """Looks up partition counts. It never waits long: a slow answer is *pending* meanwhile."""
 
     async def counts(self, app: StreamApp) -> PartitionCounts:
         """The counts of all streams of an app."""

@@ -1,7 +1,7 @@
 """Partition counts of live systems: one client for all apps that share brokers and credentials.
 
-A cluster that does not answer costs nobody else their turn: questions run on threads of their own, an app
-waits a moment for the answer and otherwise comes again.
+An unavailable cluster does not delay other apps: lookups run on their own threads, a reconcile waits a
+moment for the answer and otherwise repeats the lookup later.
 """
 
 import asyncio
@@ -39,19 +39,19 @@ THREADS = 8
 
 
 @dataclass(slots=True)
-class _Asked:
-    """What is known of one client's topics."""
+class _ClientState:
+    """One client, its cached counts and its running lookup."""
 
     client: KafkaTopicAdmin
-    counts: dict[str, tuple[int | None, float]] = field(default_factory=dict)  # and when it was so
+    counts: dict[str, tuple[int | None, float]] = field(default_factory=dict)  # with the time of its lookup
     task: "asyncio.Task[None] | None" = None
     failures: int = 0
-    trouble: str = ""
+    error: str = ""
     not_before: float = 0.0
 
 
 class LivePartitionLookup:
-    """Asks, and remembers the answers for a moment."""
+    """Looks up partition counts in Kafka and caches them for some seconds."""
 
     def __init__(
         self, cluster: ClusterClient, clock: Callable[[], float], answer_seconds: float = ANSWER_SECONDS
@@ -59,17 +59,17 @@ class LivePartitionLookup:
         self._cluster = cluster
         self._clock = clock
         self._answer_seconds = answer_seconds
-        self._asked: RecentResults[_Asked] = RecentResults(256)
+        self._clients: RecentResults[_ClientState] = RecentResults(256)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="counts")
 
     @property
     def clients(self) -> int:
-        """How many clients there are."""
-        return len(self._asked)
+        """The number of clients."""
+        return len(self._clients)
 
     async def counts(self, app: StreamApp) -> PartitionCounts:
-        """The counts of all streams of an app, of those too that it makes and that are there."""
-        found: dict[str, int | None] = {}
+        """The counts of all streams of an app, including its own topics that exist."""
+        counts: dict[str, int | None] = {}
         for index, system in enumerate(app.spec.systems):
             if system.kafka is None:
                 continue
@@ -77,16 +77,18 @@ class LivePartitionLookup:
             if isinstance(settings, SystemMisconfigured):
                 return settings
             topics = topics_of_system(app, index)
-            answer = await self._of(system.name, system.kafka.bootstrap_servers, settings, topics)
+            answer = await self._counts_of_system(
+                system.name, system.kafka.bootstrap_servers, settings, topics
+            )
             if not isinstance(answer, KnownCounts):
                 return answer
-            found |= answer.counts
-        return KnownCounts(found)
+            counts |= answer.counts
+        return KnownCounts(counts)
 
     async def _settings(
         self, app: StreamApp, index: int, kafka: Kafka
     ) -> dict[str, str] | SystemMisconfigured:
-        """What the resource says, and what its Secret says; the Secret of the app's own namespace alone."""
+        """The settings from the resource and its Secret, which has to be in the app's namespace."""
         if kafka.config_secret is None:
             return dict(kafka.config)
         path = f"spec.systems[{index}].kafka.configSecret"
@@ -97,58 +99,65 @@ class LivePartitionLookup:
                 path, f'there is no Secret "{name}" in namespace {app.metadata.namespace}', 15.0
             )
         try:
-            said = {k: b64decode(v).decode().rstrip("\n") for k, v in (secret.get("data") or {}).items()}
+            secret_settings = {
+                k: b64decode(v).decode().rstrip("\n") for k, v in (secret.get("data") or {}).items()
+            }
         except ValueError:
             return SystemMisconfigured(path, f'not all of Secret "{name}" is text')
-        if refused := refused_settings(said, secret=True):
-            told = "; ".join(f"{key}: {why}" for key, why in refused.items())
-            return SystemMisconfigured(path, f'Secret "{name}": {told}')
-        return {**kafka.config, **said}
+        if refused := refused_settings(secret_settings, secret=True):
+            message = "; ".join(f"{key}: {reason}" for key, reason in refused.items())
+            return SystemMisconfigured(path, f'Secret "{name}": {message}')
+        return {**kafka.config, **secret_settings}
 
-    async def _of(
+    async def _counts_of_system(
         self, system: str, brokers: str, settings: Mapping[str, str], topics: Mapping[str, str]
     ) -> PartitionCounts:
-        asked = self._asked.get(
-            _key(brokers, settings), lambda: _Asked(KafkaTopicAdmin(brokers, settings, self._answer_seconds))
+        client = self._clients.get(
+            _key(brokers, settings),
+            lambda: _ClientState(KafkaTopicAdmin(brokers, settings, self._answer_seconds)),
         )
         now = self._clock()
-        wanted = set(topics.values())
-        known = {name: count for name, (count, at) in asked.counts.items() if now - at < FRESH_SECONDS}
-        if wanted <= known.keys():
-            return KnownCounts({stream: known[topic] for stream, topic in topics.items()})
-        if now < asked.not_before:
-            return SystemUnavailable(system, asked.trouble, asked.not_before - now)
-        if asked.task is None or asked.task.done():
-            asked.task = asyncio.create_task(self._ask(asked, wanted))
-        await asyncio.wait({asked.task}, timeout=ANSWER_WAIT_SECONDS)
-        if not asked.task.done():
+        topic_names = set(topics.values())
+        fresh = {
+            name: count for name, (count, asked_at) in client.counts.items() if now - asked_at < FRESH_SECONDS
+        }
+        if topic_names <= fresh.keys():
+            return KnownCounts({stream: fresh[topic] for stream, topic in topics.items()})
+        if now < client.not_before:
+            return SystemUnavailable(system, client.error, client.not_before - now)
+        if client.task is None or client.task.done():
+            client.task = asyncio.create_task(self._refresh(client, topic_names))
+        await asyncio.wait({client.task}, timeout=ANSWER_WAIT_SECONDS)
+        if not client.task.done():
             return PendingCounts()
-        if asked.trouble:
-            return SystemUnavailable(system, asked.trouble, max(0.1, asked.not_before - self._clock()))
-        if wanted <= asked.counts.keys():
-            return KnownCounts({stream: asked.counts[topic][0] for stream, topic in topics.items()})
-        return PendingCounts(0.1)  # the answer was to another app's question
+        if client.error:
+            return SystemUnavailable(system, client.error, max(0.1, client.not_before - self._clock()))
+        if topic_names <= client.counts.keys():
+            return KnownCounts({stream: client.counts[topic][0] for stream, topic in topics.items()})
+        return PendingCounts(0.1)  # the finished lookup was for another app's topics
 
-    async def _ask(self, asked: _Asked, topics: set[str]) -> None:
+    async def _refresh(self, client: _ClientState, topics: set[str]) -> None:
         loop = asyncio.get_running_loop()
         try:
-            found = await loop.run_in_executor(self._threads, asked.client.partitions, topics)
+            counts = await loop.run_in_executor(self._threads, client.client.partitions, topics)
         except KafkaUnavailableError as error:
-            asked.failures += 1
-            asked.trouble = str(error)
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(asked.failures - 1, 20))
-            asked.not_before = self._clock() + wait
+            client.failures += 1
+            client.error = str(error)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(client.failures - 1, 20))
+            client.not_before = self._clock() + wait
             return
-        asked.failures, asked.trouble = 0, ""
+        client.failures, client.error = 0, ""
         now = self._clock()
-        asked.counts = {name: one for name, one in asked.counts.items() if now - one[1] < FRESH_SECONDS}
-        asked.counts |= {name: (count, now) for name, count in found.items()}
+        client.counts = {
+            name: entry for name, entry in client.counts.items() if now - entry[1] < FRESH_SECONDS
+        }
+        client.counts |= {name: (count, now) for name, count in counts.items()}
 
     def close(self) -> None:
-        """Wait for nobody."""
+        """Shut the threads down without waiting for lookups."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _key(brokers: str, settings: Mapping[str, str]) -> str:
-    """The same for the same brokers and credentials, and saying nothing of them."""
+    """A hash of brokers and credentials, which does not reveal them."""
     return blake2b(repr((brokers, sorted(settings.items()))).encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
 """From facts to an accepted generation, its plan, its tasks and the next job model.
 
-Pure; knows nothing of the driver's life, writes or status.
+Pure; does not import `driver`, `writes` or `status`.
 """

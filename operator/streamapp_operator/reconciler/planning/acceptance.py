@@ -1,11 +1,10 @@
-"""Whether the newest generation is taken: it is read, held to the rules, planned, and only then kept."""
+"""Acceptance of the newest generation: it is parsed, checked by the rules, planned and then accepted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from streamapp.author.app_streams import is_embedded
-from streamapp.author.proposal import Proposal
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.message_frame import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.problem import Problem
@@ -27,78 +26,88 @@ from streamapp_operator.reconciler.pods.pod_shape import pod_shape
 
 
 class AcceptanceStatus(Enum):
-    """What is said to a generation."""
+    """The result of acceptance."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
-    OPEN = "open"  # its streams' partitions are not known yet
+    OPEN = "open"  # the partition counts of its streams are not known yet
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The verdict on the newest generation, and the generation that is to run."""
+    """The acceptance of the newest generation, and the generation that is to run."""
 
-    verdict: AcceptanceStatus
-    target: AcceptedGeneration | None  # the newest one where that was accepted, else the last one before it
-    made: AcceptedGeneration | None = None  # a snapshot that has to be kept first
+    status: AcceptanceStatus
+    target: AcceptedGeneration | None  # the newest generation if accepted, else the last accepted one
+    new_generation: AcceptedGeneration | None = None  # accepted now: its ConfigMap has to be written first
     problems: tuple[Problem, ...] = ()
-    refused: DriverRefusal | None = None  # by a driver
-    authored: GenerationPlan | None = None  # of the newest generation, where it was planned just now
-    changed: tuple[Change, ...] = ()  # from the last accepted generation
+    driver_refusal: DriverRefusal | None = None
+    plan: GenerationPlan | None = None  # of the newest generation, where this reconcile planned it
+    changes: tuple[Change, ...] = ()  # since the last accepted generation
 
 
 def accept_generation(facts: Facts, installation: Installation) -> Acceptance:
-    """Look at the newest generation."""
+    """Accept or reject the newest generation."""
     if facts.storage_class:
         installation = replace(installation, storage_class=facts.storage_class)
-    kept = facts.snapshot(facts.newest.generation)
-    if kept is not None and kept.refused is not None:
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, refused=kept.refused)
-    if kept is not None:
-        return Acceptance(AcceptanceStatus.ACCEPTED, kept)
+    known = facts.accepted_generation(facts.newest.generation)
+    if known is not None and known.driver_refusal is not None:
+        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, driver_refusal=known.driver_refusal)
+    if known is not None:
+        return Acceptance(AcceptanceStatus.ACCEPTED, known)
     app = facts.newest.app
     if app is None:
         return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=facts.newest.problems)
-    found = (*rule_problems(app, installation), *_rivalry(facts, app), *refused_changes(facts, app))
-    if found:
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=found)
+    problems = (
+        *rule_problems(app, installation),
+        *_application_id_problems(facts, app),
+        *refused_changes(facts, app),
+    )
+    if problems:
+        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=problems)
     return _planned(facts, app, installation)
 
 
 def _planned(facts: Facts, app: StreamApp, installation: Installation) -> Acceptance:
-    before = facts.in_force
-    changed = changes(before.accepted.app, app) if before else ()
-    if problem := _too_large(facts, app, installation, changed):
-        return Acceptance(AcceptanceStatus.REJECTED, before, problems=(problem,))
-    if is_embedded(app):  # its streams are on a volume that only the driver can open: that one plans
-        made = _snapshot(facts, app, installation, changed)
-        return Acceptance(AcceptanceStatus.ACCEPTED, made, made, changed=changed)
-    authored = plan_generation(facts, app, facts.newest.generation)
-    if authored.problems:
-        return Acceptance(AcceptanceStatus.REJECTED, before, problems=authored.problems, authored=authored)
-    if not isinstance(authored.counts, KnownCounts):
-        return Acceptance(AcceptanceStatus.OPEN, before, authored=authored)
-    made = _snapshot(facts, app, installation, changed)
-    return Acceptance(AcceptanceStatus.ACCEPTED, made, made, authored=authored, changed=changed)
+    in_force = facts.in_force
+    spec_changes = changes(in_force.accepted.app, app) if in_force else ()
+    if problem := _too_large(facts, app, installation, spec_changes):
+        return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=(problem,))
+    if is_embedded(app):  # only the driver can open the volume with the streams, so the driver plans
+        new_generation = _new_generation(facts, app, installation, spec_changes)
+        return Acceptance(AcceptanceStatus.ACCEPTED, new_generation, new_generation, changes=spec_changes)
+    plan = plan_generation(facts, app, facts.newest.generation)
+    if plan.problems:
+        return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=plan.problems, plan=plan)
+    if not isinstance(plan.counts, KnownCounts):
+        return Acceptance(AcceptanceStatus.OPEN, in_force, plan=plan)
+    new_generation = _new_generation(facts, app, installation, spec_changes)
+    return Acceptance(
+        AcceptanceStatus.ACCEPTED, new_generation, new_generation, plan=plan, changes=spec_changes
+    )
 
 
-def _snapshot(
-    facts: Facts, app: StreamApp, installation: Installation, changed: tuple[Change, ...]
+def _new_generation(
+    facts: Facts, app: StreamApp, installation: Installation, spec_changes: tuple[Change, ...]
 ) -> AcceptedGeneration:
-    """What shapes pods is resolved anew only by an edit that makes new pods anyway."""
-    before = facts.in_force
-    keeps = before is not None and can_apply_live(changed)
-    shaped = before.shape if before is not None and keeps else pod_shape(app, installation, facts.uid)
+    """The generation to accept. The pod shape is resolved anew only by an edit that restarts the pods."""
+    in_force = facts.in_force
+    keeps_shape = in_force is not None and can_apply_live(spec_changes)
+    shape = (
+        in_force.shape if in_force is not None and keeps_shape else pod_shape(app, installation, facts.uid)
+    )
     accepted = AcceptedApp(app, facts.newest.generation, facts.uid)
-    return AcceptedGeneration(accepted, shaped, ran=before.ran if before is not None and keeps else False)
+    return AcceptedGeneration(
+        accepted, shape, ran=in_force.ran if in_force is not None and keeps_shape else False
+    )
 
 
 def _too_large(
-    facts: Facts, app: StreamApp, installation: Installation, changed: tuple[Change, ...]
+    facts: Facts, app: StreamApp, installation: Installation, spec_changes: tuple[Change, ...]
 ) -> Problem | None:
-    """An accepted generation has to fit into one ConfigMap, templates and all."""
+    """A problem where app and pod templates do not fit into one ConfigMap."""
     try:
-        size = generation_size(_snapshot(facts, app, installation, changed))
+        size = generation_size(_new_generation(facts, app, installation, spec_changes))
     except MessageTooLargeError as error:
         return Problem(0, 0, "spec", f"{error.message}; make it shorter", error.reason)
     if size <= MOST_BYTES:
@@ -107,37 +116,32 @@ def _too_large(
     return Problem(0, 0, "spec", message, Reason.TOO_LARGE)
 
 
-def _rivalry(facts: Facts, app: StreamApp) -> Iterator[Problem]:
-    rival = facts.rival
-    if rival is not None and not app.spec.take_over:
+def _application_id_problems(facts: Facts, app: StreamApp) -> Iterator[Problem]:
+    holder = facts.application_id_holder
+    if holder is not None and not app.spec.take_over:
         message = (
-            f'"{app.application_id}" is the application id of {rival.namespace}/{rival.name}; '
+            f'"{app.application_id}" is the application id of {holder.namespace}/{holder.name}; '
             "choose another, or set takeOver once that app is gone"
         )
         yield Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
 
 
 def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
-    """Fields that are tied to the state, where there is state and it is not given up."""
-    before = facts.in_force
-    if before is None or not has_state(facts):
+    """Changes of fields that existing state forbids, unless the edit resets the state."""
+    in_force = facts.in_force
+    if in_force is None or not has_state(facts):
         return
-    if app.spec.reset_nonce > before.accepted.app.spec.reset_nonce:
+    if app.spec.reset_nonce > in_force.accepted.app.spec.reset_nonce:
         return
-    for path in paths_with_effect(changes(before.accepted.app, app), Effect.REFUSED):
+    for path in paths_with_effect(changes(in_force.accepted.app, app), Effect.REFUSED):
         message = "cannot change while there is state; put it back, or raise resetNonce to give the state up"
         yield Problem(0, 0, path, message, Reason.CHANGE_REFUSED)
 
 
 def has_state(facts: Facts) -> bool:
-    """Whether tasks hold state that an edit could tear from them."""
+    """Whether the app has state that an edit could invalidate."""
     layouts = (
         facts.report.layout if facts.report else None,
         facts.desired.wanted.layout if facts.desired else None,
     )
     return any(layout is not None and layout.has_state for layout in layouts)
-
-
-def proposal_of(acceptance: Acceptance) -> Proposal | None:
-    """The plan of the newest generation, where one was made just now."""
-    return acceptance.authored.proposal if acceptance.authored else None

@@ -1,4 +1,4 @@
-"""What an app may not ask of this installation: every rule over what stands in the resource alone."""
+"""The rules of acceptance that need the resource and the installation alone."""
 
 import posixpath
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from streamapp_operator.reconciler.pods.spark_conf import reserved_prefix
 
 
 def acceptance_problems(app: StreamApp, installation: Installation) -> list[Problem]:
-    """Everything that is wrong, each with its path."""
+    """All problems, each with its path."""
     return [problem for rule in ACCEPTANCE_RULES for problem in rule(app, installation)]
 
 
@@ -56,13 +56,13 @@ def _spark_conf(app: StreamApp, _: Installation) -> Iterator[Problem]:
         ("executor", app.spec.executor.spark_conf),
     ):
         for name in settings:
-            if begin := reserved_prefix(name):
-                message = f'settings that begin with "{begin}" are the engine\'s own; leave it out'
+            if prefix := reserved_prefix(name):
+                message = f'settings that begin with "{prefix}" are the engine\'s own; leave it out'
                 yield _not_allowed(f"spec.{role}.sparkConf.{name}", message)
 
 
 def _embedded(app: StreamApp, _: Installation) -> Iterator[Problem]:
-    """One process at a time has the log's files, wherever the volume is."""
+    """Only one process at a time can open an embedded log."""
     for index, system in enumerate(app.spec.systems):
         if system.embedded is None:
             continue
@@ -76,12 +76,14 @@ def _embedded(app: StreamApp, _: Installation) -> Iterator[Problem]:
 
 
 def _sizes(app: StreamApp, installation: Installation) -> Iterator[Problem]:
-    for role, default, asked in (
+    for role, default, resources in (
         ("driver", installation.driver_requests, app.spec.driver.resources),
         ("executor", installation.executor_requests, app.spec.executor.resources),
     ):
-        memory = asked.limits.get("memory") or {**default, **asked.requests}["memory"]
-        if split_memory(memory, role).beside < MIN_NON_HEAP and not (role == "executor" and is_embedded(app)):
+        memory = resources.limits.get("memory") or {**default, **resources.requests}["memory"]
+        if split_memory(memory, role).non_heap < MIN_NON_HEAP and not (
+            role == "executor" and is_embedded(app)
+        ):
             path = f"spec.{role}.resources"
             parts = f"Spark's heap takes {MIN_HEAP} MiB, Python and stores {MIN_NON_HEAP} MiB"
             message = f"{memory} of memory are too little: {parts}; ask for more"

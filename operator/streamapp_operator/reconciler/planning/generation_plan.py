@@ -1,4 +1,4 @@
-"""From an app and the counts of its streams to a plan and tasks, by the one author that all parts share."""
+"""From an app and its partition counts to a plan and tasks, by the author that operator and driver share."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
 
 @dataclass(frozen=True, slots=True)
 class GenerationPlan:
-    """A plan and its tasks, or why there are none."""
+    """A plan and its tasks, or the problems that prevent them."""
 
     counts: PartitionCounts
-    run: str
+    run_id: str
     proposal: Proposal | None = None
     problems: tuple[Problem, ...] = ()
-    by_driver: bool = False  # there is state that only a driver can look into
+    planned_by_driver: bool = False  # there is state that only the driver can read
 
     @property
     def assignment(self) -> Assignment | None:
@@ -42,80 +42,84 @@ class GenerationPlan:
 
     @property
     def rejected(self) -> bool:
-        """Whether the plan itself is wrong; where only the tasks are, a model that is in force may go on."""
+        """Whether the plan itself is rejected; where only the tasks are, the model in force may stay."""
         return self.proposal is not None and self.proposal.plan.outcome is PlanOutcome.REJECTED
 
 
 def plan_generation(facts: Facts, app: StreamApp, generation: int) -> GenerationPlan:
-    """Plan one generation with the counts that are known for it."""
+    """Plan one generation with its known partition counts."""
     counts = facts.counts.get(generation, PendingCounts())
-    told = facts.report.layout if facts.report else None
-    made_of = (app, counts, facts.desired, told, facts.report is None)
-    return facts.worked.of((facts.uid, generation), made_of, lambda: _author(facts, app, counts))
+    reported_layout = facts.report.layout if facts.report else None
+    inputs = (app, counts, facts.desired, reported_layout, facts.report is None)
+    return facts.memoized.of((facts.uid, generation), inputs, lambda: _author(facts, app, counts))
 
 
 def _author(facts: Facts, app: StreamApp, counts: PartitionCounts) -> GenerationPlan:
-    layout, run = layout_basis(facts, app)
+    layout, run_id = layout_basis(facts, app)
     if isinstance(counts, SystemMisconfigured):
-        return GenerationPlan(counts, run, problems=(Problem(0, 0, counts.path, counts.message),))
-    if problems := tuple(_own_code(app)):
-        return GenerationPlan(counts, run, problems=problems)
+        return GenerationPlan(counts, run_id, problems=(Problem(0, 0, counts.path, counts.message),))
+    if problems := tuple(_user_code_problems(app)):
+        return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
-        return GenerationPlan(counts, run)
-    if layout is None and _finds_state(facts, app, counts):
-        return GenerationPlan(counts, run, by_driver=True)
+        return GenerationPlan(counts, run_id)
+    if layout is None and _has_old_checkpoints(facts, app, counts):
+        return GenerationPlan(counts, run_id, planned_by_driver=True)
     names = processor_names(app.spec.processors)
-    proposal = propose(app, World(counts.counts, layout, run, facts.now, names))
-    return GenerationPlan(counts, run, proposal, proposal_problems(app, proposal))
+    proposal = propose(app, World(counts.counts, layout, run_id, facts.now, names))
+    return GenerationPlan(counts, run_id, proposal, proposal_problems(app, proposal))
 
 
 def run_of(uid: str, reset_nonce: int) -> str:
-    """The name of a run: the same whoever works it out, and another after each reset."""
+    """The id of a run: a hash of the app's uid and reset nonce, so that only a reset changes it."""
     return blake2b(f"{uid}/{reset_nonce}".encode(), digest_size=12).hexdigest()
 
 
 def layout_basis(facts: Facts, app: StreamApp) -> tuple[Layout | None, str]:
-    """The layout to go on from and the run that it belongs to.
+    """The layout to plan from and the id of its run.
 
-    The one that lies with the state is right. Ours goes before it where ours only says more, as after a
-    growth that the driver has not taken up yet.
+    The reported layout, which lies with the state, is right. The desired layout takes precedence where it
+    only extends the reported one, as after a growth that the driver has not taken up yet.
     """
     desired = facts.desired
     fresh = (None, run_of(facts.uid, app.spec.reset_nonce))
     if desired is not None and desired.reset_nonce < app.spec.reset_nonce:
-        return fresh  # what there is, is to be given up
-    told = facts.report.layout if facts.report else None
-    ours = desired.wanted.layout if desired else None
-    if desired is not None and ours is not None and (told is None or _says_more(desired, ours, told)):
-        return ours, ours.run
-    return (told, told.run) if told is not None else fresh
+        return fresh  # the reset gives the present state up
+    reported_layout = facts.report.layout if facts.report else None
+    desired_layout = desired.wanted.layout if desired else None
+    if (
+        desired is not None
+        and desired_layout is not None
+        and (reported_layout is None or _extends(desired, desired_layout, reported_layout))
+    ):
+        return desired_layout, desired_layout.run
+    return (reported_layout, reported_layout.run) if reported_layout is not None else fresh
 
 
-def _says_more(desired: DesiredModel, ours: Layout, told: Layout) -> bool:
-    """Whether our layout only adds to the one that lies with the state, or replaces it on purpose."""
-    if desired.was_reset and told.run != ours.run:
-        return True  # it is told by a driver from before the reset
+def _extends(desired: DesiredModel, desired_layout: Layout, reported_layout: Layout) -> bool:
+    """Whether the desired layout only adds to the reported one, or replaces it by a reset."""
+    if desired.was_reset and reported_layout.run != desired_layout.run:
+        return True  # a driver from before the reset reported the layout
     model = desired.wanted.model
     tasks = {task.name: task.partitions for task in model.tasks} if model else {}
-    return layout_conflict(told, ours, tasks, model.broadcast if model else ()) is None
+    return layout_conflict(reported_layout, desired_layout, tasks, model.broadcast if model else ()) is None
 
 
-def _finds_state(facts: Facts, app: StreamApp, counts: KnownCounts) -> bool:
-    """Whether an app that is new here has checkpoints from before: it was deleted and made anew.
+def _has_old_checkpoints(facts: Facts, app: StreamApp, counts: KnownCounts) -> bool:
+    """Whether an app without a model has checkpoints: the app was deleted and created again.
 
     Its streams may have grown since, so that only the layout beside the state tells how to plan. The first
-    driver goes by that one, and reports it.
+    driver plans by that layout and reports it.
     """
-    known = facts.desired is not None and facts.desired.wanted.model is not None
+    has_model = facts.desired is not None and facts.desired.wanted.model is not None
     return (
-        not known
+        not has_model
         and facts.report is None
         and counts.counts.get(checkpoint_stream(app.application_id)) is not None
     )
 
 
-def _own_code(app: StreamApp) -> Iterator[Problem]:
-    """The operator never runs user code; what needs it to form tasks has to come from the app's own image."""
+def _user_code_problems(app: StreamApp) -> Iterator[Problem]:
+    """Problems of options that need user code to form tasks, which the operator never runs."""
     if app.spec.grouper not in BUILT_IN_GROUPERS:
         message = "not yet supported on a cluster: a grouper of one's own"
         yield Problem(0, 0, "spec.grouper", message, Reason.NOT_YET_SUPPORTED)

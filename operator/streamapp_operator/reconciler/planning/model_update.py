@@ -1,4 +1,4 @@
-"""The job model that a driver is to run: who owns which partitions, and on which processor."""
+"""Updates the job model: which task owns which partitions, and on which processor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,67 +19,70 @@ from streamapp_operator.reconciler.planning.generation_plan import GenerationPla
 
 @dataclass(frozen=True, slots=True)
 class ModelUpdate:
-    """What is wanted of the next driver, and how it differs from what the last one was told."""
+    """The wanted state for the driver, and how it differs from the published one."""
 
     wanted: WantedState
     tasks_changed: bool = False
     processors_changed: bool = False
-    grown: tuple[str, ...] = ()  # growths seen for the first time, in words
+    grown: tuple[str, ...] = ()  # new growths of streams, as text
 
 
 def model_update(
-    facts: Facts, accepted: AcceptedApp, authored: GenerationPlan | None, *, anew: bool
+    facts: Facts, accepted: AcceptedApp, plan: GenerationPlan | None, *, replace_all: bool
 ) -> ModelUpdate | Refusal:
-    """The model for an accepted generation; `anew` places all tasks again, for no driver holds any."""
+    """The model for an accepted generation; `replace_all`, where no driver runs, places all tasks again."""
     report = facts.report
-    told = (report.moved, report.model_version) if report else None
+    reported = (report.moved, report.model_version) if report else None
     version = (facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    made_of = (accepted, authored, facts.desired, told, version, anew)
-    return facts.worked.of((facts.uid, "model"), made_of, lambda: _model(facts, accepted, authored, anew))
+    inputs = (accepted, plan, facts.desired, reported, version, replace_all)
+    return facts.memoized.of((facts.uid, "model"), inputs, lambda: _model(facts, accepted, plan, replace_all))
 
 
 def _model(
-    facts: Facts, accepted: AcceptedApp, authored: GenerationPlan | None, anew: bool
+    facts: Facts, accepted: AcceptedApp, plan: GenerationPlan | None, replace_all: bool
 ) -> ModelUpdate | Refusal:
     app, desired = accepted.app, facts.desired
     before = desired.wanted.model if desired else None
-    assignment = authored.assignment if authored else None
+    assignment = plan.assignment if plan else None
     names = processor_names(app.spec.processors)
-    if authored is None or assignment is None:
-        return _as_it_was(facts, accepted, before, names)
-    run_id = assignment.layout.run or authored.run
+    if plan is None or assignment is None:
+        return _unchanged(facts, accepted, before, names)
+    run_id = assignment.layout.run or plan.run_id
     assignment = replace(assignment, layout=replace(assignment.layout, run=run_id))
-    found = next_model(app, assignment, names, _known(facts, before, run_id), reassign=anew)
-    if isinstance(found, Refusal):
-        return found
+    followed = next_model(
+        app, assignment, names, _known_placement(facts, before, run_id), reassign=replace_all
+    )
+    if isinstance(followed, Refusal):
+        return followed
     locations: Mapping[str, str | None]
-    if found.placed:
-        locations = {name: place for name, place in found.locations.items() if place}
+    if followed.placed:
+        locations = {name: location for name, location in followed.locations.items() if location}
     else:
         locations = desired.wanted.locations if desired else {}
-    wanted = WantedState(accepted.hash, len(names), found.model, assignment.layout, locations)
+    wanted = WantedState(accepted.hash, len(names), followed.model, assignment.layout, locations)
     try:
         encode_wanted(wanted)
     except MessageTooLargeError as error:
         return Refusal(error.reason, "jobModel", error.message, error.hint)
     grown = tuple(
-        f"{one.stream} grew from {one.before} to {one.after} partitions" for one in assignment.grown
+        f"{growth.stream} grew from {growth.before} to {growth.after} partitions"
+        for growth in assignment.grown
     )
-    return ModelUpdate(wanted, found.tasks_changed, found.processors_changed, grown)
+    return ModelUpdate(wanted, followed.tasks_changed, followed.processors_changed, grown)
 
 
-def _as_it_was(
+def _unchanged(
     facts: Facts, accepted: AcceptedApp, before: JobModel | None, names: tuple[str, ...]
 ) -> ModelUpdate:
-    """Without tasks of today the model in force stays; without any the driver is the author."""
+    """Without a new assignment the model in force stays; without a model the driver plans for itself."""
     if facts.desired is None or before is None:
         return ModelUpdate(WantedState(accepted.hash, len(names)))
     return ModelUpdate(replace(facts.desired.wanted, spec_hash=accepted.hash))
 
 
-def _known(facts: Facts, before: JobModel | None, run_id: str) -> KnownPlacement:
-    """The model in force, and where its tasks are, as far as the driver and our own notes tell."""
-    notes = LocalityManager(ConfigMapStore(LocalityDraft(facts.locality)), run_id)
+def _known_placement(facts: Facts, before: JobModel | None, run_id: str) -> KnownPlacement:
+    """The model in force, and the places of its tasks by the driver's report and the locality ConfigMap."""
+    locality = LocalityManager(ConfigMapStore(LocalityDraft(facts.locality)), run_id)
     report = facts.report
     owners: dict[str, str] = {}
     if before is not None and before.run_id == run_id:
@@ -89,6 +92,6 @@ def _known(facts: Facts, before: JobModel | None, run_id: str) -> KnownPlacement
         before,
         report.model_version if report else 0,
         owners,
-        notes.read_task_locality(),
-        notes.read_processor_locality(),
+        locality.read_task_locality(),
+        locality.read_processor_locality(),
     )

@@ -1,5 +1,5 @@
-"""What pods of an app look like.
+"""The pods of an app.
 
-Templates of driver and executors, their parts, Spark's settings, and the shape that is kept of them. Pure;
-imports `objects` only.
+Templates of driver and executors, their parts, Spark's settings, and the pod shape that is stored with an
+accepted generation. Pure; imports `objects` only.
 """

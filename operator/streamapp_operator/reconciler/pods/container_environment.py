@@ -1,4 +1,4 @@
-"""The environment of the app's containers: the user's variables and code, and what Spark's Python needs."""
+"""The environment of the app's containers: the user's variables and code."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ CODE_MOUNT = "/opt/streamapp/code"
 
 
 def container_variables(app: StreamApp) -> list[dict[str, Any]]:
-    """The variables of `spec.env`, as a container takes them, and where the app's own code lies."""
-    asked = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in app.spec.env]
-    own = [{"name": "PYTHONPATH", "value": CODE_MOUNT}] if app.spec.code else []
-    named = {entry["name"] for entry in asked}
-    return [*asked, *(entry for entry in own if entry["name"] not in named)]
+    """The variables of `spec.env` as a container's, and the path of the app's code."""
+    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in app.spec.env]
+    code_variables = [{"name": "PYTHONPATH", "value": CODE_MOUNT}] if app.spec.code else []
+    variable_names = {entry["name"] for entry in variables}
+    return [*variables, *(entry for entry in code_variables if entry["name"] not in variable_names)]
 
 
 def code_volume(app: StreamApp) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The volume with the app's own code and its mount; nothing where it has none."""
+    """The volume with the app's code and its mount; empty where the app has none."""
     if app.spec.code is None:
         return [], []
     volume = {"name": CODE_VOLUME, "configMap": {"name": app.spec.code.config_map}}

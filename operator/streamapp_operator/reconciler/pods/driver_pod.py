@@ -19,13 +19,13 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
     """The pod in which an accepted generation runs."""
     name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
     pod = object_names.driver(name, incarnation)
-    own = metadata_for(
+    metadata = metadata_for(
         app,
         pod,
         ObjectRole.DRIVER,
         more_labels={INCARNATION_LABEL: str(incarnation), GENERATION_LABEL: str(generation)},
     )
-    started = [
+    environment = [
         {"name": "STREAMAPP_INCARNATION", "value": str(incarnation)},
         {"name": "STREAMAPP_DRIVER_HOST", "value": driver_service.driver_host(name, namespace, incarnation)},
     ]
@@ -34,14 +34,13 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
         "volumes": [
             {"name": ACCEPTED_VOLUME, "configMap": {"name": object_names.accepted(name, generation)}}
         ],
-        "containers": [{"name": DRIVER_CONTAINER, "env": started}],
+        "containers": [{"name": DRIVER_CONTAINER, "env": environment}],
     }
-    return {"apiVersion": "v1", "kind": "Pod", **merge_template(template, {"metadata": own, "spec": spec})}
-
-
-def incarnation_in(pod: Manifest) -> int:
-    """Which incarnation a driver pod is."""
-    return int(pod["metadata"]["labels"][INCARNATION_LABEL])
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        **merge_template(template, {"metadata": metadata, "spec": spec}),
+    }
 
 
 def generation_of(pod: Manifest) -> int:

@@ -1,4 +1,4 @@
-"""The template of driver pods: all about them but what differs from one incarnation to the next."""
+"""The template of driver pods: all fields that do not differ between incarnations."""
 
 from typing import Any
 
@@ -25,11 +25,11 @@ DRIVER_CONTAINER = "driver"
 ACCEPTED_VOLUME = "streamapp-accepted"
 ACCEPTED_MOUNT = "/etc/streamapp/accepted"
 GRACE_SECONDS = 60
-"""For the running batch to end and stores to be closed; a lane that takes longer is fenced later."""
+"""For the running batch to end and stores to close; a lane that takes longer is fenced later."""
 
 
 def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
-    """A pod template; the user's own is beneath it."""
+    """The operator's pod template, merged over the user's."""
     name = app.metadata.name
     image = runtime_image.runtime_image(app, installation)
     state = _state(app, image)
@@ -52,10 +52,10 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         "terminationMessagePolicy": "File",
         "volumeMounts": [*mounts, *state.mounts, *code_mounts, *secret_mounts],
     }
-    ours: dict[str, Any] = {
+    template: dict[str, Any] = {
         "metadata": {"labels": object_labels(name, ObjectRole.DRIVER)},
         "spec": {
-            "restartPolicy": "Never",  # the operator starts the next one, under another incarnation
+            "restartPolicy": "Never",  # the operator creates the next pod, under another incarnation
             "enableServiceLinks": False,
             "automountServiceAccountToken": True,
             "serviceAccountName": app.spec.service_account_name or object_names.driver_account(name),
@@ -67,29 +67,29 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         },
     }
     if state.init_containers:
-        ours["spec"]["initContainers"] = list(state.init_containers)
+        template["spec"]["initContainers"] = list(state.init_containers)
     if secrets_to_pull := runtime_image.pull_secrets(app, installation):
-        ours["spec"]["imagePullSecrets"] = [{"name": one} for one in secrets_to_pull]
-    return merge_template(app.spec.driver.template, ours)
+        template["spec"]["imagePullSecrets"] = [{"name": secret} for secret in secrets_to_pull]
+    return merge_template(app.spec.driver.template, template)
 
 
 def _state(app: StreamApp, image: str) -> StateVolume:
-    """Only an embedded log, and the stores beside it, are in the driver's own pod."""
+    """The state volume of the driver's pod, which only an app with an embedded log has."""
     if not is_embedded(app):
         return StateVolume()
     return log_claim_volume(app) if app.spec.state.persistent_volume_claim else state_volume(app, image)
 
 
 def _resources(app: StreamApp, installation: Installation) -> dict[str, Any]:
-    asked = app.spec.driver.resources
-    found: dict[str, Any] = {"requests": {**installation.driver_requests, **asked.requests}}
-    if asked.limits:
-        found["limits"] = dict(asked.limits)
-    return found
+    resources = app.spec.driver.resources
+    result: dict[str, Any] = {"requests": {**installation.driver_requests, **resources.requests}}
+    if resources.limits:
+        result["limits"] = dict(resources.limits)
+    return result
 
 
 def _facts(app: StreamApp) -> list[dict[str, Any]]:
-    """What the driver has to know of where it runs."""
+    """The environment variables about the driver's own pod and app."""
     name = app.metadata.name
     fields = {
         "STREAMAPP_POD": "metadata.name",

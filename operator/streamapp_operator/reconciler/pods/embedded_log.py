@@ -11,27 +11,27 @@ from streamapp_operator.reconciler.pods.state_volume import STATE_MOUNT, StateVo
 
 
 def log_claim_name(app: str) -> str:
-    """The claim that holds log and stores."""
+    """The name of the claim that holds log and stores."""
     return f"{app}-state"
 
 
 def log_claim_volume(app: StreamApp) -> StateVolume:
-    """The claim in the driver's pod."""
+    """The volume of the claim in the driver's pod."""
     volume = {"name": VOLUME, "persistentVolumeClaim": {"claimName": log_claim_name(app.metadata.name)}}
     return StateVolume((volume,), ({"name": VOLUME, "mountPath": STATE_MOUNT},))
 
 
 def log_claim(manifest: Manifest, app: StreamApp) -> Manifest | None:
-    """The claim itself, where the app asks for one; it goes with the app only if that was asked for."""
-    asked = app.spec.state.persistent_volume_claim
-    if asked is None or not is_embedded(app):
+    """The claim, where the app asks for one; owned by the app only with the reclaim policy `Delete`."""
+    claim = app.spec.state.persistent_volume_claim
+    if claim is None or not is_embedded(app):
         return None
     spec: dict[str, Any] = {
         "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": asked.size}},
+        "resources": {"requests": {"storage": claim.size}},
     }
-    if asked.storage_class_name:
-        spec["storageClassName"] = asked.storage_class_name
+    if claim.storage_class_name:
+        spec["storageClassName"] = claim.storage_class_name
     name = app.metadata.name
     metadata: dict[str, Any] = {
         "name": log_claim_name(name),

@@ -1,4 +1,4 @@
-"""The template from which Spark makes executor pods."""
+"""The template from which Spark creates executor pods."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ EXECUTOR_CONTAINER = "spark-kubernetes-executor"
 
 
 def executor_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
-    """Everything about an executor pod but its name, image and size, which Spark sets."""
+    """The executor pod without name, image and size, which Spark sets."""
     image = runtime_image.runtime_image(app, installation)
     state = state_volume(app, image)
     code_volumes, code_mounts = code_volume(app)
     secrets, secret_mounts = secret_volumes(app)
-    ours: dict[str, Any] = {
+    template: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"labels": object_labels(app.metadata.name, ObjectRole.EXECUTOR)},
@@ -44,14 +44,14 @@ def executor_template(app: StreamApp, installation: Installation) -> dict[str, A
             "volumes": [*state.volumes, *code_volumes, *secrets],
         },
     }
-    theirs = app.spec.executor.template
-    if "topologySpreadConstraints" not in (theirs.get("spec") or {}):
-        ours["spec"]["topologySpreadConstraints"] = [_spread(app.metadata.name)]
-    return _without_empty(merge_template(theirs, ours))
+    user_template = app.spec.executor.template
+    if "topologySpreadConstraints" not in (user_template.get("spec") or {}):
+        template["spec"]["topologySpreadConstraints"] = [_spread(app.metadata.name)]
+    return _without_empty(merge_template(user_template, template))
 
 
 def _spread(name: str) -> dict[str, Any]:
-    """One node's loss shall cost few processors, and who replaces one shall come where it was."""
+    """Spreads executors over nodes, so that the loss of one node costs few processors."""
     return {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",

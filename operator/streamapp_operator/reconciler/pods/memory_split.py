@@ -1,4 +1,4 @@
-"""How the memory of a pod is divided between the JVM and all that runs beside it."""
+"""Divides the memory of a pod between the JVM's heap and the rest."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _MEBIBYTE = 2**20
 _HEAP = {"driver": 0.5, "executor": 0.4}
 """Lanes work mostly in Python and in native stores, so an executor's heap gets the lesser part."""
 MIN_HEAP = 480
-"""Spark starts with no less than 450 MiB, by what the JVM counts of its heap."""
+"""Spark needs 450 MiB of the heap as the JVM counts it."""
 MIN_NON_HEAP = 256
 
 
@@ -20,19 +20,19 @@ class MemorySplit:
     """The parts of a pod's memory, in MiB."""
 
     heap: int
-    beside: int
+    non_heap: int
 
 
 def quantity_bytes(quantity: str) -> int:
-    """A Kubernetes quantity as a number."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", quantity)
-    if found is None or found[2] not in _UNITS:
+    """The value of a Kubernetes quantity, in bytes."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", quantity)
+    if match is None or match[2] not in _UNITS:
         raise ValueError(f'"{quantity}" is no quantity')
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def split_memory(quantity: str, role: str) -> MemorySplit:
-    """What of a pod's memory the heap gets, and what is left for Python, stores and buffers."""
-    whole = quantity_bytes(quantity) // _MEBIBYTE
-    heap = max(int(whole * _HEAP[role]), MIN_HEAP)
-    return MemorySplit(heap, max(0, whole - heap))
+    """The heap's part of a pod's memory, and the rest for Python, stores and buffers."""
+    mebibytes = quantity_bytes(quantity) // _MEBIBYTE
+    heap = max(int(mebibytes * _HEAP[role]), MIN_HEAP)
+    return MemorySplit(heap, max(0, mebibytes - heap))

@@ -1,7 +1,7 @@
-"""What shapes the pods of an app, resolved once: templates and Spark settings, defaults and all.
+"""The shape of an app's pods: templates and Spark settings with all defaults resolved.
 
-It is kept with the generation that it was made for. Only that is used later, so that another version of the
-operator, with other defaults, restarts nothing.
+The shape is stored with its accepted generation. Only the stored shape is used later, so that another version
+of the operator with other defaults restarts nothing.
 """
 
 import json
@@ -28,16 +28,16 @@ class PodShape:
     spark_conf: Mapping[str, str]
 
     def files(self) -> dict[str, str]:
-        """As they are kept, and mounted."""
+        """The files of the generation's ConfigMap, as they are stored and mounted."""
         return {
             DRIVER: _text({"format": FORMAT, "template": self.driver}),
-            EXECUTOR: _text(self.executor),  # Spark reads this one: it has no frame
+            EXECUTOR: _text(self.executor),  # read by Spark, so without a format field
             SPARK: _text(self.spark_conf),
         }
 
 
 def pod_shape(app: StreamApp, installation: Installation, uid: str) -> PodShape:
-    """The shape of an app as this installation makes it today."""
+    """The shape of an app, resolved with the installation's present defaults."""
     return PodShape(
         driver_template(app, installation),
         executor_template(app, installation),
@@ -46,7 +46,7 @@ def pod_shape(app: StreamApp, installation: Installation, uid: str) -> PodShape:
 
 
 def read_pod_shape(files: Mapping[str, str]) -> PodShape:
-    """What `files` wrote; a ValueError where it is something else."""
+    """The shape in these files; a ValueError where they have another format."""
     try:
         driver = json.loads(files[DRIVER])
         if driver["format"] > FORMAT:

@@ -1,4 +1,4 @@
-"""The image that an app runs in, and how it is pulled: what the app says, else the installation."""
+"""The image of an app and how it is pulled: the app's settings, else the installation's."""
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
@@ -10,10 +10,10 @@ def runtime_image(app: StreamApp, installation: Installation) -> str:
 
 
 def pull_policy(app: StreamApp, installation: Installation) -> str:
-    """When it is pulled."""
+    """The pull policy of the image."""
     return app.spec.image_pull_policy or installation.image_pull_policy
 
 
 def pull_secrets(app: StreamApp, installation: Installation) -> list[str]:
-    """The names of the Secrets that it is pulled with."""
-    return [one.name for one in app.spec.image_pull_secrets] or list(installation.image_pull_secrets)
+    """The names of the image pull Secrets."""
+    return [secret.name for secret in app.spec.image_pull_secrets] or list(installation.image_pull_secrets)

@@ -1,4 +1,4 @@
-"""What driver and executors may do to the node they run on: nothing, as the restricted standard has it."""
+"""The security contexts of driver and executors, by the restricted pod security standard."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from streamapp_operator.reconciler.pods.state_volume import RUNTIME_USER
 
 
 def pod_security() -> dict[str, Any]:
-    """For a whole pod. Volumes belong to the group, without walking through large ones at each start."""
+    """The pod's context. Volumes belong to the group; large ones are not walked at each start."""
     return {
         "runAsNonRoot": True,
         "runAsUser": RUNTIME_USER,
@@ -18,5 +18,5 @@ def pod_security() -> dict[str, Any]:
 
 
 def container_security() -> dict[str, Any]:
-    """For each container."""
+    """The context of each container."""
     return {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}

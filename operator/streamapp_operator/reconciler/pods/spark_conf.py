@@ -1,4 +1,4 @@
-"""Spark's settings on a cluster: what the engine's promises rest on, and what the app asks for beside it."""
+"""Spark's settings on a cluster: those that the engine relies on, and the app's own."""
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
@@ -17,7 +17,7 @@ UI_DEFAULTS = {
     "spark.ui.retainedTasks": "1000",
     "spark.sql.ui.retainedExecutions": "200",
 }
-"""Spark's own pages, with fewer jobs than Spark would keep: each batch is one. An app may say otherwise."""
+"""Defaults of Spark's UI, with fewer retained jobs since each batch is one. An app may override them."""
 
 RESERVED_PREFIXES = (
     "spark.app.",
@@ -51,18 +51,18 @@ RESERVED_PREFIXES = (
     "spark.task.",
     "spark.ui.port",
 )
-"""What an app may not set: settings with these beginnings."""
+"""The prefixes of settings that an app may not set."""
 
 
 def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str, str]:
-    """The settings that are the same at each start; the driver adds its own host and pod."""
+    """The settings that do not differ between starts; the driver adds its host and pod."""
     executor = {**installation.executor_requests, **app.spec.executor.resources.requests}
     limits = app.spec.executor.resources.limits
     memory = split_memory(limits.get("memory", executor["memory"]), "executor")
     driver = {**installation.driver_requests, **app.spec.driver.resources.requests}
     driver_memory = split_memory(app.spec.driver.resources.limits.get("memory", driver["memory"]), "driver")
     name = app.metadata.name
-    ours = {
+    engine_settings = {
         "spark.app.id": object_names.spark_app(uid),
         "spark.app.name": app.application_id,
         "spark.master": "k8s://https://kubernetes.default.svc",
@@ -79,7 +79,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.executor.cores": "1",
         "spark.task.cpus": "1",
         "spark.executor.memory": f"{memory.heap}m",
-        "spark.executor.memoryOverhead": f"{memory.beside}m",
+        "spark.executor.memoryOverhead": f"{memory.non_heap}m",
         "spark.kubernetes.namespace": app.metadata.namespace,
         "spark.kubernetes.container.image": runtime_image.runtime_image(app, installation),
         "spark.kubernetes.container.image.pullPolicy": runtime_image.pull_policy(app, installation),
@@ -92,19 +92,19 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.kubernetes.authenticate.executor.serviceAccountName": object_names.executor_account(name),
     }
     if secrets := ",".join(runtime_image.pull_secrets(app, installation)):
-        ours["spark.kubernetes.container.image.pullSecrets"] = secrets
+        engine_settings["spark.kubernetes.container.image.pullSecrets"] = secrets
     if "cpu" in limits:
-        ours["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
+        engine_settings["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
     state = state_volume(app, runtime_image.runtime_image(app, installation), installation.storage_class)
-    asked = {
+    app_settings = {
         **UI_DEFAULTS,
         **installation.spark_conf,
         **app.spec.driver.spark_conf,
         **app.spec.executor.spark_conf,
     }
-    return dict(sorted({**asked, **ours, **state.spark_conf}.items()))
+    return dict(sorted({**app_settings, **engine_settings, **state.spark_conf}.items()))
 
 
 def reserved_prefix(setting: str) -> str | None:
-    """The beginning by which a setting is the engine's own; None for one that an app may set."""
-    return next((begin for begin in RESERVED_PREFIXES if setting.startswith(begin)), None)
+    """The reserved prefix of a setting; None for a setting that an app may set."""
+    return next((prefix for prefix in RESERVED_PREFIXES if setting.startswith(prefix)), None)

@@ -1,4 +1,4 @@
-"""The volume that holds the stores: of three kinds, each with what it asks of the executors' pods."""
+"""The volume that holds the stores, of one of three kinds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _CLAIM = f"spark.kubernetes.executor.volumes.persistentVolumeClaim.{VOLUME}."
 
 @dataclass(frozen=True, slots=True)
 class StateVolume:
-    """What a pod with the stores needs beside its containers."""
+    """The parts of a pod that a state volume needs."""
 
     volumes: tuple[dict[str, Any], ...] = ()
     mounts: tuple[dict[str, Any], ...] = ()
@@ -28,7 +28,7 @@ class StateVolume:
 
 
 def state_volume(app: StreamApp, image: str, storage_class: str = "") -> StateVolume:
-    """The state volume of each executor; claims that name no class are of the one given."""
+    """The state volume of each executor; `storage_class` is for claims that name no class."""
     kind = volume_kind(app.spec.state)
     if kind == "persistentVolumeClaim":
         return _claim(app, storage_class)
@@ -37,22 +37,22 @@ def state_volume(app: StreamApp, image: str, storage_class: str = "") -> StateVo
 
 def volume_kind(state: State) -> str:
     """The kind of volume; `emptyDir` where none is named."""
-    named = {"persistentVolumeClaim": state.persistent_volume_claim, "hostPath": state.host_path}
-    return next((kind for kind, body in named.items() if body is not None), "emptyDir")
+    volumes = {"persistentVolumeClaim": state.persistent_volume_claim, "hostPath": state.host_path}
+    return next((kind for kind, body in volumes.items() if body is not None), "emptyDir")
 
 
 def location_provider(app: StreamApp) -> str:
-    """What a location is: the node, unless the stores are bound to less than a node.
+    """The location provider: the node, unless the stores are bound to a pod or a volume.
 
-    A node's name says nothing of stores that end with their pod, or that a claim takes to another node.
+    A node's name does not identify stores that end with their pod or move with their claim.
     """
-    asked = app.spec.placement.location
-    bound = {"persistentVolumeClaim": "volume", "emptyDir": "pod"}.get(volume_kind(app.spec.state))
-    return bound if asked == "node" and bound else asked
+    location = app.spec.placement.location
+    bound_location = {"persistentVolumeClaim": "volume", "emptyDir": "pod"}.get(volume_kind(app.spec.state))
+    return bound_location if location == "node" and bound_location else location
 
 
 def host_path_of(app: StreamApp) -> str:
-    """The folder of a node that belongs to this app alone; empty where its state is elsewhere."""
+    """The app's folder on a node; empty for other kinds of volume."""
     state = app.spec.state.host_path
     return f"{state.path.rstrip('/')}/{app.metadata.namespace}/{app.application_id}" if state else ""
 
@@ -62,8 +62,8 @@ def _host_path(app: StreamApp) -> dict[str, Any]:
 
 
 def _empty_dir(app: StreamApp) -> dict[str, Any]:
-    asked = app.spec.state.empty_dir
-    limit = {"sizeLimit": asked.size_limit} if asked and asked.size_limit else {}
+    empty_dir = app.spec.state.empty_dir
+    limit = {"sizeLimit": empty_dir.size_limit} if empty_dir and empty_dir.size_limit else {}
     return {"name": VOLUME, "emptyDir": limit}
 
 
@@ -71,7 +71,7 @@ def _in_pod(volume: dict[str, Any], image: str) -> StateVolume:
     mount = {"name": VOLUME, "mountPath": STATE_MOUNT}
     if not image:
         return StateVolume((volume,), (mount,))
-    # The kubelet makes the folder as root's; nothing but root can give it to the user that needs it.
+    # The kubelet creates the folder for root, and only root can change its owner.
     owner = {
         "name": "streamapp-state-owner",
         "image": image,
@@ -89,11 +89,11 @@ def _in_pod(volume: dict[str, Any], image: str) -> StateVolume:
 
 
 def _claim(app: StreamApp, storage_class: str) -> StateVolume:
-    """Claims come from the StatefulSet that Spark makes: processor = ordinal, so each finds its own again."""
+    """The claims of Spark's StatefulSet: a processor is an ordinal, so each one keeps its claim."""
     claim = app.spec.state.persistent_volume_claim
     if claim is None:
         return StateVolume()
-    conf = {
+    settings = {
         "spark.kubernetes.allocation.pods.allocator": "statefulset",
         f"{_CLAIM}options.claimName": "OnDemand",
         f"{_CLAIM}options.sizeLimit": claim.size,
@@ -103,6 +103,6 @@ def _claim(app: StreamApp, storage_class: str) -> StateVolume:
         "spark.kubernetes.driver.ownPersistentVolumeClaim": "false",
         "spark.kubernetes.driver.reusePersistentVolumeClaim": "false",
     }
-    if named := claim.storage_class_name or storage_class:
-        conf[f"{_CLAIM}options.storageClass"] = named
-    return StateVolume(spark_conf=conf)
+    if class_name := claim.storage_class_name or storage_class:
+        settings[f"{_CLAIM}options.storageClass"] = class_name
+    return StateVolume(spark_conf=settings)

@@ -1,4 +1,4 @@
-"""Secrets of the systems: mounted, never read into an object, a variable or a log."""
+"""Secrets of the systems: mounted, never copied into an object, a variable or a log."""
 
 from typing import Any
 
@@ -8,18 +8,18 @@ SECRETS_MOUNT = "/etc/streamapp/secrets"
 
 
 def secret_volumes(app: StreamApp) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """A volume per system that has a secret, at a folder of the system's name, and the mounts."""
-    named = [
+    """A volume for each system with a secret, mounted at a folder of the system's name."""
+    secrets = [
         (system.name, system.kafka.config_secret.name)
         for system in app.spec.systems
         if system.kafka and system.kafka.config_secret
     ]
     volumes = [
-        {"name": f"streamapp-secret-{place}", "secret": {"secretName": secret, "defaultMode": 0o440}}
-        for place, (_, secret) in enumerate(named)
+        {"name": f"streamapp-secret-{index}", "secret": {"secretName": secret, "defaultMode": 0o440}}
+        for index, (_, secret) in enumerate(secrets)
     ]
     mounts = [
-        {"name": f"streamapp-secret-{place}", "mountPath": f"{SECRETS_MOUNT}/{system}", "readOnly": True}
-        for place, (system, _) in enumerate(named)
+        {"name": f"streamapp-secret-{index}", "mountPath": f"{SECRETS_MOUNT}/{system}", "readOnly": True}
+        for index, (system, _) in enumerate(secrets)
     ]
     return volumes, mounts

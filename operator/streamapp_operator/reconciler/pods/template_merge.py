@@ -1,4 +1,4 @@
-"""A pod template of the user's with ours over it: what is ours wins, and the rest is kept."""
+"""Merges the operator's pod template over the user's: the operator's fields win."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,28 +12,28 @@ _KEYS = {
     "ports": "name",
     "imagePullSecrets": "name",
 }
-"""Lists of which the entries are known by a name; all others are taken whole."""
+"""Lists whose entries are merged by a key; all other lists are replaced."""
 
 
-def merge_template(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Ours over theirs, mapping by mapping and named entry by named entry."""
-    found = dict(theirs)
-    for name, value in ours.items():
-        found[name] = _value(name, found.get(name), value)
-    return found
+def merge_template(user_template: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """The overlay merged over the user's template, by mappings and by keyed entries."""
+    merged = dict(user_template)
+    for name, value in overlay.items():
+        merged[name] = _value(name, merged.get(name), value)
+    return merged
 
 
-def _value(name: str, theirs: Any, ours: Any) -> Any:
-    if isinstance(theirs, Mapping) and isinstance(ours, Mapping):
-        return merge_template(theirs, ours)
-    if isinstance(theirs, list) and isinstance(ours, list) and name in _KEYS:
-        return _entries(theirs, ours, _KEYS[name])
-    return ours
+def _value(name: str, user_value: Any, overlay: Any) -> Any:
+    if isinstance(user_value, Mapping) and isinstance(overlay, Mapping):
+        return merge_template(user_value, overlay)
+    if isinstance(user_value, list) and isinstance(overlay, list) and name in _KEYS:
+        return _entries(user_value, overlay, _KEYS[name])
+    return overlay
 
 
-def _entries(theirs: Iterable[Any], ours: Iterable[Any], key: str) -> list[Any]:
-    found = {entry[key]: entry for entry in theirs}
-    for entry in ours:
-        before = found.get(entry[key])
-        found[entry[key]] = merge_template(before, entry) if before else entry
-    return list(found.values())
+def _entries(user_entries: Iterable[Any], overlay: Iterable[Any], key: str) -> list[Any]:
+    merged = {entry[key]: entry for entry in user_entries}
+    for entry in overlay:
+        user_entry = merged.get(entry[key])
+        merged[entry[key]] = merge_template(user_entry, entry) if user_entry else entry
+    return list(merged.values())

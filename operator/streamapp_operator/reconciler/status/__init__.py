@@ -1,5 +1,5 @@
-"""What the operator says of an app.
+"""The status of an app.
 
-Conditions, phase, events and the pages about them, all from the findings. Pure; only `decide` and
-`reconcile`, the commands and the page generator import it.
+Conditions, phase and events, all derived from the findings, and the reference pages about them. Pure; only
+`decide`, `reconcile`, the commands and the generator of pages import it.
 """

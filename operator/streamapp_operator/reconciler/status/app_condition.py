@@ -1,4 +1,4 @@
-"""One aspect of an app, as it is told."""
+"""A condition in the status of an app."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MAX_CONDITION_MESSAGE = 32_000
 
 
 class ConditionType(StrEnum):
-    """What conditions are about."""
+    """The types of conditions."""
 
     ACCEPTED = "Accepted"
     PLANNED = "Planned"
@@ -26,43 +26,43 @@ class ConditionType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AppCondition:
-    """Whether an aspect holds, why, and of which generation that is said."""
+    """The status of one condition, with its reason and the generation that it is about."""
 
-    aspect: ConditionType
+    type: ConditionType
     status: Literal["True", "False", "Unknown"]
     reason: str
     message: str
     generation: int
 
     def as_status(self, before: Mapping[str, Mapping[str, Any]], now: float) -> dict[str, Any]:
-        """As it stands in the status; the time of its last change stays while it says the same."""
-        old = before.get(self.aspect, {})
-        same = old.get("status") == self.status and old.get("lastTransitionTime")
+        """The entry in the status; the time of its last transition stays while its status does."""
+        previous = before.get(self.type, {})
+        unchanged = previous.get("status") == self.status and previous.get("lastTransitionTime")
         return {
-            "type": self.aspect.value,
+            "type": self.type.value,
             "status": self.status,
             "reason": str(self.reason),
             "message": self.message[:MAX_CONDITION_MESSAGE],
-            "lastTransitionTime": old["lastTransitionTime"] if same else format_timestamp(now),
+            "lastTransitionTime": previous["lastTransitionTime"] if unchanged else format_timestamp(now),
             "observedGeneration": self.generation,
         }
 
 
-def true_condition(aspect: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
-    """It is so."""
-    return AppCondition(aspect, "True", reason, message, generation)
+def true_condition(type_: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
+    """A condition that holds."""
+    return AppCondition(type_, "True", reason, message, generation)
 
 
-def false_condition(aspect: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
-    """It is not so."""
-    return AppCondition(aspect, "False", reason, message, generation)
+def false_condition(type_: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
+    """A condition that does not hold."""
+    return AppCondition(type_, "False", reason, message, generation)
 
 
-def unknown_condition(aspect: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
-    """Nobody knows yet."""
-    return AppCondition(aspect, "Unknown", reason, message, generation)
+def unknown_condition(type_: ConditionType, reason: str, message: str, generation: int) -> AppCondition:
+    """A condition whose status is not known yet."""
+    return AppCondition(type_, "Unknown", reason, message, generation)
 
 
 def problem_lines(problems: Iterable[Problem]) -> str:
-    """All problems, a line for each."""
+    """All problems, one line each."""
     return "\n".join(str(problem) for problem in problems)

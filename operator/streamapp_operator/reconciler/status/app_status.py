@@ -15,7 +15,7 @@ from streamapp_operator.reconciler.status.app_condition import AppCondition, Con
 from streamapp_operator.reconciler.status.conditions import CONDITIONS
 from streamapp_operator.reconciler.status.phase import phase
 
-_MATTERS = (
+_REASON_ORDER = (
     (ConditionType.STALLED, "True"),
     (ConditionType.DEGRADED, "True"),
     (ConditionType.ACCEPTED, "Unknown"),
@@ -23,45 +23,47 @@ _MATTERS = (
     (ConditionType.READY, "False"),
     (ConditionType.READY, "True"),
 )
-"""The conditions that matter most, first."""
+"""The conditions that determine the status's reason, the most important first."""
 
 
-def app_status(view: Findings, history: DriverHistory, model: JobModel | None) -> dict[str, Any]:
-    """All that is told; what is not known is left out."""
-    facts = view.facts
-    before = {one["type"]: one for one in facts.status.get("conditions") or ()}
-    conditions = [condition(view) for condition in CONDITIONS]
-    pod = view.driving.pod
+def app_status(findings: Findings, history: DriverHistory, model: JobModel | None) -> dict[str, Any]:
+    """The fields of the status; unknown ones are left out."""
+    facts = findings.facts
+    before = {condition["type"]: condition for condition in facts.status.get("conditions") or ()}
+    conditions = [condition(findings) for condition in CONDITIONS]
+    pod = findings.driver.pod
     name = object_names.driver(facts.name, history.incarnation) if history.incarnation else ""
-    found: dict[str, Any] = {
+    status: dict[str, Any] = {
         "conditions": [condition.as_status(before, facts.now) for condition in conditions],
         "observedGeneration": facts.newest.generation,
-        "acceptedGeneration": view.target.generation if view.target else None,
-        "phase": phase(view).value,
+        "acceptedGeneration": findings.target.generation if findings.target else None,
+        "phase": phase(findings).value,
         "reason": _reason(conditions),
-        "plan": _plan(view),
-        "jobModel": _job_model(view, model),
-        "tasks": len(model.tasks) if model else _reported_tasks(view),
-        "processors": len(view.report.binding) if view.report else 0,
+        "plan": _plan(findings),
+        "jobModel": _job_model(findings, model),
+        "tasks": len(model.tasks) if model else _reported_tasks(findings),
+        "processors": len(findings.report.binding) if findings.report else 0,
         "selector": f"{APP_LABEL}={facts.name},{ROLE_LABEL}={ObjectRole.EXECUTOR}",
         "restarts": history.restarts,
         "driver": history_status(history, pod, name) if history.incarnation else None,
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in status.items() if value is not None}
 
 
 def _reason(conditions: list[AppCondition]) -> str:
-    by_aspect = {(one.aspect, one.status): one for one in conditions}
-    found = next(by_aspect[key] for key in (*_MATTERS, (ConditionType.READY, "Unknown")) if key in by_aspect)
-    return str(found.reason)
+    by_type = {(condition.type, condition.status): condition for condition in conditions}
+    decisive = next(
+        by_type[key] for key in (*_REASON_ORDER, (ConditionType.READY, "Unknown")) if key in by_type
+    )
+    return str(decisive.reason)
 
 
-def _plan(view: Findings) -> dict[str, Any] | None:
-    authored = view.authored or (view.acceptance.authored if view.target is None else None)
-    if authored is None or authored.proposal is None:
-        before: dict[str, Any] | None = view.facts.status.get("plan")
-        return before
-    plan = authored.proposal.plan
+def _plan(findings: Findings) -> dict[str, Any] | None:
+    generation_plan = findings.plan or (findings.acceptance.plan if findings.target is None else None)
+    if generation_plan is None or generation_plan.proposal is None:
+        previous_plan: dict[str, Any] | None = findings.facts.status.get("plan")
+        return previous_plan
+    plan = generation_plan.proposal.plan
     return {
         "outcome": "accepted" if plan.outcome is PlanOutcome.ACCEPTED else "rejected",
         "streams": len(plan.streams),
@@ -77,20 +79,20 @@ def plan_hash(plan: Plan) -> str:
     return blake2b(repr((counts, joins)).encode(), digest_size=8).hexdigest()
 
 
-def _job_model(view: Findings, model: JobModel | None) -> dict[str, Any] | None:
+def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | None:
     if model is None:
         return None
-    facts = view.facts
-    content = facts.worked.of((facts.uid, "hash"), (model,), lambda: content_hash(model))
+    facts = findings.facts
+    model_hash = facts.memoized.of((facts.uid, "hash"), (model,), lambda: content_hash(model))
     return {
         "version": model.version,
-        "hash": content[:16],
-        "configMap": object_names.job_model(view.facts.name),
+        "hash": model_hash[:16],
+        "configMap": object_names.job_model(findings.facts.name),
         "runId": model.run_id,
     }
 
 
-def _reported_tasks(view: Findings) -> int | None:
-    """Where the driver is the author: the tasks of the layout that it reports."""
-    layout = view.report.layout if view.report else None
+def _reported_tasks(findings: Findings) -> int | None:
+    """The number of tasks in the reported layout, where the driver plans for itself."""
+    layout = findings.report.layout if findings.report else None
     return len(layout.changelog) if layout is not None else None

@@ -1,4 +1,4 @@
-"""The conditions of an app: each from the findings alone, each by one function."""
+"""The conditions of an app: one function for each, from the findings alone."""
 
 from collections.abc import Iterator
 
@@ -36,127 +36,138 @@ from streamapp_operator.reconciler.status.app_condition import (
 )
 
 
-def accepted(view: Findings) -> AppCondition:
-    """Whether the newest generation is taken."""
-    found, generation = view.acceptance, view.facts.newest.generation
-    if found.verdict is AcceptanceStatus.ACCEPTED:
+def accepted(findings: Findings) -> AppCondition:
+    """Whether the newest generation is accepted."""
+    acceptance, generation = findings.acceptance, findings.facts.newest.generation
+    if acceptance.status is AcceptanceStatus.ACCEPTED:
         return true_condition(
             ConditionType.ACCEPTED, ConditionReason.ACCEPTED, "the resource is sound", generation
         )
-    if found.verdict is AcceptanceStatus.OPEN:
+    if acceptance.status is AcceptanceStatus.OPEN:
         message = "it is accepted once it can be planned"
         return unknown_condition(ConditionType.ACCEPTED, ConditionReason.NOT_PLANNED_YET, message, generation)
-    if found.refused is not None:
-        refused = found.refused
-        message = f"{refused.path}: {refused.message}" if refused.path else refused.message
+    if acceptance.driver_refusal is not None:
+        refusal = acceptance.driver_refusal
+        message = f"{refusal.path}: {refusal.message}" if refusal.path else refusal.message
         return false_condition(
-            ConditionType.ACCEPTED, refused.reason or Reason.INVALID_SPEC, message, generation
+            ConditionType.ACCEPTED, refusal.reason or Reason.INVALID_SPEC, message, generation
         )
-    reason = found.problems[0].reason if found.problems else Reason.INVALID_SPEC
-    return false_condition(ConditionType.ACCEPTED, reason, problem_lines(found.problems), generation)
+    reason = acceptance.problems[0].reason if acceptance.problems else Reason.INVALID_SPEC
+    return false_condition(ConditionType.ACCEPTED, reason, problem_lines(acceptance.problems), generation)
 
 
-def planned(view: Findings) -> AppCondition:
+def planned(findings: Findings) -> AppCondition:
     """Whether there is a plan for the newest generation."""
-    generation = view.facts.newest.generation
-    found = view.acceptance.authored or (
-        view.authored if view.acceptance.verdict is AcceptanceStatus.ACCEPTED else None
+    generation = findings.facts.newest.generation
+    plan = findings.acceptance.plan or (
+        findings.plan if findings.acceptance.status is AcceptanceStatus.ACCEPTED else None
     )
-    if view.acceptance.verdict is AcceptanceStatus.ACCEPTED and view.embedded:
+    if findings.acceptance.status is AcceptanceStatus.ACCEPTED and findings.embedded:
         message = "the driver plans it: only that one can open an embedded log"
         return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
-    if found is not None and found.by_driver:
+    if plan is not None and plan.planned_by_driver:
         message = "there is state under this application id; the driver plans by the layout beside it"
         return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
-    if found is None:
+    if plan is None:
         message = "it is planned once the resource is sound"
         return unknown_condition(ConditionType.PLANNED, ConditionReason.NOT_ACCEPTED, message, generation)
-    if found.proposal is None:
-        return _not_planned(found, generation)
-    if found.rejected or (found.problems and view.facts.desired is None):
+    if plan.proposal is None:
+        return _not_planned(plan, generation)
+    if plan.rejected or (plan.problems and findings.facts.desired is None):
         return false_condition(
-            ConditionType.PLANNED, found.problems[0].reason, problem_lines(found.problems), generation
+            ConditionType.PLANNED, plan.problems[0].reason, problem_lines(plan.problems), generation
         )
-    streams, joins = len(found.proposal.plan.streams), len(found.proposal.plan.joins)
+    streams, joins = len(plan.proposal.plan.streams), len(plan.proposal.plan.joins)
     return true_condition(
         ConditionType.PLANNED, ConditionReason.PLANNED, f"{streams} streams, {joins} joins agree", generation
     )
 
 
-def _not_planned(found: GenerationPlan, generation: int) -> AppCondition:
-    counts = found.counts
+def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:
+    counts = plan.counts
     if isinstance(counts, SystemUnavailable):
         message = f"system {counts.system} does not answer: {counts.message}"
         return unknown_condition(ConditionType.PLANNED, Reason.SYSTEM_UNAVAILABLE, message, generation)
-    if isinstance(counts, SystemMisconfigured) or found.problems:
-        reason = found.problems[0].reason if found.problems else Reason.INVALID_SPEC
-        return false_condition(ConditionType.PLANNED, reason, problem_lines(found.problems), generation)
+    if isinstance(counts, SystemMisconfigured) or plan.problems:
+        reason = plan.problems[0].reason if plan.problems else Reason.INVALID_SPEC
+        return false_condition(ConditionType.PLANNED, reason, problem_lines(plan.problems), generation)
     message = "the partition counts are being looked up"
     return unknown_condition(ConditionType.PLANNED, ConditionReason.NOT_PLANNED_YET, message, generation)
 
 
-def launched(view: Findings) -> AppCondition:
+def launched(findings: Findings) -> AppCondition:
     """Whether there is a driver for the generation that is to run."""
-    return next(_launched(view))
+    return next(_launched(findings))
 
 
-def _launched(view: Findings) -> Iterator[AppCondition]:
-    # The first that is said counts.
-    pod, move = view.driving.pod, view.move
-    generation = _runs(view)
-    match move:
+def _launched(findings: Findings) -> Iterator[AppCondition]:
+    # The first yielded condition counts.
+    pod, action = findings.driver.pod, findings.action
+    generation = _running_generation(findings)
+    match action:
         case StartDriver():
-            text = f"driver {move.incarnation} is being made"
+            text = f"driver {action.incarnation} is being made"
             yield true_condition(ConditionType.LAUNCHED, ConditionReason.LAUNCHED, text, generation)
         case DelayStart():
             yield false_condition(
-                ConditionType.LAUNCHED, ConditionReason.BACKING_OFF, _last_words(view), generation
+                ConditionType.LAUNCHED, ConditionReason.BACKING_OFF, _last_ending_text(findings), generation
             )
         case HoldStart():
-            yield false_condition(ConditionType.LAUNCHED, move.reason, move.message, generation)
+            yield false_condition(ConditionType.LAUNCHED, action.reason, action.message, generation)
         case _ if (
-            pod is not None and pod.life is not PodLifecycle.LEAVING and not isinstance(move, StopDriver)
+            pod is not None and pod.life is not PodLifecycle.LEAVING and not isinstance(action, StopDriver)
         ):
             yield true_condition(
                 ConditionType.LAUNCHED, ConditionReason.LAUNCHED, f"driver {pod.name}", generation
             )
         case StopDriver() | AwaitPods() | DeleteExecutors():
-            yield false_condition(ConditionType.LAUNCHED, ConditionReason.ENDING, _ending(view), generation)
-    yield false_condition(ConditionType.LAUNCHED, _why_none(view), _last_words(view), generation)
+            yield false_condition(
+                ConditionType.LAUNCHED, ConditionReason.ENDING, _ending_text(findings), generation
+            )
+    yield false_condition(
+        ConditionType.LAUNCHED, _no_driver_reason(findings), _last_ending_text(findings), generation
+    )
 
 
-def ready(view: Findings) -> AppCondition:
-    """Whether the app does its work; of the generation that runs."""
-    return next(_ready(view))
+def ready(findings: Findings) -> AppCondition:
+    """Whether the app processes its streams; about the generation that runs."""
+    return next(_ready(findings))
 
 
-def _ready(view: Findings) -> Iterator[AppCondition]:
-    # The first that is said counts.
-    pod, generation = view.driving.pod, _runs(view)
-    if view.running:
+def _ready(findings: Findings) -> Iterator[AppCondition]:
+    # The first yielded condition counts.
+    pod, generation = findings.driver.pod, _running_generation(findings)
+    if findings.running:
         yield true_condition(ConditionType.READY, ConditionReason.RUNNING, "all processors work", generation)
     if pod is None:
-        why = ConditionReason.LAUNCHED if isinstance(view.move, StartDriver) else _why_none(view)
-        yield false_condition(ConditionType.READY, why, "there is no driver", generation)
+        reason = (
+            ConditionReason.LAUNCHED
+            if isinstance(findings.action, StartDriver)
+            else _no_driver_reason(findings)
+        )
+        yield false_condition(ConditionType.READY, reason, "there is no driver", generation)
         return
-    if pod.life is PodLifecycle.LEAVING or isinstance(view.move, StopDriver):
+    if pod.life is PodLifecycle.LEAVING or isinstance(findings.action, StopDriver):
         yield false_condition(
             ConditionType.READY, ConditionReason.ENDING, f"driver {pod.name} is ending", generation
         )
     if pod.life is PodLifecycle.COMING:
         text = pod.trouble or f"driver {pod.name} is being started"
         yield false_condition(ConditionType.READY, ConditionReason.DRIVER_PENDING, text, generation)
-    report = view.report
-    if report is not None and report.state is DriverState.WAITING and not view.embedded:
-        have, want = sum(bool(seat.executor) for seat in report.binding.values()), _processors(view)
-        if have < want:
-            text = f"{have} of {want} executors are there"
+    report = findings.report
+    if report is not None and report.state is DriverState.WAITING and not findings.embedded:
+        bound, wanted = (
+            sum(bool(executor_binding.executor) for executor_binding in report.binding.values()),
+            _processors(findings),
+        )
+        if bound < wanted:
+            text = f"{bound} of {wanted} executors are there"
             yield false_condition(ConditionType.READY, ConditionReason.EXECUTORS_MISSING, text, generation)
     if report is None or report.state in {DriverState.STARTING, DriverState.WAITING}:
         text = "the driver has not got to its first batch"
         yield false_condition(ConditionType.READY, ConditionReason.DRIVER_STARTING, text, generation)
         return
-    if view.ended:
+    if findings.ended:
         yield false_condition(
             ConditionType.READY, ConditionReason.ENDING, "all is done, and the driver ends", generation
         )
@@ -171,109 +182,119 @@ def _ready(view: Findings) -> Iterator[AppCondition]:
     )
 
 
-def progressing(view: Findings) -> AppCondition:
+def progressing(findings: Findings) -> AppCondition:
     """Whether the operator is bringing the app from one form to another."""
-    return next(_progressing(view))
+    return next(_progressing(findings))
 
 
-def _progressing(view: Findings) -> Iterator[AppCondition]:
-    # The first that is said counts.
-    generation = view.facts.newest.generation
-    driving = view.driving
-    if driving.restart:
-        reason, *about = driving.restart
+def _progressing(findings: Findings) -> Iterator[AppCondition]:
+    # The first yielded condition counts.
+    generation = findings.facts.newest.generation
+    driver = findings.driver
+    if driver.restart:
+        reason, *causes = driver.restart
         yield true_condition(
-            ConditionType.PROGRESSING, reason, f"restarting: {'; '.join(about) or reason}", generation
+            ConditionType.PROGRESSING, reason, f"restarting: {'; '.join(causes) or reason}", generation
         )
-    if driving.hold is not None and not isinstance(view.modelled, Refusal) and view.modelled is not None:
-        text = "; ".join(view.modelled.grown)
+    if (
+        driver.seconds_to_wait is not None
+        and not isinstance(findings.model, Refusal)
+        and findings.model is not None
+    ):
+        text = "; ".join(findings.model.grown)
         yield true_condition(ConditionType.PROGRESSING, ConditionReason.PARTITIONS_GREW, text, generation)
-    match view.move:
+    match findings.action:
         case StartDriver():
             yield true_condition(
                 ConditionType.PROGRESSING, ConditionReason.LAUNCHED, "the driver is being started", generation
             )
         case StopDriver() | AwaitPods() | DeleteExecutors():
-            yield true_condition(ConditionType.PROGRESSING, ConditionReason.ENDING, _ending(view), generation)
-        case KeepDriver() if view.report is not None and view.report.model_version not in {
+            yield true_condition(
+                ConditionType.PROGRESSING, ConditionReason.ENDING, _ending_text(findings), generation
+            )
+        case KeepDriver() if findings.report is not None and findings.report.model_version not in {
             0,
-            view.wanted_version,
+            findings.wanted_version,
         }:
-            text = f"the driver takes up job model {view.wanted_version}"
+            text = f"the driver takes up job model {findings.wanted_version}"
             yield true_condition(ConditionType.PROGRESSING, ConditionReason.MODEL_CHANGED, text, generation)
-        case KeepDriver() if view.behind:
-            text = f"the driver takes up generation {view.target.generation if view.target else ''}"
+        case KeepDriver() if findings.runs_earlier_generation:
+            text = f"the driver takes up generation {findings.target.generation if findings.target else ''}"
             yield true_condition(ConditionType.PROGRESSING, ConditionReason.SPEC_CHANGED, text, generation)
-        case KeepDriver() if not view.running:
-            now = ready(view)
-            yield true_condition(ConditionType.PROGRESSING, now.reason, now.message, generation)
+        case KeepDriver() if not findings.running:
+            readiness = ready(findings)
+            yield true_condition(ConditionType.PROGRESSING, readiness.reason, readiness.message, generation)
     yield false_condition(
         ConditionType.PROGRESSING, ConditionReason.STABLE, "nothing is under way", generation
     )
 
 
-def degraded(view: Findings) -> AppCondition:
+def degraded(findings: Findings) -> AppCondition:
     """Whether the app runs worse than it was asked to."""
-    return next(_degraded(view))
+    return next(_degraded(findings))
 
 
-def _degraded(view: Findings) -> Iterator[AppCondition]:
-    # The first that is said counts.
-    generation = view.facts.newest.generation
-    pod, report = view.driving.pod, view.report
-    if isinstance(view.modelled, Refusal):
-        yield true_condition(ConditionType.DEGRADED, view.modelled.reason, str(view.modelled), generation)
-    if view.authored is not None and view.authored.problems and view.target is not None:
-        first = view.authored.problems[0]
+def _degraded(findings: Findings) -> Iterator[AppCondition]:
+    # The first yielded condition counts.
+    generation = findings.facts.newest.generation
+    pod, report = findings.driver.pod, findings.report
+    if isinstance(findings.model, Refusal):
+        yield true_condition(ConditionType.DEGRADED, findings.model.reason, str(findings.model), generation)
+    if findings.plan is not None and findings.plan.problems and findings.target is not None:
+        problem = findings.plan.problems[0]
         yield true_condition(
-            ConditionType.DEGRADED, first.reason, problem_lines(view.authored.problems), generation
+            ConditionType.DEGRADED, problem.reason, problem_lines(findings.plan.problems), generation
         )
-    if view.driving.history.failures and view.target is not None and not view.running:
+    if findings.driver.history.failures and findings.target is not None and not findings.running:
         yield true_condition(
-            ConditionType.DEGRADED, ConditionReason.DRIVER_FAILED, _last_words(view), generation
+            ConditionType.DEGRADED, ConditionReason.DRIVER_FAILED, _last_ending_text(findings), generation
         )
     if pod is not None and pod.trouble:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.DRIVER_PENDING, pod.trouble, generation)
-    if trouble := next((one.trouble for one in view.facts.executors if one.trouble), ""):
+    if trouble := next((item.trouble for item in findings.facts.executors if item.trouble), ""):
         yield true_condition(ConditionType.DEGRADED, ConditionReason.EXECUTORS_MISSING, trouble, generation)
     if report is not None and report.warnings:
-        text = "\n".join(f"{one.path}: {one.message}" if one.path else one.message for one in report.warnings)
+        text = "\n".join(
+            f"{item.path}: {item.message}" if item.path else item.message for item in report.warnings
+        )
         yield true_condition(ConditionType.DEGRADED, report.warnings[0].reason, text, generation)
     yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, "nothing is wrong", generation)
 
 
-def stalled(view: Findings) -> AppCondition:
-    """Whether somebody has to do something before the app gets to what was asked for last."""
-    return next(_stalled(view))
+def stalled(findings: Findings) -> AppCondition:
+    """Whether a user has to act before the newest generation can run."""
+    return next(_stalled(findings))
 
 
-def _stalled(view: Findings) -> Iterator[AppCondition]:
-    # The first that is said counts.
-    generation = view.facts.newest.generation
-    if view.acceptance.verdict is AcceptanceStatus.REJECTED:
-        found = accepted(view)
-        goes_on = view.acceptance.target
-        tail = f"\ngeneration {goes_on.generation} goes on" if goes_on else ""
-        yield true_condition(ConditionType.STALLED, found.reason, found.message + tail, generation)
-    if view.driving.over is ConditionReason.RESTARTS_EXHAUSTED:
+def _stalled(findings: Findings) -> Iterator[AppCondition]:
+    # The first yielded condition counts.
+    generation = findings.facts.newest.generation
+    if findings.acceptance.status is AcceptanceStatus.REJECTED:
+        acceptance = accepted(findings)
+        in_force = findings.acceptance.target
+        tail = f"\ngeneration {in_force.generation} goes on" if in_force else ""
+        yield true_condition(ConditionType.STALLED, acceptance.reason, acceptance.message + tail, generation)
+    if findings.driver.finished is ConditionReason.RESTARTS_EXHAUSTED:
         yield true_condition(
-            ConditionType.STALLED, ConditionReason.RESTARTS_EXHAUSTED, _last_words(view), generation
+            ConditionType.STALLED, ConditionReason.RESTARTS_EXHAUSTED, _last_ending_text(findings), generation
         )
-    if isinstance(view.move, HoldStart) and view.authored is not None and view.authored.rejected:
-        yield true_condition(ConditionType.STALLED, view.move.reason, view.move.message, generation)
+    if isinstance(findings.action, HoldStart) and findings.plan is not None and findings.plan.rejected:
+        yield true_condition(
+            ConditionType.STALLED, findings.action.reason, findings.action.message, generation
+        )
     yield false_condition(
         ConditionType.STALLED, ConditionReason.UP_TO_DATE, "nobody has to do anything", generation
     )
 
 
-def suspended(view: Findings) -> AppCondition:
-    """Whether the app is at rest because somebody wants it so."""
-    generation = view.facts.newest.generation
-    if not view.suspended:
+def suspended(findings: Findings) -> AppCondition:
+    """Whether the app is suspended by `spec.suspend`."""
+    generation = findings.facts.newest.generation
+    if not findings.suspended:
         return false_condition(
             ConditionType.SUSPENDED, ConditionReason.NOT_SUSPENDED, "spec.suspend is not set", generation
         )
-    if view.driving.pod is not None or view.facts.executors:
+    if findings.driver.pod is not None or findings.facts.executors:
         return false_condition(
             ConditionType.SUSPENDED, ConditionReason.ENDING, "the running batch is being ended", generation
         )
@@ -285,44 +306,46 @@ def suspended(view: Findings) -> AppCondition:
 CONDITIONS = (accepted, planned, launched, ready, progressing, degraded, stalled, suspended)
 
 
-def _runs(view: Findings) -> int:
-    """The generation that runs. One without a restart runs when the driver says that it goes by it."""
-    pod, target = view.driving.pod, view.target
-    if view.behind and view.report is not None:
-        return view.report.generation
-    if pod is not None and (view.driving.restart or target is None):
+def _running_generation(findings: Findings) -> int:
+    """The running generation. A generation that needs no restart runs once the driver reports it."""
+    pod, target = findings.driver.pod, findings.target
+    if findings.runs_earlier_generation and findings.report is not None:
+        return findings.report.generation
+    if pod is not None and (findings.driver.restart or target is None):
         return generation_of(pod.manifest)
-    return target.generation if target is not None else view.facts.newest.generation
+    return target.generation if target is not None else findings.facts.newest.generation
 
 
-def _processors(view: Findings) -> int:
-    return view.target.accepted.app.spec.processors if view.target else 0
+def _processors(findings: Findings) -> int:
+    return findings.target.accepted.app.spec.processors if findings.target else 0
 
 
-def _why_none(view: Findings) -> str:
-    if view.suspended:
+def _no_driver_reason(findings: Findings) -> str:
+    if findings.suspended:
         return ConditionReason.SUSPENDED
-    if view.driving.over is not None:
-        return view.driving.over
-    planned_yet = not view.acceptance.authored or isinstance(view.acceptance.authored.counts, KnownCounts)
-    return ConditionReason.NOT_ACCEPTED if planned_yet else ConditionReason.NOT_PLANNED_YET
+    if findings.driver.finished is not None:
+        return findings.driver.finished
+    has_counts = not findings.acceptance.plan or isinstance(findings.acceptance.plan.counts, KnownCounts)
+    return ConditionReason.NOT_ACCEPTED if has_counts else ConditionReason.NOT_PLANNED_YET
 
 
-def _last_words(view: Findings) -> str:
-    last = view.driving.history.last
+def _last_ending_text(findings: Findings) -> str:
+    last = findings.driver.history.last
     if last is None:
         return "no driver was started yet"
-    words = f"driver {last.incarnation} ended ({last.outcome}, {last.reason}): {last.message}"
-    counts = f"; {view.driving.history.failures} failures in a row" * (last.outcome is DriverOutcome.RETRY)
-    return words + counts
+    text = f"driver {last.incarnation} ended ({last.outcome}, {last.reason}): {last.message}"
+    failures = f"; {findings.driver.history.failures} failures in a row" * (
+        last.outcome is DriverOutcome.RETRY
+    )
+    return text + failures
 
 
-def _ending(view: Findings) -> str:
-    match view.move:
-        case StopDriver(pod=pod, why=why):
-            return f"driver {pod.name} is asked to end: {why}"
-        case AwaitPods(what=what):
-            return what
-        case DeleteExecutors(executors=executors, at_once=lost):
-            return f"{len(executors) + len(lost)} executors of the last driver are taken away"
+def _ending_text(findings: Findings) -> str:
+    match findings.action:
+        case StopDriver(pod=pod, reason=reason):
+            return f"driver {pod.name} is asked to end: {reason}"
+        case AwaitPods(message=message):
+            return message
+        case DeleteExecutors(executors=executors, at_once=lost_executors):
+            return f"{len(executors) + len(lost_executors)} executors of the last driver are taken away"
     return ""

@@ -22,16 +22,16 @@ def page() -> str:
     return "\n".join(
         [
             _HEAD,
-            *_table(("Phase", "What it means"), ((f"`{one}`", f"{PHASE_TEXTS[one]}.") for one in Phase)),
+            *_table(("Phase", "What it means"), ((f"`{row}`", f"{PHASE_TEXTS[row]}.") for row in Phase)),
             _CONDITIONS,
             *_table(
                 ("Condition", "When it is true"),
-                ((f"`{one}`", says) for one, says in CONDITION_TEXTS.items()),
+                ((f"`{row}`", text) for row, text in CONDITION_TEXTS.items()),
             ),
             _REASONS,
-            *_table(("Reason", "What it means"), ((f"`{one}`", says) for one, says in REASON_TEXTS.items())),
+            *_table(("Reason", "What it means"), ((f"`{row}`", text) for row, text in REASON_TEXTS.items())),
             _EDITS,
-            *_table(("Effect", "What happens"), ((one.value, says) for one, says in _EFFECTS.items())),
+            *_table(("Effect", "What happens"), ((row.value, text) for row, text in _EFFECTS.items())),
             "",
             *_table(("Field", "Effect of a change"), _fields()),
             "",

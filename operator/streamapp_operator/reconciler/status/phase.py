@@ -1,4 +1,4 @@
-"""The life of an app in one word; the picture in the guide is drawn from the words."""
+"""The phase of an app; the diagram in the guide is drawn from the phases."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -17,7 +17,7 @@ from streamapp_operator.reconciler.planning.acceptance import AcceptanceStatus
 
 
 class Phase(StrEnum):
-    """Where an app is in its life."""
+    """The phases of an app's life."""
 
     PENDING = "Pending"
     REJECTED = "Rejected"
@@ -45,18 +45,18 @@ PHASE_TEXTS: Mapping[Phase, str] = {
 }
 
 
-def phase(view: Findings) -> Phase:
+def phase(findings: Findings) -> Phase:
     """The phase of an app: the first that fits."""
-    if view.suspended:
-        busy = view.driving.pod is not None or bool(view.facts.executors)
+    if findings.suspended:
+        busy = findings.driver.pod is not None or bool(findings.facts.executors)
         return Phase.SUSPENDING if busy else Phase.SUSPENDED
-    if view.target is None and view.driving.pod is None:
-        return Phase.REJECTED if view.acceptance.verdict is AcceptanceStatus.REJECTED else Phase.PENDING
-    return _of_move(view)
+    if findings.target is None and findings.driver.pod is None:
+        return Phase.REJECTED if findings.acceptance.status is AcceptanceStatus.REJECTED else Phase.PENDING
+    return _phase_of_action(findings)
 
 
-def _of_move(view: Findings) -> Phase:
-    match view.move:
+def _phase_of_action(findings: Findings) -> Phase:
+    match findings.action:
         case DelayStart():
             return Phase.BACKING_OFF
         case HoldStart():
@@ -65,6 +65,6 @@ def _of_move(view: Findings) -> Phase:
             return Phase.LAUNCHING
         case StopDriver() | AwaitPods() | DeleteExecutors():
             return Phase.RESTARTING
-    if view.driving.over is not None:
-        return Phase.COMPLETED if view.driving.over is ConditionReason.COMPLETED else Phase.FAILED
-    return Phase.RUNNING if view.running or view.ended else Phase.LAUNCHING
+    if findings.driver.finished is not None:
+        return Phase.COMPLETED if findings.driver.finished is ConditionReason.COMPLETED else Phase.FAILED
+    return Phase.RUNNING if findings.running or findings.ended else Phase.LAUNCHING

@@ -1,4 +1,4 @@
-"""The life of an app as a picture: phases as boxes, the ways between them as arrows."""
+"""The diagram of an app's life: phases as boxes, transitions as arrows."""
 
 from collections.abc import Iterator, Mapping
 
@@ -18,9 +18,9 @@ PHASE_POSITIONS: Mapping[Phase, tuple[float, float]] = {
     Phase.FAILED: (3, 0),
 }
 """Columns and rows."""
-_ACROSS, _DOWN = 280, 110
-_WIDE, _HIGH, _EDGE = 112, 36, 20
-_LETTER = 6.6
+_COLUMN_WIDTH, _ROW_HEIGHT = 280, 110
+_BOX_WIDTH, _BOX_HEIGHT, _MARGIN = 112, 36, 20
+_LETTER_WIDTH = 6.6
 
 _STYLE = (
     "text{font:13px system-ui,sans-serif;text-anchor:middle;dominant-baseline:central}"
@@ -31,10 +31,10 @@ _STYLE = (
 
 def phase_diagram() -> str:
     """An SVG document."""
-    wide = int(max(x for x, _ in PHASE_POSITIONS.values()) * _ACROSS + _WIDE + 2 * _EDGE)
-    high = int(max(y for _, y in PHASE_POSITIONS.values()) * _DOWN + _HIGH + 2 * _EDGE)
+    width = int(max(x for x, _ in PHASE_POSITIONS.values()) * _COLUMN_WIDTH + _BOX_WIDTH + 2 * _MARGIN)
+    height = int(max(y for _, y in PHASE_POSITIONS.values()) * _ROW_HEIGHT + _BOX_HEIGHT + 2 * _MARGIN)
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
         'aria-label="The life of an app"><title>The life of an app</title>'
     )
     arrow = (
@@ -42,40 +42,40 @@ def phase_diagram() -> str:
         'orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>'
     )
     parts = [head, f"<style>{_STYLE}</style>", arrow]
-    parts += [line for way in PHASE_TRANSITIONS for line in _arrow(way)]
+    parts += [line for transition in PHASE_TRANSITIONS for line in _arrow(transition)]
     parts += [line for phase in Phase for line in _box(phase)]
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _centre(phase: Phase) -> tuple[float, float]:
     column, row = PHASE_POSITIONS[phase]
-    return column * _ACROSS + _WIDE / 2 + _EDGE, row * _DOWN + _HIGH / 2 + _EDGE
+    return column * _COLUMN_WIDTH + _BOX_WIDTH / 2 + _MARGIN, row * _ROW_HEIGHT + _BOX_HEIGHT / 2 + _MARGIN
 
 
 def _box(phase: Phase) -> Iterator[str]:
     x, y = _centre(phase)
-    corner = f'x="{x - _WIDE / 2:g}" y="{y - _HIGH / 2:g}"'
-    yield f'<rect class="phase" {corner} width="{_WIDE}" height="{_HIGH}" rx="8"/>'
+    corner = f'x="{x - _BOX_WIDTH / 2:g}" y="{y - _BOX_HEIGHT / 2:g}"'
+    yield f'<rect class="phase" {corner} width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="8"/>'
     yield f'<text class="name" x="{x:g}" y="{y:g}">{phase}</text>'
 
 
-def _arrow(way: PhaseTransition) -> Iterator[str]:
-    from_, to = _centre(way.before), _centre(way.after)
+def _arrow(transition: PhaseTransition) -> Iterator[str]:
+    from_, to = _centre(transition.before), _centre(transition.after)
     start, end = _border(from_, to), _border(to, from_)
     ends = f'x1="{start[0]:g}" y1="{start[1]:g}" x2="{end[0]:g}" y2="{end[1]:g}"'
     yield f'<line class="way" {ends} marker-end="url(#head)"/>'
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     level = abs(from_[1] - to[1]) < 1
-    beside = len(way.when) * _LETTER / 2 + 10
+    beside = len(transition.when) * _LETTER_WIDTH / 2 + 10
     left = to[0] < from_[0] or (to[0] == from_[0] and to[1] < from_[1])
     aside = 0 if level else -beside if left else beside
-    yield f'<text class="when" x="{x + aside:.0f}" y="{y - 10 * level:g}">{way.when}</text>'
+    yield f'<text class="when" x="{x + aside:.0f}" y="{y - 10 * level:g}">{transition.when}</text>'
 
 
-def _border(of: tuple[float, float], towards: tuple[float, float]) -> tuple[float, float]:
-    """Where a line from the centre of a box leaves it."""
-    across, down = towards[0] - of[0], towards[1] - of[1]
-    shares = [_WIDE / 2 / abs(across)] if across else []
-    shares += [_HIGH / 2 / abs(down)] if down else []
+def _border(centre: tuple[float, float], towards: tuple[float, float]) -> tuple[float, float]:
+    """The point where a line from a box's centre crosses its border."""
+    across, down = towards[0] - centre[0], towards[1] - centre[1]
+    shares = [_BOX_WIDTH / 2 / abs(across)] if across else []
+    shares += [_BOX_HEIGHT / 2 / abs(down)] if down else []
     share = min(shares)
-    return round(of[0] + across * share, 1), round(of[1] + down * share, 1)
+    return round(centre[0] + across * share, 1), round(centre[1] + down * share, 1)

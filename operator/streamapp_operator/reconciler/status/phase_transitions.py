@@ -1,4 +1,4 @@
-"""How one phase mostly follows another: the arrows of the picture, each of which a test takes."""
+"""The usual transitions between phases: the arrows of the diagram, each covered by a test."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from streamapp_operator.reconciler.status.phase import Phase
 
 @dataclass(frozen=True, slots=True)
 class PhaseTransition:
-    """One phase after another, and what leads there."""
+    """A transition between two phases, and its cause."""
 
     before: Phase
     after: Phase

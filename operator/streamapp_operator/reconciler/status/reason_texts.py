@@ -1,4 +1,4 @@
-"""What aspects and reasons mean, a sentence for each, for the reference page."""
+"""The meaning of condition types and reasons, one sentence each, for the reference page."""
 
 from collections.abc import Mapping
 

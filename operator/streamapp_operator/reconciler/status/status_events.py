@@ -1,4 +1,4 @@
-"""What changed, as Events: one for each condition that says something else than before."""
+"""Events about changes of the status: one for each condition whose status or reason changed."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.status.app_condition import ConditionType
 from streamapp_operator.reconciler.writes.reconcile_decision import EventType, StatusEvent
 
-_TOLD: Mapping[tuple[ConditionType, str], EventType] = {
+_EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.ACCEPTED, "True"): "Normal",
     (ConditionType.ACCEPTED, "False"): "Warning",
     (ConditionType.PLANNED, "Unknown"): "Warning",
@@ -17,23 +17,30 @@ _TOLD: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.STALLED, "True"): "Warning",
     (ConditionType.SUSPENDED, "True"): "Normal",
 }
-"""What is worth an event when a condition comes to say it."""
-_ON_THE_WAY = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
-"""Reasons that say no more than that something else comes first."""
+"""The statuses of conditions that cause an event, with its type."""
+_PRELIMINARY_REASONS = {ConditionReason.NOT_PLANNED_YET, ConditionReason.NOT_ACCEPTED}
+"""Reasons that only refer to an earlier step."""
 
 
 def status_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[StatusEvent]:
     """The events between two statuses."""
-    old = {one["type"]: one for one in before.get("conditions") or ()}
-    told: set[str] = set()
-    for new in after["conditions"]:
-        was = old.get(new["type"])
-        if was is not None and (was["status"], was["reason"]) == (new["status"], new["reason"]):
+    previous_conditions = {condition["type"]: condition for condition in before.get("conditions") or ()}
+    reported: set[str] = set()
+    for condition_now in after["conditions"]:
+        previous = previous_conditions.get(condition_now["type"])
+        if previous is not None and (previous["status"], previous["reason"]) == (
+            condition_now["status"],
+            condition_now["reason"],
+        ):
             continue
-        type_ = _TOLD.get((ConditionType(new["type"]), new["status"]))
-        if type_ is None or new["reason"] in _ON_THE_WAY or new["message"] in told:
+        type_ = _EVENT_TYPES.get((ConditionType(condition_now["type"]), condition_now["status"]))
+        if (
+            type_ is None
+            or condition_now["reason"] in _PRELIMINARY_REASONS
+            or condition_now["message"] in reported
+        ):
             continue
-        if new["type"] == ConditionType.STALLED and new["reason"] in told:
-            continue  # the condition about the resource itself has told it
-        told |= {new["reason"], new["message"]}
-        yield StatusEvent(type_, new["reason"], new["message"])
+        if condition_now["type"] == ConditionType.STALLED and condition_now["reason"] in reported:
+            continue  # the condition Accepted has reported it
+        reported |= {condition_now["reason"], condition_now["message"]}
+        yield StatusEvent(type_, condition_now["reason"], condition_now["message"])

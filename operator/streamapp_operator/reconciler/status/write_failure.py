@@ -1,4 +1,4 @@
-"""The status when the API server would not take something: said at once, and tried again."""
+"""The status after a refused write: reported at once, while the write is retried."""
 
 from typing import Any
 
@@ -18,39 +18,43 @@ from streamapp_operator.reconciler.writes.write_execution import ForeignObject
 
 
 def with_write_failure(
-    status: Manifest, obstacle: ForeignObject | RejectedError, facts: Facts
+    status: Manifest, failure: ForeignObject | RejectedError, facts: Facts
 ) -> dict[str, Any]:
-    """The status with what stands in the way."""
-    before = {one["type"]: one for one in status.get("conditions") or ()}
+    """The status with the failure of a write."""
+    before = {condition["type"]: condition for condition in status.get("conditions") or ()}
     generation = facts.newest.generation
-    if isinstance(obstacle, ForeignObject):
+    if isinstance(failure, ForeignObject):
         reason = str(ConditionReason.NAME_TAKEN)
-        text = f"{obstacle.kind} {obstacle.name} is there and belongs to somebody else; delete it, or wait"
+        text = f"{failure.kind} {failure.name} is there and belongs to somebody else; delete it, or wait"
     else:
         reason, text = (
             str(ConditionReason.LAUNCH_REJECTED),
-            f"the API server refuses ({obstacle.reason}): {obstacle}",
+            f"the API server refuses ({failure.reason}): {failure}",
         )
-    told = (
+    failed_conditions = (
         false_condition(ConditionType.LAUNCHED, reason, text, generation),
         true_condition(ConditionType.DEGRADED, reason, text, generation),
     )
     return {
         **status,
-        **_not_made(status, reason, text, facts.now),
-        "conditions": [*_replaced(before, told, facts.now)],
+        **_failed_start(status, reason, text, facts.now),
+        "conditions": [*_merged(before, failed_conditions, facts.now)],
         "observedGeneration": status.get("observedGeneration", generation),
     }
 
 
-def _not_made(status: Manifest, reason: str, text: str, now: float) -> dict[str, Any]:
-    """A driver that was announced and could not be made counts as one that failed: the next one waits."""
+def _failed_start(status: Manifest, reason: str, text: str, now: float) -> dict[str, Any]:
+    """An announced driver that could not be created counts as failed, so that the next one waits."""
     driver: dict[str, Any] = status.get("driver") or {}
-    number = driver.get("incarnation", 0)
-    if not number or driver.get("uid") or (driver.get("lastEnding") or {}).get("incarnation") == number:
+    incarnation = driver.get("incarnation", 0)
+    if (
+        not incarnation
+        or driver.get("uid")
+        or (driver.get("lastEnding") or {}).get("incarnation") == incarnation
+    ):
         return {}
     ending = {
-        "incarnation": number,
+        "incarnation": incarnation,
         "generation": driver.get("generation", 0),
         "outcome": DriverOutcome.RETRY.value,
         "reason": reason,
@@ -60,8 +64,8 @@ def _not_made(status: Manifest, reason: str, text: str, now: float) -> dict[str,
     return {"driver": {**driver, "failures": driver.get("failures", 0) + 1, "lastEnding": ending}}
 
 
-def _replaced(
-    before: dict[str, dict[str, Any]], told: tuple[AppCondition, ...], now: float
+def _merged(
+    before: dict[str, dict[str, Any]], conditions: tuple[AppCondition, ...], now: float
 ) -> list[dict[str, Any]]:
-    new = {one.aspect.value: one.as_status(before, now) for one in told}
-    return list({**before, **new}.values())
+    updated = {condition.type.value: condition.as_status(before, now) for condition in conditions}
+    return list({**before, **updated}.values())

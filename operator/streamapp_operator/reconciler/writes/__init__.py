@@ -1,4 +1,4 @@
-"""What a reconcile decided, the writes that follow from it, and their execution against the cluster.
+"""The decision of a reconcile, its writes, and their execution against the cluster.
 
-Imports no `status`.
+Does not import `status`.
 """

@@ -1,4 +1,4 @@
-"""From findings to writes: which objects are made, changed and taken away, and in which order."""
+"""From findings to writes: the objects to create, apply and delete, in order."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -46,51 +46,51 @@ from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
 
 
-def before_status(view: Findings, history: DriverHistory) -> Iterator[Write]:
-    """What may be there whatever follows; `history` has what the status is going to announce."""
-    app, made = view.facts.manifest, view.acceptance.made
-    if made is not None:
-        manifest = generation_config_map(app, made)
-        if manifest["metadata"]["name"] in view.facts.unreadable:
+def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]:
+    """The writes before the status, harmless whatever follows; `history` has the announced action."""
+    app, new_generation = findings.facts.manifest, findings.acceptance.new_generation
+    if new_generation is not None:
+        manifest = generation_config_map(app, new_generation)
+        if manifest["metadata"]["name"] in findings.facts.unreadable_config_maps:
             yield Delete(CONFIG_MAP, manifest["metadata"]["name"])
         yield Create(manifest)
-    yield from _marks(view, history)
-    if isinstance(view.move, StartDriver) and view.target is not None:
-        yield from _surroundings(view, view.target)
-    if isinstance(view.modelled, ModelUpdate) and _told_now(view, view.modelled):
-        yield Apply(_job_model(view, _for_driver(view, view.modelled.wanted), history.incarnation))
-    yield from _locality(view)
-    if view.target is not None:
-        yield from (Apply(one) for one in owned_claims(view.facts, view.target.accepted.app))
+    yield from _annotations(findings, history)
+    if isinstance(findings.action, StartDriver) and findings.target is not None:
+        yield from _driver_prerequisites(findings, findings.target)
+    if isinstance(findings.model, ModelUpdate) and _publishes_model(findings, findings.model):
+        yield Apply(_job_model(findings, _for_driver(findings, findings.model.wanted), history.incarnation))
+    yield from _locality(findings)
+    if findings.target is not None:
+        yield from (Apply(claim) for claim in owned_claims(findings.facts, findings.target.accepted.app))
 
 
-def after_status(view: Findings) -> Iterator[Write]:
-    """What the status has announced."""
-    move, facts = view.move, view.facts
-    match move:
-        case StartDriver(incarnation=incarnation) if view.target is not None:
-            shape = view.target.shape
-            if view.target.accepted.app.spec.state.persistent_volume_claim is not None:
-                # One that a driver left without any executor would stand in the way of the next one's.
+def after_status(findings: Findings) -> Iterator[Write]:
+    """The writes that the status has announced."""
+    action, facts = findings.action, findings.facts
+    match action:
+        case StartDriver(incarnation=incarnation) if findings.target is not None:
+            shape = findings.target.shape
+            if findings.target.accepted.app.spec.state.persistent_volume_claim is not None:
+                # A StatefulSet that the last driver left would collide with the next driver's.
                 yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
-            yield Create(driver_pod(facts.manifest, shape.driver, view.target.generation, incarnation))
+            yield Create(driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation))
             yield from (
-                _gone(pod.name, pod.uid) for pod in facts.drivers[:-1] if pod.life is PodLifecycle.ENDED
+                _delete_pod(pod.name, pod.uid) for pod in facts.drivers[:-1] if pod.life is PodLifecycle.ENDED
             )
         case StopDriver(pod=pod, at_once=at_once):
-            yield _gone(pod.name, pod.uid, at_once=at_once)
-        case DeleteExecutors(executors=executors, at_once=lost):
+            yield _delete_pod(pod.name, pod.uid, at_once=at_once)
+        case DeleteExecutors(executors=executors, at_once=lost_executors):
             yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
-            yield from (_gone(pod.name, pod.uid) for pod in executors)
-            yield from (_gone(pod.name, pod.uid, at_once=True) for pod in lost)
-    yield from _expired(view)
-    yield from _old_generations(view)
+            yield from (_delete_pod(pod.name, pod.uid) for pod in executors)
+            yield from (_delete_pod(pod.name, pod.uid, at_once=True) for pod in lost_executors)
+    yield from _expired_pods(findings)
+    yield from _old_generations(findings)
 
 
-def _surroundings(view: Findings, target: AcceptedGeneration) -> Iterator[Write]:
-    """What a driver finds when it starts."""
-    app, spec = view.facts.manifest, target.accepted.app.spec
-    account = spec.service_account_name or object_names.driver_account(view.facts.name)
+def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:
+    """The objects that a driver needs at its start."""
+    app, spec = findings.facts.manifest, target.accepted.app.spec
+    account = spec.service_account_name or object_names.driver_account(findings.facts.name)
     yield Apply(driver_service(app))
     if spec.service_account_name is None:
         yield Apply(service_accounts.driver_service_account(app))
@@ -99,144 +99,166 @@ def _surroundings(view: Findings, target: AcceptedGeneration) -> Iterator[Write]
     yield Apply(driver_role.driver_role_binding(app, account))
     if claim := embedded_log.log_claim(app, target.accepted.app):
         yield Apply(claim)
-    if not view.facts.has_report:
+    if not findings.facts.has_report:
         yield Create(report_config_map(app))
 
 
-def _told_now(view: Findings, modelled: ModelUpdate) -> bool:
-    """Whether the driver is to hear of this model: before its start, or live where that needs no restart."""
-    if isinstance(view.move, StartDriver):
+def _publishes_model(findings: Findings, update: ModelUpdate) -> bool:
+    """Whether to publish this model: before a start, or live where no restart is needed."""
+    if isinstance(findings.action, StartDriver):
         return True
-    if not isinstance(view.move, KeepDriver) or view.driving.restart or view.facts.desired is None:
+    if (
+        not isinstance(findings.action, KeepDriver)
+        or findings.driver.restart
+        or findings.facts.desired is None
+    ):
         return False
-    if modelled.tasks_changed and view.driving.hold is not None:
+    if update.tasks_changed and findings.driver.seconds_to_wait is not None:
         return False
-    desired, target = view.facts.desired, view.target
-    beside = encode_accepted(target.accepted) if target else desired.accepted
-    return _for_driver(view, modelled.wanted) != desired.wanted or beside != desired.accepted
+    desired, target = findings.facts.desired, findings.target
+    accepted_text = encode_accepted(target.accepted) if target else desired.accepted
+    return _for_driver(findings, update.wanted) != desired.wanted or accepted_text != desired.accepted
 
 
-def _for_driver(view: Findings, wanted: WantedState) -> WantedState:
-    """Addressed to the driver that lives, which knows itself by the generation that it was started with."""
-    pod = view.driving.pod
-    runs = (
-        view.facts.snapshot(generation_of(pod.manifest))
-        if pod and isinstance(view.move, KeepDriver)
+def _for_driver(findings: Findings, wanted: WantedState) -> WantedState:
+    """The wanted state with the spec hash of the running driver's generation, which the driver checks."""
+    pod = findings.driver.pod
+    running_generation = (
+        findings.facts.accepted_generation(generation_of(pod.manifest))
+        if pod and isinstance(findings.action, KeepDriver)
         else None
     )
-    return replace(wanted, spec_hash=runs.accepted.hash) if runs is not None else wanted
+    return (
+        replace(wanted, spec_hash=running_generation.accepted.hash)
+        if running_generation is not None
+        else wanted
+    )
 
 
-def _job_model(view: Findings, wanted: WantedState, incarnation: int) -> Manifest:
-    """With the newest accepted app beside it, for what a driver takes up without a restart."""
-    desired, target = view.facts.desired, view.target
-    nonce = target.accepted.app.spec.reset_nonce if target else 0
-    was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < nonce)
+def _job_model(findings: Findings, wanted: WantedState, incarnation: int) -> Manifest:
+    """The job model's ConfigMap, with the newest accepted app for changes that need no restart."""
+    desired, target = findings.facts.desired, findings.target
+    reset_nonce = target.accepted.app.spec.reset_nonce if target else 0
+    was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < reset_nonce)
     manifest = job_model_config_map(
-        view.facts.manifest, encode_wanted(wanted), nonce, incarnation, was_reset=was_reset
+        findings.facts.manifest, encode_wanted(wanted), reset_nonce, incarnation, was_reset=was_reset
     )
     if target is not None:
         manifest["data"][message_names.ACCEPTED] = encode_accepted(target.accepted)
     return manifest
 
 
-def _marks(view: Findings, history: DriverHistory) -> Iterator[Write]:
-    """A snapshot learns what its drivers said of it."""
+def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
+    """The annotations of generations with their drivers' results."""
     last = history.last
     if last is not None and last.outcome is DriverOutcome.CONFIG:
-        told = view.facts.snapshot(last.generation)
-        if told is not None and told.refused is None and not told.ran:
-            refused = DriverRefusal(last.reason, last.path, last.message)
+        generation = findings.facts.accepted_generation(last.generation)
+        if generation is not None and generation.driver_refusal is None and not generation.ran:
+            refusal = DriverRefusal(last.reason, last.path, last.message)
             yield Apply(
                 annotate_generation(
-                    view.facts.manifest, last.generation, **{REFUSED_ANNOTATION: refusal_text(refused)}
+                    findings.facts.manifest, last.generation, **{REFUSED_ANNOTATION: refusal_text(refusal)}
                 )
             )
-    target, pod = view.target, view.driving.pod
-    if view.running and pod is not None and target is not None and not target.ran:
-        ran = view.facts.snapshot(generation_of(pod.manifest))
-        if ran is not None and not ran.ran:
-            yield Apply(annotate_generation(view.facts.manifest, ran.generation, **{RAN_ANNOTATION: "true"}))
+    target, pod = findings.target, findings.driver.pod
+    if findings.running and pod is not None and target is not None and not target.ran:
+        ran_generation = findings.facts.accepted_generation(generation_of(pod.manifest))
+        if ran_generation is not None and not ran_generation.ran:
+            yield Apply(
+                annotate_generation(
+                    findings.facts.manifest, ran_generation.generation, **{RAN_ANNOTATION: "true"}
+                )
+            )
 
 
-def _locality(view: Findings) -> Iterator[Write]:
-    """Where the driver says that processors and tasks are, kept for the next placement."""
-    report, desired = view.report, view.facts.desired
+def _locality(findings: Findings) -> Iterator[Write]:
+    """The reported locality of processors and tasks, kept for the next placement."""
+    report, desired = findings.report, findings.facts.desired
     if report is None or desired is None or desired.wanted.model is None or not report.binding:
         return
     model = desired.wanted.model
     if report.model_version != model.version:
-        return  # its binding is of another model
-    version = (view.facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    made_of = (report.binding, report.moved, view.facts.locations, model, version)
-    manifest = view.facts.worked.of(
-        (view.facts.uid, "locality"), made_of, lambda: _kept_locality(view.facts, report, model)
+        return  # the binding is of another model
+    version = (findings.facts.locality or {}).get("metadata", {}).get("resourceVersion")
+    inputs = (report.binding, report.moved, findings.facts.locations, model, version)
+    manifest = findings.facts.memoized.of(
+        (findings.facts.uid, "locality"), inputs, lambda: _updated_locality(findings.facts, report, model)
     )
     if manifest is not None:
         yield Apply(manifest)
 
 
-def _kept_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | None:
-    """The ConfigMap with what is new in it; nothing where all was known."""
-    drafted = LocalityDraft(facts.locality)
-    kept = LocalityManager(ConfigMapStore(drafted), model.run_id)
-    found = replace(report, binding=facts.located(report.binding))
-    known = kept.read_task_locality()
-    tasks: dict[str, str | None] = {**known, **found.task_locality(model)}
-    kept.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
-    places_now = {name: place for name, place in found.processor_locality().items() if place}
-    kept.write_processor_locality({**kept.read_processor_locality(), **places_now})
-    kept.forget_other_runs()
-    return drafted.manifest(facts.manifest) if drafted.changed else None
+def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | None:
+    """The locality ConfigMap with the new entries; None where nothing changed."""
+    draft = LocalityDraft(facts.locality)
+    locality = LocalityManager(ConfigMapStore(draft), model.run_id)
+    located_report = replace(report, binding=facts.located(report.binding))
+    known_tasks = locality.read_task_locality()
+    tasks: dict[str, str | None] = {**known_tasks, **located_report.task_locality(model)}
+    locality.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
+    locations = {name: location for name, location in located_report.processor_locality().items() if location}
+    locality.write_processor_locality({**locality.read_processor_locality(), **locations})
+    locality.forget_other_runs()
+    return draft.manifest(facts.manifest) if draft.changed else None
 
 
-def _expired(view: Findings) -> Iterator[Write]:
-    """Pods of an app that has ended, once nobody is expected to look at them any more."""
-    if expires_in(view) == [0.0]:
-        yield from (_gone(pod.name, pod.uid) for pod in view.facts.drivers if pod.life is PodLifecycle.ENDED)
+def _expired_pods(findings: Findings) -> Iterator[Write]:
+    """Deletes the pods of an ended app after `ttlSecondsAfterFinished`."""
+    if expires_in(findings) == [0.0]:
+        yield from (
+            _delete_pod(pod.name, pod.uid) for pod in findings.facts.drivers if pod.life is PodLifecycle.ENDED
+        )
 
 
-def expires_in(view: Findings) -> list[float]:
-    """In how many seconds the pods of an app that has ended may go; nothing where there are none to go."""
-    last, target = view.driving.history.last, view.target
+def expires_in(findings: Findings) -> list[float]:
+    """Seconds until the pods of an ended app expire; empty where there are none."""
+    last, target = findings.driver.history.last, findings.target
     ttl = target.accepted.app.spec.ttl_seconds_after_finished if target else None
-    ended = any(pod.life is PodLifecycle.ENDED for pod in view.facts.drivers)
-    if last is None or ttl is None or view.driving.over is None or not ended:
+    ended = any(pod.life is PodLifecycle.ENDED for pod in findings.facts.drivers)
+    if last is None or ttl is None or findings.driver.finished is None or not ended:
         return []
-    return [max(0.0, last.at + ttl - view.facts.now)]
+    return [max(0.0, last.at + ttl - findings.facts.now)]
 
 
-def _old_generations(view: Findings) -> Iterator[Write]:
-    """Accepted generations that nothing can come back to."""
-    snapshots, target = view.facts.snapshots, view.target
-    if view.acceptance.made is not None or target is None:
+def _old_generations(findings: Findings) -> Iterator[Write]:
+    """Deletes accepted generations that are not needed for a fallback."""
+    generations, target = findings.facts.generations, findings.target
+    if findings.acceptance.new_generation is not None or target is None:
         return
-    running = {generation_of(pod.manifest) for pod in view.facts.drivers}
-    last = view.driving.history.last
-    needed = running | {target.generation, last.generation if last else 0, view.facts.newest.generation}
-    spare = [one.generation for one in snapshots if one.generation not in needed and not one.refused]
-    fallback = spare[-1:] if not target.ran else []
-    for one in snapshots:
-        if one.generation not in needed and one.generation not in fallback:
-            yield Delete(CONFIG_MAP, object_names.accepted(view.facts.name, one.generation))
+    running = {generation_of(pod.manifest) for pod in findings.facts.drivers}
+    last_ending = findings.driver.history.last
+    needed = running | {
+        target.generation,
+        last_ending.generation if last_ending else 0,
+        findings.facts.newest.generation,
+    }
+    unneeded = [
+        accepted.generation
+        for accepted in generations
+        if accepted.generation not in needed and not accepted.driver_refusal
+    ]
+    fallback = unneeded[-1:] if not target.ran else []
+    for accepted in generations:
+        if accepted.generation not in needed and accepted.generation not in fallback:
+            yield Delete(CONFIG_MAP, object_names.accepted(findings.facts.name, accepted.generation))
 
 
-def _gone(name: str, uid: str, *, at_once: bool = False) -> Delete:
+def _delete_pod(name: str, uid: str, *, at_once: bool = False) -> Delete:
     return Delete(POD, name, uid, 0 if at_once else None)
 
 
 def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:
-    """What to apply to claims that are not as `state.reclaimPolicy` wants them."""
+    """The patches of claims whose owner does not match `state.reclaimPolicy`."""
     wanted = app.spec.state.reclaim_policy == "Delete"
     for claim in facts.claims:
         metadata = claim["metadata"]
         if is_owned(claim, facts.manifest) is wanted:
             continue
         if metadata["name"] == embedded_log.log_claim_name(facts.name):
-            if made := embedded_log.log_claim(facts.manifest, app):
-                yield made
+            if log_claim := embedded_log.log_claim(facts.manifest, app):
+                yield log_claim
             continue
-        found: Manifest = {"name": metadata["name"], "namespace": metadata["namespace"]}
+        metadata_patch: Manifest = {"name": metadata["name"], "namespace": metadata["namespace"]}
         if wanted:
-            found["ownerReferences"] = [owner_reference(facts.manifest)]
-        yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": found}
+            metadata_patch["ownerReferences"] = [owner_reference(facts.manifest)]
+        yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata_patch}

@@ -1,7 +1,7 @@
-"""What a reconcile decided: what to write before the status, the status, and what to write after it.
+"""The decision of a reconcile: the writes before the status, the status, and the writes after it.
 
-The status goes between: what it says is going to be done can be done again by whoever reads it. Nothing is
-destroyed and no driver is made before the status says so.
+The status announces the later writes, so that the next reconcile can repeat them after a crash. No object is
+deleted and no driver is created before the status announces it.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ EventType = Literal["Normal", "Warning"]
 
 @dataclass(frozen=True, slots=True)
 class StatusEvent:
-    """Something worth telling."""
+    """An event to publish with the status."""
 
     type: EventType
     reason: str
@@ -24,21 +24,21 @@ class StatusEvent:
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Make an object that must not be there yet."""
+    """Create an object that must not exist yet."""
 
     manifest: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Make an object so."""
+    """Apply an object server-side."""
 
     manifest: Manifest
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Take an object away; only the one with this uid, where one is given."""
+    """Delete an object; only the one with this uid, unless it is None."""
 
     kind: ResourceKind
     name: str
@@ -51,10 +51,10 @@ Write = Create | Apply | Delete
 
 @dataclass(frozen=True, slots=True)
 class ReconcileDecision:
-    """All that follows from the facts."""
+    """The writes, the status and the events of one reconcile."""
 
     before: tuple[Write, ...]
     status: dict[str, Any]
     after: tuple[Write, ...]
     events: tuple[StatusEvent, ...]
-    again: float | None  # seconds; None: when something changes
+    requeue_after: float | None  # seconds; None: only when an object changes

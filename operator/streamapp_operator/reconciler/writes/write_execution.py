@@ -1,4 +1,4 @@
-"""Carries out what was decided, write by write."""
+"""Executes the writes of a decision."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Creat
 
 @dataclass(frozen=True, slots=True)
 class ForeignObject:
-    """An object that has a name of ours and is not this app's: of one that is just being deleted, mostly."""
+    """An object with the name of an app's object and another owner, mostly a deleted app of the same name."""
 
     kind: str
     name: str
@@ -22,7 +22,7 @@ class ForeignObject:
 async def execute_writes(
     cluster: ClusterClient, app: Manifest, writes: Iterable[Write]
 ) -> ForeignObject | None:
-    """Do it in order; the first object that stands in the way ends it."""
+    """Execute the writes in order; stop at the first foreign object and return it."""
     namespace = app["metadata"]["namespace"]
     for write in writes:
         match write:
@@ -39,9 +39,9 @@ async def execute_writes(
 
 
 async def _foreign(cluster: ClusterClient, app: Manifest, manifest: Manifest) -> ForeignObject | None:
-    """What exists is adopted by its owner's uid: a write that was made before a crash is not made again."""
+    """The existing object if it has another owner; an own object was created before a crash."""
     kind, metadata = kind_of(manifest), manifest["metadata"]
-    there = await cluster.read(kind, metadata["namespace"], metadata["name"])
-    if there is not None and is_owned(there, app):
+    existing = await cluster.read(kind, metadata["namespace"], metadata["name"])
+    if existing is not None and is_owned(existing, app):
         return None
     return ForeignObject(kind.name, metadata["name"])
