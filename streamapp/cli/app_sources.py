@@ -1,4 +1,4 @@
-"""Reading what a verb is pointed at: a resource in YAML or JSON, a Python program, standard input."""
+"""Reads the source of an app: a resource in YAML or JSON, a Python program, standard input."""
 
 import runpy
 import sys
@@ -17,12 +17,12 @@ REJECTED_EXIT = 1
 
 
 def parse_source(source: str) -> ParseResult:
-    """The apps of a source, and what is wrong in it; a source that is not there is an error of use."""
+    """The apps and problems of a source; a missing source is a usage error."""
     if source == "-":
         return parse(sys.stdin.buffer.read(MOST_BYTES + 1).decode("utf-8", errors="replace"))
     path = Path(source)
     if path.suffix == ".py":
-        return _program(path)
+        return _parse_program(path)
     try:
         with path.open("rb") as file:
             return parse(file.read(MOST_BYTES + 1).decode("utf-8-sig"))
@@ -35,12 +35,12 @@ def parse_source(source: str) -> ParseResult:
 
 
 def read_apps(source: str) -> tuple[StreamApp, ...]:
-    """The apps of a source; where anything is wrong, all of it is told and the command ends with 1."""
-    found = parse_source(source)
-    if found.problems:
-        report_problems(source, found.problems)
+    """The apps of a source; problems are all reported, and the command exits with 1."""
+    parsed = parse_source(source)
+    if parsed.problems:
+        report_problems(source, parsed.problems)
         sys.exit(REJECTED_EXIT)
-    return found.apps
+    return parsed.apps
 
 
 def one_app(source: str, name: str | None) -> StreamApp:
@@ -48,45 +48,45 @@ def one_app(source: str, name: str | None) -> StreamApp:
     return select_app(read_apps(source), source, name)
 
 
-def select_app(found: tuple[StreamApp, ...], source: str, name: str | None) -> StreamApp:
+def select_app(apps: tuple[StreamApp, ...], source: str, name: str | None) -> StreamApp:
     """The app of that name among those of a source, or the only one."""
-    chosen = [app for app in found if name in {None, app.metadata.name}]
-    if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(app.metadata.name for app in found)
+    matching_apps = [app for app in apps if name in {None, app.metadata.name}]
+    if len(matching_apps) == 1:
+        return matching_apps[0]
+    names = ", ".join(app.metadata.name for app in apps)
     raise click.UsageError(f"{source} holds the apps {names}; choose one with --app")
 
 
 def report_problems(source: str, problems: tuple[Problem, ...]) -> None:
-    """Say what is wrong, on standard error."""
+    """Print the problems on standard error."""
     for problem in problems:
         click.echo(f"{source}: {problem}", err=True)
     count = len(problems)
     click.echo(f"{source}: {count} problem{'s' if count > 1 else ''}", err=True)
 
 
-def _program(path: Path) -> ParseResult:
+def _parse_program(path: Path) -> ParseResult:
     if not path.is_file():
         raise click.UsageError(f"cannot read {path}: No such file or directory")
     sys.path.insert(0, str(path.parent.resolve()))
     try:
-        names = runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:  # whatever a user's program raises is told, not ours to raise
-        return ParseResult((), (_raised(path, error),))
+        module_globals = runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:  # an error of the user's program is a problem of the source
+        return ParseResult((), (_program_problem(path, error),))
     finally:
         sys.path.pop(0)
-    found = list({id(value): value for value in names.values() if isinstance(value, App)}.values())
-    if not found:
+    apps = list({id(value): value for value in module_globals.values() if isinstance(value, App)}.values())
+    if not apps:
         return ParseResult((), (Problem(0, 0, "", "no App at the top level; write `app = App(...)`"),))
-    results = [app.parsed() for app in found]
+    results = [app.parsed() for app in apps]
     problems = tuple(problem for result in results for problem in result.problems)
     return ParseResult(tuple(app for result in results for app in result.apps), problems)
 
 
-def _raised(path: Path, error: BaseException) -> Problem:
-    """The user's own line, not the command's."""
+def _program_problem(path: Path, error: BaseException) -> Problem:
+    """The error of a user's program, with the program's own line."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     place = line or (frames[-1].lineno if frames else 0) or 0
-    said = error.msg if isinstance(error, SyntaxError) else str(error)
-    return Problem(0, place, "", f"{type(error).__name__}: {said}")
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return Problem(0, place, "", f"{type(error).__name__}: {message}")

@@ -1,4 +1,4 @@
-"""`streamapp check`: whether the resource is right, as far as it can be told without planning."""
+"""`streamapp check`: whether the resource is valid, as far as that is known without planning."""
 
 import click
 
@@ -17,9 +17,13 @@ def check(app: str) -> None:
     """
     from streamapp.cli.app_sources import read_apps
 
-    for found in read_apps(app):
-        lists = {"stream": found.spec.streams, "table": found.spec.tables, "operator": found.spec.operators}
-        told = ", ".join(
-            f"{len(entries)} {what}{'s' * (len(entries) != 1)}" for what, entries in lists.items()
+    for parsed_app in read_apps(app):
+        lists = {
+            "stream": parsed_app.spec.streams,
+            "table": parsed_app.spec.tables,
+            "operator": parsed_app.spec.operators,
+        }
+        size_text = ", ".join(
+            f"{len(entries)} {noun}{'s' * (len(entries) != 1)}" for noun, entries in lists.items()
         )
-        click.echo(f"{found.metadata.namespace}/{found.metadata.name}: {told}: nothing wrong")
+        click.echo(f"{parsed_app.metadata.namespace}/{parsed_app.metadata.name}: {size_text}: nothing wrong")

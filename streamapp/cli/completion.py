@@ -1,4 +1,4 @@
-"""`streamapp completion`: the script that makes a shell complete verbs and options."""
+"""`streamapp completion`: a shell's completion script for verbs and options."""
 
 import click
 from click.shell_completion import get_completion_class
@@ -14,7 +14,7 @@ def completion(context: click.Context, shell: str) -> None:
     Example:
       source <(streamapp completion bash)
     """
-    made = get_completion_class(shell)
-    if made is None:
+    completion_class = get_completion_class(shell)
+    if completion_class is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(made(context.find_root().command, {}, "streamapp", "_STREAMAPP_COMPLETE").source())
+    click.echo(completion_class(context.find_root().command, {}, "streamapp", "_STREAMAPP_COMPLETE").source())

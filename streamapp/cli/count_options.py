@@ -1,4 +1,4 @@
-"""The options that tell partition counts: a catalog file, single streams set by hand, the live systems."""
+"""The options for partition counts: a catalog file, counts of single streams, the live systems."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ import click
 
 from streamapp.spec.problem import nearest
 
-if TYPE_CHECKING:  # the help of a verb does not need the model
+if TYPE_CHECKING:  # a verb prints its help without the model
     from streamapp.cli.live_lookup import LiveFacts
     from streamapp.spec.resource.app import StreamApp
 
 
 @dataclass(frozen=True, slots=True)
 class CountOptions:
-    """What the options say; a single stream goes before the catalog, the catalog before the systems."""
+    """The values of the options; a single stream overrides the catalog, the catalog overrides the systems."""
 
     catalog: Path | None = None
     settings: tuple[str, ...] = ()
@@ -27,22 +27,22 @@ class CountOptions:
 
 
 def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `--catalog`, `--set` and `--live` with what it needs; it gets them as one `told`."""
+    """Add `--catalog`, `--set` and `--live` to a verb, which receives them as `count_options`."""
 
     @wraps(command)
-    def called(
+    def command_with_options(
         catalog: Path | None,
         settings: tuple[str, ...],
         live: bool,
         data: Path | None,
         secrets: Path | None,
-        **others: Any,
+        **other_options: Any,
     ) -> Any:
         if not live and (data or secrets):
             raise click.UsageError("--data and --secrets say how systems are reached: they go with --live")
-        return command(told=CountOptions(catalog, settings, live, data, secrets), **others)
+        return command(count_options=CountOptions(catalog, settings, live, data, secrets), **other_options)
 
-    options: Callable[..., Any] = called
+    decorated: Callable[..., Any] = command_with_options
     for option in (
         click.option(
             "--secrets",
@@ -70,37 +70,37 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="YAML or JSON, stream -> partitions.",
         ),
     ):
-        options = option(options)
-    return options
+        decorated = option(decorated)
+    return decorated
 
 
-def look_up_systems(app: "StreamApp", told: CountOptions) -> "LiveFacts":
-    """What the app's systems say, where they are to be asked."""
+def look_up_systems(app: "StreamApp", options: CountOptions) -> "LiveFacts":
+    """The facts that the app's systems report, where `--live` asks for them."""
     from streamapp.cli.live_lookup import LiveFacts, SystemAccess, look_up
 
-    return look_up(app, SystemAccess(told.data, told.secrets)) if told.live else LiveFacts()
+    return look_up(app, SystemAccess(options.data, options.secrets)) if options.live else LiveFacts()
 
 
-def known_counts(app: "StreamApp", told: CountOptions, looked: "LiveFacts") -> dict[str, int | None]:
-    """The counts known of the app's streams, and of those that it makes and that are there."""
+def known_counts(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts") -> dict[str, int | None]:
+    """The known counts of the app's streams and of its existing intermediate streams."""
     from streamapp.cli.documents.catalog_file import CatalogError, read_catalog
 
-    known: dict[str, int | None] = {}
-    if told.catalog:
+    catalog_counts: dict[str, int | None] = {}
+    if options.catalog:
         try:
-            known = read_catalog(told.catalog)
+            catalog_counts = read_catalog(options.catalog)
         except CatalogError as error:
-            problems = "\n".join(f"{told.catalog}: {problem}" for problem in error.problems)
+            problems = "\n".join(f"{options.catalog}: {problem}" for problem in error.problems)
             raise click.UsageError(problems) from None
         except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"cannot read {told.catalog}: {error}") from None
+            raise click.UsageError(f"cannot read {options.catalog}: {error}") from None
     streams = [stream.name for stream in app.spec.streams]
-    for setting in told.settings:
+    for setting in options.settings:
         name, equals, count = setting.partition("=")
         if not (equals and count.isascii() and count.isdecimal() and int(count) > 0):
             raise click.BadParameter(f'found "{setting}"; write it like views=8', param_hint="--set")
         if name not in streams:
             raise click.BadParameter(f'no stream named "{name}"{nearest(name, streams)}', param_hint="--set")
-        known[name] = int(count)
-    said = {name: known[name] for name in streams if known.get(name) is not None}
-    return {**dict.fromkeys(streams), **looked.counts, **said}
+        catalog_counts[name] = int(count)
+    option_counts = {name: catalog_counts[name] for name in streams if catalog_counts.get(name) is not None}
+    return {**dict.fromkeys(streams), **live_facts.counts, **option_counts}

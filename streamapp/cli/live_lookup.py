@@ -1,6 +1,6 @@
-"""What is known of an app where it lives: the counts of today, the layout, what is refused.
+"""Live facts of an app: current partition counts, the layout, refused changes.
 
-A cluster knows of an app before it is applied; its systems know of it wherever it runs.
+A cluster has facts of an app before the app is applied; its systems have facts wherever the app runs.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from streamapp.tasks.layouts.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """Which cluster, as a user of kubectl says it."""
+    """The cluster to ask, in kubectl's terms."""
 
     namespace: str | None = None
     kubeconfig: str | None = None
@@ -34,7 +34,7 @@ class SystemAccess:
 
 @dataclass(frozen=True, slots=True)
 class LiveFacts:
-    """What was found."""
+    """The facts that a lookup returns."""
 
     counts: Mapping[str, int | None] = field(default_factory=dict)
     layout: Layout | None = None
@@ -43,36 +43,36 @@ class LiveFacts:
 
 
 class LookupRefusedError(Exception):
-    """It cannot be asked as it was wanted; the message says why."""
+    """The lookup cannot be made as requested; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """A way to look, which another part of the installation brings: an entry point of this group."""
+class _Lookup:
+    """A lookup that another package of the installation provides, as an entry point of this group."""
 
     group: str
     option: str
     extra: str
 
 
-_CLUSTER = _Way("streamapp.cluster", "--cluster", "operator")
-_SYSTEMS = _Way("streamapp.live", "--live", "runtime")
+_CLUSTER = _Lookup("streamapp.cluster", "--cluster", "operator")
+_SYSTEMS = _Lookup("streamapp.live", "--live", "runtime")
 
 
-def look_up(app: StreamApp, asked: ClusterAccess | SystemAccess) -> LiveFacts:
-    """Ask the cluster, or the systems: a UsageError where that cannot be done from here."""
-    way = _CLUSTER if isinstance(asked, ClusterAccess) else _SYSTEMS
-    for entry in entry_points(group=way.group):
+def look_up(app: StreamApp, access: ClusterAccess | SystemAccess) -> LiveFacts:
+    """Ask the cluster or the systems; a UsageError where the installation cannot do that."""
+    lookup = _CLUSTER if isinstance(access, ClusterAccess) else _SYSTEMS
+    for entry in entry_points(group=lookup.group):
         try:
-            found: LiveFacts = entry.load()(app, asked)
+            facts: LiveFacts = entry.load()(app, access)
         except ModuleNotFoundError as error:
-            message = f"{way.option} needs the module {error.name}, which is not installed: {_wanted(way)}"
-            raise click.UsageError(message) from None
+            message = f"{lookup.option} needs the module {error.name}, which is not installed: "
+            raise click.UsageError(message + _install_command(lookup)) from None
         except LookupRefusedError as error:
             raise click.UsageError(str(error)) from None
-        return found
-    raise click.UsageError(f"{way.option} needs the {way.extra}'s part: {_wanted(way)}")
+        return facts
+    raise click.UsageError(f"{lookup.option} needs the {lookup.extra}'s part: {_install_command(lookup)}")
 
 
-def _wanted(way: _Way) -> str:
-    return f'pip install "streamapp[{way.extra}]"'
+def _install_command(lookup: _Lookup) -> str:
+    return f'pip install "streamapp[{lookup.extra}]"'

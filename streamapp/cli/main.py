@@ -1,4 +1,4 @@
-"""The command's root: verbs are found by entry points, and loaded only when they are called."""
+"""The command's root: verbs are entry points that are loaded only when called."""
 
 import sys
 from functools import cached_property
@@ -13,19 +13,19 @@ GROUP = "streamapp.commands"
 
 
 class VerbGroup(click.Group):
-    """The verbs that this installation has."""
+    """The verbs of this installation."""
 
     @cached_property
-    def _found(self) -> dict[str, EntryPoint]:
+    def _verb_entries(self) -> dict[str, EntryPoint]:
         return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs' names."""
-        return list(self._found)
+        return list(self._verb_entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """One verb; one whose extra is not installed says which it is."""
-        entry = self._found.get(cmd_name)
+        """One verb; a verb whose extra is not installed names the extra."""
+        entry = self._verb_entries.get(cmd_name)
         if entry is None:
             return None
         try:
@@ -33,27 +33,29 @@ class VerbGroup(click.Group):
         except ModuleNotFoundError as error:
             if not (entry.dist and entry.extras) or (error.name or "").startswith("streamapp."):
                 raise
-            return _absent(cmd_name, entry, str(error.name))
+            return _missing_command(cmd_name, entry, str(error.name))
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A misspelt verb is told beside the one that was probably meant."""
+        """Report a misspelt verb together with the most similar one."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             ctx.fail(f'no verb "{args[0]}"{nearest(args[0], self.list_commands(ctx))}')
         return super().resolve_command(ctx, args)
 
 
-def _absent(name: str, entry: EntryPoint, module: str) -> click.Command:
-    wanted = f'pip install "streamapp[{",".join(entry.extras)}]"'
+def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command:
+    install_command = f'pip install "streamapp[{",".join(entry.extras)}]"'
 
     @click.command(
-        name, short_help=f"(not installed: {wanted})", context_settings={"ignore_unknown_options": True}
+        name,
+        short_help=f"(not installed: {install_command})",
+        context_settings={"ignore_unknown_options": True},
     )
     @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
     def absent(rest: tuple[str, ...]) -> None:
-        raise click.UsageError(f"{name} needs the module {module}, which is not installed: {wanted}")
+        raise click.UsageError(f"{name} needs the module {module}, which is not installed: {install_command}")
 
     return absent
 
@@ -72,9 +74,9 @@ def root() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """The entry point: errors of use end with 2, everything else as the verb says."""
+    """The entry point: usage errors exit with 2, all else exits as the verb decides."""
     try:
         return root(args, prog_name="streamapp")
-    except BrokenPipeError:  # the reader of our output has gone
+    except BrokenPipeError:  # the reader of the output has closed the pipe
         sys.stderr.close()
         return sys.exit(0)

@@ -1,4 +1,4 @@
-"""What `tasks` and `place` share: read the app and the world, and end where there is nothing to show."""
+"""The offline proposal behind `plan`, `tasks` and `place`: an app planned from its options."""
 
 import importlib
 import sys
@@ -26,65 +26,67 @@ from streamapp.tasks.refusal import Refusal
 
 
 def read_previous_answer(path: Path | None) -> PreviousAnswer:
-    """The earlier answer that the option names."""
+    """The previous answer in the file of `--previous`."""
     if path is None:
         return PreviousAnswer()
-    found = parse_previous_answer(path.read_text(encoding="utf-8", errors="replace"))
-    if isinstance(found, Problem):
-        raise click.UsageError(f"{path}: {found}")
-    return found
+    answer = parse_previous_answer(path.read_text(encoding="utf-8", errors="replace"))
+    if isinstance(answer, Problem):
+        raise click.UsageError(f"{path}: {answer}")
+    return answer
 
 
 def offline_proposal(
-    app: StreamApp, told: CountOptions, before: PreviousAnswer, names: tuple[str, ...] | None
+    app: StreamApp, options: CountOptions, previous: PreviousAnswer, processors: tuple[str, ...] | None
 ) -> tuple[Proposal, PreviousAnswer]:
-    """The app planned and its tasks formed, and what they were formed after.
+    """The planned app with its tasks, and the previous answer that the tasks were formed with.
 
-    An earlier answer that was named goes before the layout that lies with the app's state.
+    The layout of a named previous answer overrides the layout that lies with the app's state.
     """
-    looked = look_up_systems(app, told)
-    if before.layout is None:
-        before = replace(before, layout=looked.layout)
+    live_facts = look_up_systems(app, options)
+    if previous.layout is None:
+        previous = replace(previous, layout=live_facts.layout)
     algorithm = app.spec.config.get(ALGORITHM)
-    own = None if app.spec.grouper in BUILT_IN_GROUPERS else _function(app.spec.grouper, "spec.grouper")
-    world = World(
-        counts=known_counts(app, told, looked),
-        layout=before.layout,
-        run=looked.run,
-        processors=names,
-        algorithm=_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else modulo,
-        grouper=own,
+    user_grouper = (
+        None if app.spec.grouper in BUILT_IN_GROUPERS else _load_function(app.spec.grouper, "spec.grouper")
     )
-    return propose(app, world), before
+    world = World(
+        counts=known_counts(app, options, live_facts),
+        layout=previous.layout,
+        run=live_facts.run,
+        processors=processors,
+        algorithm=_load_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else modulo,
+        grouper=user_grouper,
+    )
+    return propose(app, world), previous
 
 
-def show_rejected_plan(name: str, proposed: Proposal) -> None:
-    """An app whose plan is rejected has no tasks: show the plan instead."""
+def show_rejected_plan(name: str, proposal: Proposal) -> None:
+    """Show the plan of an app without tasks: its plan is rejected."""
     from streamapp.plan.render.forms import FORMS
 
-    click.echo(FORMS["text"](name, proposed.graph, proposed.plan, sys.stdout.isatty()), nl=False)
+    click.echo(FORMS["text"](name, proposal.graph, proposal.plan, sys.stdout.isatty()), nl=False)
 
 
-def _function(reference: str, field: str) -> Any:
+def _load_function(reference: str, field: str) -> Any:
     """A user's own function; the offline commands run on the user's machine, with the user's code."""
     module, _, name = reference.partition(":")
     sys.path.insert(0, str(Path.cwd()))
     try:
         return getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever the user's module raises is told, not ours to raise
+    except Exception as error:  # an error of the user's module is a usage error
         raise click.UsageError(f"{field}: cannot load {reference}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
 
 
-def displayed_plan(app: StreamApp, looked: LiveFacts, known: Mapping[str, int | None]) -> Proposal:
-    """The plan, with the counts at first state where the cluster knows of state."""
-    if looked.layout is not None:
-        return propose(app, World(known, looked.layout, looked.run))
-    graph = build_graph(app, known)
+def displayed_plan(app: StreamApp, live_facts: LiveFacts, counts: Mapping[str, int | None]) -> Proposal:
+    """The plan; an app with a layout is planned with the counts at first state."""
+    if live_facts.layout is not None:
+        return propose(app, World(counts, live_facts.layout, live_facts.run))
+    graph = build_graph(app, counts)
     return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
 
 
 def task_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:
-    """Why tasks with state could not be formed, where that is so."""
+    """The problem of tasks that could not be formed; empty where they could."""
     return (refusal_problem(app, proposal.tasks),) if isinstance(proposal.tasks, Refusal) else ()

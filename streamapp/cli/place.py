@@ -23,7 +23,7 @@ from streamapp.cli.tasks import PREVIOUS
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def place(
     app: str,
-    told: CountOptions,
+    count_options: CountOptions,
     processors: str | None,
     previous: Path | None,
     output: str,
@@ -48,42 +48,48 @@ def place(
     from streamapp.placement.placer import place_tasks
     from streamapp.tasks.refusal import Refusal
 
-    found = one_app(app, name)
-    title = found.metadata.name
-    locations = _processors(processors, found.spec.processors)
-    proposed, before = offline_proposal(found, told, read_previous_answer(previous), tuple(locations))
-    if proposed.tasks is None:
-        show_rejected_plan(title, proposed)
+    parsed_app = one_app(app, name)
+    title = parsed_app.metadata.name
+    locations = _processor_locations(processors, parsed_app.spec.processors)
+    proposal, previous_answer = offline_proposal(
+        parsed_app, count_options, read_previous_answer(previous), tuple(locations)
+    )
+    if proposal.tasks is None:
+        show_rejected_plan(title, proposal)
         sys.exit(1)
-    if proposed.assignment is None:
-        click.echo(tasks_text(title, proposed.tasks, before.layout), nl=False)
+    if proposal.assignment is None:
+        click.echo(tasks_text(title, proposal.tasks, previous_answer.layout), nl=False)
         sys.exit(1)
-    formed = proposed.assignment
-    placed = place_tasks(formed.tasks, before.task_locality, locations, before.processor_of)
+    assignment = proposal.assignment
+    placement = place_tasks(
+        assignment.tasks, previous_answer.task_locality, locations, previous_answer.processor_of
+    )
     if output == "json":
-        click.echo(json.dumps(placement_document(title, formed, placed, locations, before), indent=2))
+        click.echo(
+            json.dumps(placement_document(title, assignment, placement, locations, previous_answer), indent=2)
+        )
     else:
-        click.echo(placement_text(title, placed, locations, before), nl=False)
-    if isinstance(placed, Refusal):
+        click.echo(placement_text(title, placement, locations, previous_answer), nl=False)
+    if isinstance(placement, Refusal):
         sys.exit(1)
 
 
-def _processors(said: str | None, own: int) -> dict[str, str | None]:
+def _processor_locations(option: str | None, default_count: int) -> dict[str, str | None]:
     from streamapp.author.names import processor_names
     from streamapp.cli.documents.catalog_file import CatalogError
     from streamapp.cli.documents.processors_file import MOST_PROCESSORS, read_processors
 
-    if said is None:
-        return dict.fromkeys(processor_names(own))
-    if said.isascii() and said.isdecimal():
-        if int(said) > MOST_PROCESSORS:
+    if option is None:
+        return dict.fromkeys(processor_names(default_count))
+    if option.isascii() and option.isdecimal():
+        if int(option) > MOST_PROCESSORS:
             raise click.BadParameter(
-                f"found {said}; at most {MOST_PROCESSORS} are allowed", param_hint="--processors"
+                f"found {option}; at most {MOST_PROCESSORS} are allowed", param_hint="--processors"
             )
-        return dict.fromkeys(processor_names(int(said)))
+        return dict.fromkeys(processor_names(int(option)))
     try:
-        return read_processors(Path(said))
+        return read_processors(Path(option))
     except CatalogError as error:
-        raise click.UsageError("\n".join(f"{said}: {problem}" for problem in error.problems)) from None
+        raise click.UsageError("\n".join(f"{option}: {problem}" for problem in error.problems)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"cannot read {said}: {error}") from None
+        raise click.UsageError(f"cannot read {option}: {error}") from None

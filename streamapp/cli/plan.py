@@ -1,4 +1,4 @@
-"""`streamapp plan`: whether it would run, with which partition counts, and if not, why not."""
+"""`streamapp plan`: whether an app would run, with which partition counts, and if not, why not."""
 
 import sys
 
@@ -20,7 +20,7 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
     app: str,
-    told: CountOptions,
+    count_options: CountOptions,
     cluster: bool,
     namespace: str | None,
     kubeconfig: str | None,
@@ -56,18 +56,18 @@ def plan(
     from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 
-    found = one_app(app, name)
-    if cluster and told.live:
+    parsed_app = one_app(app, name)
+    if cluster and count_options.live:
         raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
-    looked = (
-        look_up(found, ClusterAccess(namespace, kubeconfig, context))
+    live_facts = (
+        look_up(parsed_app, ClusterAccess(namespace, kubeconfig, context))
         if cluster
-        else look_up_systems(found, told)
+        else look_up_systems(parsed_app, count_options)
     )
-    proposal = displayed_plan(found, looked, known_counts(found, told, looked))
+    proposal = displayed_plan(parsed_app, live_facts, known_counts(parsed_app, count_options, live_facts))
     colour = output == "text" and sys.stdout.isatty()
-    click.echo(RENDERERS[output](found.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
-    if problems := looked.problems + task_problems(found, proposal):
+    click.echo(RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
+    if problems := live_facts.problems + task_problems(parsed_app, proposal):
         report_problems(app, problems)
     if problems or proposal.plan.outcome is PlanOutcome.REJECTED:
         sys.exit(1)

@@ -18,6 +18,6 @@ def render(app: str, output: Literal["yaml", "json"]) -> None:
     from streamapp.cli.app_sources import read_apps
     from streamapp.spec.serialization import as_json, as_yaml
 
-    form = as_yaml if output == "yaml" else as_json
+    serialize = as_yaml if output == "yaml" else as_json
     separator = "---\n" if output == "yaml" else ""
-    click.echo(separator.join(form(found) for found in read_apps(app)), nl=False)
+    click.echo(separator.join(serialize(parsed_app) for parsed_app in read_apps(app)), nl=False)

@@ -19,7 +19,7 @@ PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def tasks(
     app: str,
-    told: CountOptions,
+    count_options: CountOptions,
     previous: Path | None,
     output: str,
     name: str | None,
@@ -43,14 +43,16 @@ def tasks(
     from streamapp.cli.offline_proposal import offline_proposal, read_previous_answer, show_rejected_plan
     from streamapp.tasks.refusal import Refusal
 
-    found = one_app(app, name)
-    proposed, before = offline_proposal(found, told, read_previous_answer(previous), None)
-    if proposed.tasks is None:
-        show_rejected_plan(found.metadata.name, proposed)
+    parsed_app = one_app(app, name)
+    proposal, previous_answer = offline_proposal(
+        parsed_app, count_options, read_previous_answer(previous), None
+    )
+    if proposal.tasks is None:
+        show_rejected_plan(parsed_app.metadata.name, proposal)
         sys.exit(1)
     if output == "json":
-        click.echo(json.dumps(tasks_document(found.metadata.name, proposed.tasks), indent=2))
+        click.echo(json.dumps(tasks_document(parsed_app.metadata.name, proposal.tasks), indent=2))
     else:
-        click.echo(tasks_text(found.metadata.name, proposed.tasks, before.layout), nl=False)
-    if isinstance(proposed.tasks, Refusal):
+        click.echo(tasks_text(parsed_app.metadata.name, proposal.tasks, previous_answer.layout), nl=False)
+    if isinstance(proposal.tasks, Refusal):
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""How a verb ends where what it asked does not answer."""
+"""The error of a verb whose cluster or system does not answer."""
 
 import click
 
@@ -6,6 +6,6 @@ from streamapp.protocol.termination import ExitCode
 
 
 class UnreachableError(click.ClickException):
-    """What was asked does not answer, is busy, or lets nobody in; trying again may help."""
+    """A cluster or system does not answer, is busy, or denies access; a retry may help."""
 
     exit_code = ExitCode.RETRY

@@ -1,4 +1,4 @@
-"""The same app written as a Python program; it renders to the resource."""
+"""The Python form of an app, a program that renders to the resource."""
 
 from streamapp.dsl.app_program import App, SystemHandle
 from streamapp.dsl.stream_flow import Flow, StreamHandle, TableHandle

@@ -1,4 +1,4 @@
-"""The growing list of an app's parts, as plain values in the resource's own words."""
+"""The parts of an app as plain values with the resource's field names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 @dataclass(frozen=True, slots=True)
 class AppParts:
-    """Systems, streams, tables and operators in the order in which the program made them."""
+    """Systems, streams, tables and operators in the order of their creation."""
 
     systems: list[dict[str, Any]] = field(default_factory=list)
     streams: list[dict[str, Any]] = field(default_factory=list)
@@ -19,7 +19,7 @@ class AppParts:
 
 
 def resource_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Python's names in the resource's spelling; what was not said is left out."""
+    """The fields with Python's names in the resource's spelling; None values are left out."""
     return {to_camel(name): plain_value(value) for name, value in fields.items() if value is not None}
 
 

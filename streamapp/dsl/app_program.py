@@ -1,4 +1,4 @@
-"""An app as a program: it collects parts and renders to the resource."""
+"""An app as a program, which collects parts and renders to the resource."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -110,7 +110,7 @@ class App:
         return TableHandle(name)
 
     def parsed(self) -> ParseResult:
-        """The resource, or what is wrong with it, told with the paths of the resource."""
+        """The resource, or its problems with the paths of the resource."""
         lists = {"systems": self.parts.systems, "streams": self.parts.streams}
         lists |= {"tables": self.parts.tables, "operators": self.parts.operators}
         spec = {**self._head, **lists, **self._tail}

@@ -1,4 +1,4 @@
-"""Streams and what is done to them: every method adds one operator and returns what comes out of it."""
+"""Streams and flows: every method adds one operator and returns the operator's output."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class TableHandle:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Rows on their way: a stream, or what an operator puts out.
+    """A flow of rows: a stream, or the output of an operator.
 
     The name that each method takes first is the operator's: part of the address of its state, so it
     stays when the program is rearranged.
@@ -55,11 +55,11 @@ class Flow:
         columns: str | None = None,
         key: str | None = None,
     ) -> "Flow":
-        """Make any number of rows of each."""
+        """Make any number of rows from each row."""
         return self._then(name, "flatMap", self.name, select=select, python=python, columns=columns, key=key)
 
     def merge(self, name: str, *others: "Flow") -> "Flow":
-        """All rows of this and the others."""
+        """All rows of this flow and of the others."""
         return self._then(name, "merge", [self.name, *(other.name for other in others)])
 
     def partition_by(
@@ -136,9 +136,11 @@ class Flow:
         tables: Sequence[TableHandle] = (),
         key: str | None = None,
     ) -> "Flow":
-        """Run a stateful class of one's own."""
-        named = [table.name for table in tables] or None
-        return self._then(name, "process", self.name, python=python, columns=columns, tables=named, key=key)
+        """Run a user's stateful class."""
+        table_names = [table.name for table in tables] or None
+        return self._then(
+            name, "process", self.name, python=python, columns=columns, tables=table_names, key=key
+        )
 
     def send_to_table(self, name: str, table: TableHandle, *, delete_where: str | None = None) -> None:
         """Write the rows to a table."""

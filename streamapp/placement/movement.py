@@ -1,4 +1,4 @@
-"""Tells what a change from one assignment to another moves, and who need not notice."""
+"""What a change from one assignment to another moves, and which processors it leaves alone."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ class Movement:
 
     moved: tuple[Move, ...]
     stayed: tuple[str, ...]  # tasks whose processor is the same
-    location_moves: tuple[str, ...]  # tasks, moved or not, that find their stores left at another location
-    begun: tuple[str, ...]  # tasks that were not there before
-    ended: tuple[str, ...]  # tasks that are not there any more
+    location_moves: tuple[str, ...]  # tasks, moved or not, whose stores are left at another location
+    added_tasks: tuple[str, ...]  # tasks of the second assignment only
+    removed_tasks: tuple[str, ...]  # tasks of the first assignment only
     untouched: tuple[str, ...]  # processors with the same tasks and location: they need no restart
-    touched: tuple[str, ...]  # processors that were there before and get other tasks or another location
-    joined: tuple[str, ...]
-    gone: tuple[str, ...]
+    touched: tuple[str, ...]  # processors of both assignments with other tasks or another location
+    added_processors: tuple[str, ...]
+    removed_processors: tuple[str, ...]
 
 
 def movement(
@@ -43,17 +43,27 @@ def movement(
     locations_before: Locations = _UNKNOWN_TO_ALL,
     locations_after: Locations = _UNKNOWN_TO_ALL,
 ) -> Movement:
-    """From two maps of task to processor, each with the locations of its processors, idle ones too."""
-    was = _by_processor(before, locations_before)
-    now = _by_processor(after, locations_after)
-    both = sorted(was.keys() & now.keys())
-    relocated = {name for name in both if _relocated(locations_before.get(name), locations_after.get(name))}
-    whole = {name for name in both if was[name] == now[name] and name not in relocated}
-    common = sorted(before.keys() & after.keys())
-    moved = tuple(Move(task, before[task], after[task]) for task in common if before[task] != after[task])
-    stayed = tuple(task for task in common if before[task] == after[task])
-    left = [task for task in stayed if after[task] in relocated]
-    left += [
+    """The movement between two assignments; the locations include those of idle processors."""
+    tasks_before = _tasks_by_processor(before, locations_before)
+    tasks_after = _tasks_by_processor(after, locations_after)
+    remaining_processors = sorted(tasks_before.keys() & tasks_after.keys())
+    relocated = {
+        name
+        for name in remaining_processors
+        if _is_relocated(locations_before.get(name), locations_after.get(name))
+    }
+    unchanged_processors = {
+        name
+        for name in remaining_processors
+        if tasks_before[name] == tasks_after[name] and name not in relocated
+    }
+    common_tasks = sorted(before.keys() & after.keys())
+    moved = tuple(
+        Move(task, before[task], after[task]) for task in common_tasks if before[task] != after[task]
+    )
+    stayed = tuple(task for task in common_tasks if before[task] == after[task])
+    location_moves = [task for task in stayed if after[task] in relocated]
+    location_moves += [
         task
         for task, source, target in moved
         if not same_location(locations_before.get(source), locations_after.get(target))
@@ -61,23 +71,23 @@ def movement(
     return Movement(
         moved=moved,
         stayed=stayed,
-        location_moves=tuple(sorted(left)),
-        begun=tuple(sorted(after.keys() - before.keys())),
-        ended=tuple(sorted(before.keys() - after.keys())),
-        untouched=tuple(name for name in both if name in whole),
-        touched=tuple(name for name in both if name not in whole),
-        joined=tuple(sorted(now.keys() - was.keys())),
-        gone=tuple(sorted(was.keys() - now.keys())),
+        location_moves=tuple(sorted(location_moves)),
+        added_tasks=tuple(sorted(after.keys() - before.keys())),
+        removed_tasks=tuple(sorted(before.keys() - after.keys())),
+        untouched=tuple(name for name in remaining_processors if name in unchanged_processors),
+        touched=tuple(name for name in remaining_processors if name not in unchanged_processors),
+        added_processors=tuple(sorted(tasks_after.keys() - tasks_before.keys())),
+        removed_processors=tuple(sorted(tasks_before.keys() - tasks_after.keys())),
     )
 
 
-def _by_processor(processor_of: Mapping[str, str], locations: Locations) -> dict[str, set[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+def _tasks_by_processor(processor_of: Mapping[str, str], locations: Locations) -> dict[str, set[str]]:
+    tasks_of: defaultdict[str, set[str]] = defaultdict(set)
     for task, name in processor_of.items():
-        found[name].add(task)
-    return {name: found.get(name, set()) for name in found.keys() | locations.keys()}
+        tasks_of[name].add(task)
+    return {name: tasks_of.get(name, set()) for name in tasks_of.keys() | locations.keys()}
 
 
-def _relocated(one: str | None, other: str | None) -> bool:
-    """A processor that is the same is elsewhere only if both places are known: being unknown is no move."""
-    return bool(one) and bool(other) and one != other
+def _is_relocated(location_before: str | None, location_after: str | None) -> bool:
+    """Whether a processor changed its location; both locations have to be known."""
+    return bool(location_before) and bool(location_after) and location_before != location_after

@@ -1,4 +1,4 @@
-"""Says why a task is where it is."""
+"""Why a task runs on its processor."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ from streamapp.placement.locations.location_id import same_location
 
 
 class PlacementReason(StrEnum):
-    """What happened to a task, then, after the colon, the reason."""
+    """What happened to a task and, after the colon, the reason."""
 
     STAYED = "stayed"
     STAYED_AWAY = "stayed: on its processor, away from its location, which has more tasks than it can carry"
@@ -31,20 +31,28 @@ class PlacementReason(StrEnum):
 def placement_reason(
     processor: str, location: str | None, owner: str | None, processor_locality: Mapping[str, str | None]
 ) -> PlacementReason:
-    """Why a task is on `processor`, when that location and owner are the last it was known to have."""
-    there = location in processor_locality.values()
+    """Why a task is on `processor`; `location` and `owner` are the last ones recorded for the task."""
+    location_has_processor = location in processor_locality.values()
     if same_location(location, processor_locality[processor]):
-        return PlacementReason.STAYED if processor == owner else _beside(location, owner, processor_locality)
+        return (
+            PlacementReason.STAYED
+            if processor == owner
+            else _same_location_reason(location, owner, processor_locality)
+        )
     if processor == owner:
         return (
             PlacementReason.STAYED
             if not location
             else PlacementReason.STAYED_AWAY
-            if there
+            if location_has_processor
             else PlacementReason.STAYED_LOCATION_GONE
         )
     if location:
-        return PlacementReason.MOVED_LOCATION_FULL if there else PlacementReason.MOVED_LOCATION_GONE
+        return (
+            PlacementReason.MOVED_LOCATION_FULL
+            if location_has_processor
+            else PlacementReason.MOVED_LOCATION_GONE
+        )
     if owner is None:
         return PlacementReason.NEW
     return (
@@ -54,7 +62,7 @@ def placement_reason(
     )
 
 
-def _beside(
+def _same_location_reason(
     location: str | None, owner: str | None, processor_locality: Mapping[str, str | None]
 ) -> PlacementReason:
     if owner is None:

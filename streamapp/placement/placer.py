@@ -1,16 +1,16 @@
-"""Gives every task a processor: balanced, then the most on their location, then the most on their processor.
+"""Gives every task a processor: balanced loads, then locality by location, then locality by processor.
 
-The work is done on kinds of tasks, not on tasks. In this order:
+The placement works on classes of tasks, not on single tasks, in this order:
 
-1. `shares`: how many tasks each processor carries. Only who gets the extras is open.
-2. `census`: how many tasks have which home (recorded location that is still there) and which owner (previous
-   processor that is still there).
-3. `extras`, or `residue` where owners are away from homes: who gets the extras and how many tasks may come
-   back to their owner from elsewhere. This fixes both counts of the result at their greatest.
-4. `fill`: which task goes where, by name.
+1. `load_shares`: how many tasks each processor carries. Open is only which processors get the extra tasks.
+2. `task_classes`: how many tasks have which home (recorded location that still has a processor) and which
+   owner (previous processor that still exists).
+3. `extra_tasks`, or `displaced_tasks` where owners are away from homes: which processors get the extra tasks
+   and how many tasks may return to their owner from elsewhere. Both counts of the result are maximal.
+4. `name_assignment`: which task goes where, by name.
 
-That no assignment does better is argued in `extras` and `residue`; the first count also has a closed form
-(`optimum`), which the result carries beside what was reached.
+The modules `extra_tasks` and `displaced_tasks` argue that no assignment does better. The first count also has
+a closed form (`locality_optimum`), which the result carries beside the count that was reached.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,33 +34,33 @@ def place_tasks(
     capacity: Mapping[str, int] | None = None,
     limit: Mapping[str, int] | None = None,
 ) -> TaskPlacement | Refusal:
-    """The best assignment; the order in which anything is given changes nothing.
+    """The best assignment; it does not depend on the order of the arguments' entries.
 
-    Locations that are None or UNKNOWN are not known. Loads follow `capacity` where it is given (relative,
-    1 for who is not named) and never exceed `limit`. What is known of other tasks and processors is ignored.
-    The answer refers to these mappings when it is asked why, so they should not change afterwards.
+    A location of None or UNKNOWN is not known. Loads follow `capacity` (relative, 1 for a processor that it
+    does not name) and never exceed `limit`. Facts about other tasks and processors are ignored. The result
+    refers to these mappings to explain itself, so the mappings should not change afterwards.
     """
     names = tuple(tasks)
     if len(frozenset(names)) < len(names):  # a task is placed once, however often it is named
         names = tuple(dict.fromkeys(names))
-    before = PriorLocality(task_locality, processor_locality, previous or {})
+    prior = PriorLocality(task_locality, processor_locality, previous or {})
     shares = share_out_tasks(len(names), sorted(processor_locality), capacity, limit)
     if isinstance(shares, Refusal):
         return shares
-    census = classify_tasks(names, before.task_locality, before.processor_locality, before.previous)
-    decision = (decide_by_flow if census.away else decide_by_worth)(census, shares)
+    task_classes = classify_tasks(names, prior.task_locality, prior.processor_locality, prior.previous)
+    decision = (decide_by_flow if task_classes.owner_elsewhere else decide_by_worth)(task_classes, shares)
     loads = {name: base + (name in decision.extras) for name, base in shares.base.items()}
-    known = before.previous
-    if census.had < len(known):  # it speaks of other tasks too
-        known = {task: known[task] for task in names if task in known}
-    filled = assign_names(known, census, decision, loads)
+    owners = prior.previous
+    if task_classes.with_owner < len(owners):  # the previous owners include those of other tasks
+        owners = {task: owners[task] for task in names if task in owners}
+    named_assignment = assign_names(owners, task_classes, decision, loads)
     return TaskPlacement(
-        processor_of=filled.processor_of,
+        processor_of=named_assignment.processor_of,
         loads=loads,
-        on_location=filled.on_location,
-        on_processor=filled.on_processor,
-        location_moves=census.located - filled.on_location,
-        processor_moves=census.had - filled.on_processor,
-        most_on_location=most_on_location(census.sites, shares),
-        before=before,
+        on_location=named_assignment.on_location,
+        on_processor=named_assignment.on_processor,
+        location_moves=task_classes.with_location - named_assignment.on_location,
+        processor_moves=task_classes.with_owner - named_assignment.on_processor,
+        most_on_location=most_on_location(task_classes.location_groups, shares),
+        prior_locality=prior,
     )

@@ -1,4 +1,4 @@
-"""The answer: who runs what, how good that is, and why each task is where it is."""
+"""The result of a placement: the assignment, its quality, and the reason for each task's processor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from streamapp.placement.placement_reason import PlacementReason, placement_reas
 
 @dataclass(frozen=True, slots=True)
 class PriorLocality:
-    """What was known of tasks and processors when they were placed."""
+    """The locality of tasks and processors before the placement."""
 
     task_locality: Mapping[str, str | None]
     processor_locality: Mapping[str, str | None]
@@ -21,12 +21,12 @@ class TaskPlacement:
 
     processor_of: Mapping[str, str]
     loads: Mapping[str, int]  # processor -> how many tasks; 0 for idle ones
-    on_location: int  # tasks on the location recorded for them
-    on_processor: int  # tasks on the processor that had them
-    location_moves: int  # tasks with a recorded location that are elsewhere now
-    processor_moves: int  # tasks that another processor had, here still or not
+    on_location: int  # tasks on their recorded location
+    on_processor: int  # tasks on their previous processor
+    location_moves: int  # tasks with a recorded location that are now at another
+    processor_moves: int  # tasks with another previous processor, which may be gone
     most_on_location: int  # the proven optimum for these loads
-    before: PriorLocality = field(compare=False, repr=False)
+    prior_locality: PriorLocality = field(compare=False, repr=False)
 
     @property
     def optimal(self) -> bool:
@@ -40,17 +40,17 @@ class TaskPlacement:
 
     def tasks_of(self) -> dict[str, tuple[str, ...]]:
         """Processor -> its tasks, both by name."""
-        found: dict[str, list[str]] = {name: [] for name in sorted(self.loads)}
+        tasks_of_processor: dict[str, list[str]] = {name: [] for name in sorted(self.loads)}
         for task, name in self.processor_of.items():
-            found[name].append(task)
-        return {name: tuple(sorted(tasks)) for name, tasks in found.items()}
+            tasks_of_processor[name].append(task)
+        return {name: tuple(sorted(tasks)) for name, tasks in tasks_of_processor.items()}
 
     def why(self, task: str) -> PlacementReason:
-        """Why the task is where it is; a KeyError where there is no such task."""
-        before = self.before
+        """Why the task is on its processor; a KeyError for an unknown task."""
+        prior = self.prior_locality
         return placement_reason(
             self.processor_of[task],
-            before.task_locality.get(task),
-            before.previous.get(task),
-            before.processor_locality,
+            prior.task_locality.get(task),
+            prior.previous.get(task),
+            prior.processor_locality,
         )

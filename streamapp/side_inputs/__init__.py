@@ -1,4 +1,4 @@
-"""Tables that side inputs fill: when their stores are valid, where reading goes on, what waits for them.
+"""Tables that side inputs fill: the validity of their stores, resume positions, and the bootstrap gate.
 
 Pure rules.
 """

@@ -1,4 +1,4 @@
-"""Who fills a broadcast table: one processor of each location, and which goes on when that one is gone."""
+"""The writers of a broadcast table: one processor of each location, and its successor."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping
 def broadcast_writers(
     locations: Mapping[str, str], before: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The writer of each location, of the processors and where each of them finds itself.
+    """The writer of each location; `locations` maps processors to locations.
 
-    The one that wrote before goes on while it is there; else it is the first by name, so that all who ask
-    get one answer.
+    The previous writer goes on while it is at the location. Otherwise the first processor by name writes, so
+    that all callers agree.
     """
-    found: dict[str, str] = {}
+    first_processors: dict[str, str] = {}
     for processor in sorted(locations):
-        found.setdefault(locations[processor], processor)
-    staying = {place: former for place, former in (before or {}).items() if locations.get(former) == place}
-    return found | staying
+        first_processors.setdefault(locations[processor], processor)
+    remaining_writers = {
+        location: writer for location, writer in (before or {}).items() if locations.get(writer) == location
+    }
+    return first_processors | remaining_writers

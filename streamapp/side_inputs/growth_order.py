@@ -1,7 +1,7 @@
-"""In which order the partitions of a grown stream fill a table that is made anew.
+"""The order in which the partitions of a grown stream fill a recreated table.
 
-A key that moved with the growth has its older records in an older partition: were the newer one read first,
-an old value would stay.
+A key that moved with the growth has its older records in an older partition. If the newer partition were
+read first, an old value would remain.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,14 +13,14 @@ def waits_for_older(
     partition: Partition,
     ends: Mapping[Partition, int],
     contained: Mapping[Partition, int],
-    first: int,
+    initial_count: int,
     ahead: Collection[str] = (),
 ) -> bool:
-    """Whether a partition is not read yet, since an older one has not reached its end at the start.
+    """Whether a partition waits for an older partition that has not reached its end at the start.
 
-    `first` is how many partitions the stream had at first: those never wait. `contained` is of one task.
-    Who is `ahead` of its version is itself not read on until the others have ended theirs.
+    `initial_count` is the stream's first partition count: these partitions never wait. `contained` holds the
+    positions of one task. A partition `ahead` is not read until the others have ended their version.
     """
-    older = (p for p in contained if p.stream == partition.stream and p.index < partition.index)
-    behind = (p for p in older if contained[p] < ends.get(p, 0) and str(p) not in ahead)
-    return partition.index >= first and any(behind)
+    older_partitions = (p for p in contained if p.stream == partition.stream and p.index < partition.index)
+    unfinished = (p for p in older_partitions if contained[p] < ends.get(p, 0) and str(p) not in ahead)
+    return partition.index >= initial_count and any(unfinished)

@@ -1,7 +1,7 @@
-"""Versions of a bounded data set: which one is being filled, and when it is whole.
+"""Versions of a bounded data set: the version that is being filled, and when the version is complete.
 
-A version is whole when the end of it has come in every partition. Where the end came, nothing more is read
-until then: what follows belongs to the next version.
+A version is complete when its end has come in every partition. A partition whose end has come is not read
+until then: its next records belong to the next version.
 """
 
 import json
@@ -13,50 +13,56 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class EndOfVersion:
-    """The end of a version in a partition, as one of those says it who have to."""
+    """The end of a version in a partition, sent by one of `upstreams` upstream tasks."""
 
-    speaker: str = ""
-    speakers: int = 1
+    upstream: str = ""
+    upstreams: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class SideInputVersion:
-    """The version that is being filled. The one before it, if any, is what is seen."""
+    """The version that is being filled. Rows see the previous version, if there is one."""
 
     number: int = 1
-    said: Mapping[Partition, frozenset[str]] = field(default_factory=dict)  # who said that the end came
+    ended_upstreams: Mapping[Partition, frozenset[str]] = field(
+        default_factory=dict
+    )  # upstream tasks that sent the end
     ended: frozenset[Partition] = frozenset()
 
     @property
     def sealed(self) -> int:
-        """The version that is seen; 0 before there is one."""
+        """The number of the visible version; 0 before there is one."""
         return self.number - 1
 
-    def hear(self, partition: Partition, seal: EndOfVersion) -> "SideInputVersion":
-        """The same after one more has said that the end came in a partition."""
-        spoken = self.said.get(partition, frozenset()) | {seal.speaker}
-        ended = self.ended | {partition} if len(spoken) >= seal.speakers else self.ended
-        return SideInputVersion(self.number, {**self.said, partition: spoken}, ended)
+    def with_end(self, partition: Partition, end_of_version: EndOfVersion) -> "SideInputVersion":
+        """The version after the end of a partition from one more upstream task."""
+        upstreams = self.ended_upstreams.get(partition, frozenset()) | {end_of_version.upstream}
+        ended_partitions = (
+            self.ended | {partition} if len(upstreams) >= end_of_version.upstreams else self.ended
+        )
+        return SideInputVersion(self.number, {**self.ended_upstreams, partition: upstreams}, ended_partitions)
 
     def whole(self, partitions: Collection[Partition]) -> bool:
-        """Whether nothing of it is still to come."""
+        """Whether the version has ended in all partitions."""
         return bool(partitions) and self.ended.issuperset(partitions)
 
     def following(self) -> "SideInputVersion":
-        """The next version, of which nothing has come."""
+        """The next version, still empty."""
         return SideInputVersion(self.number + 1)
 
     def text(self) -> str:
-        """As a store's mark keeps it."""
-        said = {str(partition): sorted(names) for partition, names in sorted(self.said.items())}
-        ended = [str(partition) for partition in sorted(self.ended)]
-        return json.dumps({"number": self.number, "said": said, "ended": ended})
+        """The text that a store's mark holds."""
+        ended_upstreams = {
+            str(partition): sorted(names) for partition, names in sorted(self.ended_upstreams.items())
+        }
+        ended_partitions = [str(partition) for partition in sorted(self.ended)]
+        return json.dumps({"number": self.number, "said": ended_upstreams, "ended": ended_partitions})
 
     @classmethod
     def parse(cls, text: str) -> "SideInputVersion":
-        """As it was kept; the first version where nothing was."""
+        """The version from the text of a store's mark; the first version for an empty text."""
         if not text:
             return cls()
-        kept = json.loads(text)
-        said = {Partition.parse(name): frozenset(names) for name, names in kept["said"].items()}
-        return cls(int(kept["number"]), said, frozenset(map(Partition.parse, kept["ended"])))
+        fields = json.loads(text)
+        ended_upstreams = {Partition.parse(name): frozenset(names) for name, names in fields["said"].items()}
+        return cls(int(fields["number"]), ended_upstreams, frozenset(map(Partition.parse, fields["ended"])))

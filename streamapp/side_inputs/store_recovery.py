@@ -1,4 +1,4 @@
-"""What is done with a table's store when it is opened, and from where its streams are read then."""
+"""What happens to a table's store when it is opened, and the positions from which its streams are read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from streamapp.tasks.partition import Partition
 class StoreAction(StrEnum):
     """What becomes of a store."""
 
-    CREATE = "create"  # there was none
-    RECREATE = "recreate"  # there was one that cannot be gone on with
+    CREATE = "create"  # no store exists
+    RECREATE = "recreate"  # the store is invalid
     KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
 class FillingPartition:
-    """A partition that fills the table: whether a new store needs all of it, and how far it was ever read."""
+    """A partition that fills the table: whether a new store reads all records, and its last position."""
 
     bootstrap: bool
     held: HeldOffsets
-    last: int | None = None  # the next record by the checkpoints; None where nobody has read it
+    last: int | None = None  # the next record by the checkpoints; None for a partition that was never read
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,33 +31,39 @@ class StoreRecovery:
 
     action: StoreAction
     positions: Mapping[Partition, int]
-    doubt: str = ""  # why a store is made again
+    recreate_reason: str = ""  # why a store is recreated
 
 
 def recover_store(
-    found: FoundStore | None, sources: Mapping[Partition, FillingPartition], *, now_ms: int, retention_ms: int
+    store: FoundStore | None, sources: Mapping[Partition, FillingPartition], *, now_ms: int, retention_ms: int
 ) -> StoreRecovery:
-    """The cell of the matrix that a store is in. A store in memory is never found.
+    """The action for a store and its start positions; `store` is None for a missing or in-memory store.
 
-    A new store is filled from the beginning where its stream says bootstrap, else from where the checkpoint
-    says that reading goes on. One that is valid goes on from what it contains; a partition that was added
-    begins at its oldest record.
+    A new store reads streams with `bootstrap` from the oldest record, and others from the checkpoint's
+    position. A valid store continues from its positions; an added partition begins at its oldest record.
     """
-    held = {partition: source.held for partition, source in sources.items()}
-    why = invalid_reason(found, held, now_ms, retention_ms) if found else None
-    if found is None or why is not None:
-        action = StoreAction.CREATE if found is None else StoreAction.RECREATE
-        return StoreRecovery(action, {p: _begun(source) for p, source in sources.items()}, why or "")
-    kept = {p: resume_position(found.positions.get(p), source.held.oldest) for p, source in sources.items()}
-    return StoreRecovery(StoreAction.KEEP, kept)
+    held_offsets = {partition: source.held for partition, source in sources.items()}
+    reason = invalid_reason(store, held_offsets, now_ms, retention_ms) if store else None
+    if store is None or reason is not None:
+        action = StoreAction.CREATE if store is None else StoreAction.RECREATE
+        return StoreRecovery(
+            action,
+            {partition: _first_position(source) for partition, source in sources.items()},
+            reason or "",
+        )
+    positions = {
+        partition: resume_position(store.positions.get(partition), source.held.oldest)
+        for partition, source in sources.items()
+    }
+    return StoreRecovery(StoreAction.KEEP, positions)
 
 
 def resume_position(position: int | None, oldest: int) -> int:
-    """Where a partition is read on: behind what is contained, and not before what is still there."""
+    """The next record to read: the store's position, but not before the oldest record."""
     return oldest if position is None else max(position, oldest)
 
 
-def _begun(source: FillingPartition) -> int:
+def _first_position(source: FillingPartition) -> int:
     if source.bootstrap or source.last is None:
         return source.held.oldest
     return min(max(source.last, source.held.oldest), source.held.end)

@@ -1,7 +1,7 @@
-"""Whether a store that was found may be gone on with, or has to be filled anew.
+"""Whether an existing store is valid, or has to be filled again.
 
-A table that side inputs fill has no changelog: its streams are what it is filled from again. So what was
-deleted while nobody read them must still be there to be seen.
+A table that side inputs fill has no changelog: it is filled again from its streams. So the streams must still
+hold the deletions that were written since the store was last used.
 """
 
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from streamapp.tasks.partition import Partition
 
 REFRESHES_PER_RETENTION = 4
-"""A store in use notes that it is followed so many times within its retention."""
+"""How often within its retention a store in use refreshes its time."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOffsets:
-    """What a partition holds: offsets from `oldest` up to, and without, `end`."""
+    """The offsets that a partition holds: from `oldest` to before `end`."""
 
     oldest: int
     end: int
@@ -23,41 +23,41 @@ class HeldOffsets:
 
 @dataclass(frozen=True, slots=True)
 class FoundStore:
-    """What a store's mark says: when it was written, and the next record of each partition."""
+    """The content of a store's mark: its time, and the next record of each partition."""
 
     written_ms: int
     positions: Mapping[Partition, int]
 
 
 def is_stale(age_ms: int, retention_ms: int) -> bool:
-    """Whether a store was left alone for too long."""
+    """Whether a store was unused for too long."""
     return age_ms >= retention_ms
 
 
 def is_refresh_due(age_ms: int, retention_ms: int) -> bool:
-    """Whether a store in use should note again that it is followed: a quiet stream must not make it stale."""
+    """Whether a store in use should refresh its time: a quiet stream must not make the store stale."""
     return age_ms * REFRESHES_PER_RETENTION >= retention_ms
 
 
 def invalid_reason(
-    found: FoundStore, held: Mapping[Partition, HeldOffsets], now_ms: int, retention_ms: int
+    store: FoundStore, held_offsets: Mapping[Partition, HeldOffsets], now_ms: int, retention_ms: int
 ) -> str | None:
-    """Why a store cannot be gone on with; None where it can.
+    """Why a store is invalid; None for a valid one.
 
-    `held` has the partitions that the table is filled from now. One that the store does not know yet is one
-    that was added; one that only the store knows left rows in it that nobody would delete any more.
+    `held_offsets` has the partitions that fill the table now. A partition that only `held_offsets` has was
+    added. A partition that only the store has left rows in it that would never be deleted.
     """
-    age = now_ms - found.written_ms
-    if is_stale(age, retention_ms):
-        return f"it was left alone for {age} ms, and is trusted for {retention_ms}"
-    if not found.positions:
+    age_ms = now_ms - store.written_ms
+    if is_stale(age_ms, retention_ms):
+        return f"it was left alone for {age_ms} ms, and is trusted for {retention_ms}"
+    if not store.positions:
         return "it does not say what it contains"
-    if gone := sorted(found.positions.keys() - held.keys()):
-        return f"it contains {gone[0]}, which is not its own any more"
-    for partition, position in sorted(found.positions.items()):
-        extent = held[partition]
-        if position < extent.oldest:
-            return f"{partition} now begins at {extent.oldest}, and it contains what lies before {position}"
-        if position > extent.end:
-            return f"{partition} now ends at {extent.end}, and it contains what lies before {position}"
+    if removed := sorted(store.positions.keys() - held_offsets.keys()):
+        return f"it contains {removed[0]}, which is not its own any more"
+    for partition, position in sorted(store.positions.items()):
+        offsets = held_offsets[partition]
+        if position < offsets.oldest:
+            return f"{partition} now begins at {offsets.oldest}, and it contains what lies before {position}"
+        if position > offsets.end:
+            return f"{partition} now ends at {offsets.end}, and it contains what lies before {position}"
     return None

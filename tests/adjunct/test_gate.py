@@ -29,8 +29,8 @@ def test_a_store_that_is_made_again_is_waited_for_up_to_what_rows_before_have_se
 
 
 def test_what_is_left_to_fill_is_counted_in_positions() -> None:
-    assert BootstrapGate({A: 5, B: 2}).left({A: 3}) == 4
-    assert BootstrapGate({A: 5}).left({A: 9}) == 0
+    assert BootstrapGate({A: 5, B: 2}).remaining({A: 3}) == 4
+    assert BootstrapGate({A: 5}).remaining({A: 9}) == 0
 
 
 def test_a_partition_that_is_ahead_of_its_version_is_not_waited_for() -> None:

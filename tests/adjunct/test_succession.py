@@ -12,17 +12,19 @@ OLD, NEW = Partition("users>tiers", 0), Partition("users>tiers", 1)
 
 
 def test_a_partition_that_came_with_a_growth_waits_until_the_older_one_is_at_its_end() -> None:
-    assert waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 4, NEW: 0}, first=1)
-    assert not waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 5, NEW: 0}, first=1)
+    assert waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 4, NEW: 0}, initial_count=1)
+    assert not waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 5, NEW: 0}, initial_count=1)
 
 
 def test_partitions_that_were_there_at_first_wait_for_nothing() -> None:
-    assert not waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 4, NEW: 0}, first=2)
-    assert not waits_for_older(OLD, {OLD: 5, NEW: 3}, {OLD: 0, NEW: 0}, first=1)
+    assert not waits_for_older(NEW, {OLD: 5, NEW: 3}, {OLD: 4, NEW: 0}, initial_count=2)
+    assert not waits_for_older(OLD, {OLD: 5, NEW: 3}, {OLD: 0, NEW: 0}, initial_count=1)
 
 
 def test_other_streams_are_not_waited_for() -> None:
-    assert not waits_for_older(NEW, {Partition("a>tiers", 0): 9}, {Partition("a>tiers", 0): 0}, first=1)
+    assert not waits_for_older(
+        NEW, {Partition("a>tiers", 0): 9}, {Partition("a>tiers", 0): 0}, initial_count=1
+    )
 
 
 @given(
@@ -39,7 +41,9 @@ def test_whatever_the_pace_the_newest_value_of_each_key_stays(
         logs[NEW if number >= growth and key >= "d" else OLD].append((key, value))
     ends = {partition: len(records) for partition, records in logs.items()}
     at, table = {OLD: 0, NEW: 0}, dict[str, int]()
-    while open_now := [p for p in logs if at[p] < ends[p] and not waits_for_older(p, ends, at, first=1)]:
+    while open_now := [
+        p for p in logs if at[p] < ends[p] and not waits_for_older(p, ends, at, initial_count=1)
+    ]:
         partition = chance.choice(open_now)
         key, value = logs[partition][at[partition]]
         table[key] = value

@@ -40,8 +40,8 @@ def test_a_location_that_is_not_known_any_more_touches_nobody() -> None:
 def test_what_comes_and_goes_is_named() -> None:
     after = {"a": "p1", "b": "p1", "c": "p4", "e": "p1"}
     found = movement(BEFORE, after, locations_before=AT, locations_after={"p1": "l1", "p4": "l1", "p5": "l5"})
-    assert (found.begun, found.ended) == (("e",), ("d",))
-    assert (found.joined, found.gone) == (("p4", "p5"), ("p2", "p3"))
+    assert (found.added_tasks, found.removed_tasks) == (("e",), ("d",))
+    assert (found.added_processors, found.removed_processors) == (("p4", "p5"), ("p2", "p3"))
     assert found.touched == ("p1",)
 
 
@@ -51,8 +51,8 @@ def test_moved_stayed_begun_and_ended_are_all_tasks_there_are(one: World, other:
     found = movement(before, after)
     moved = {move.task for move in found.moved}
     assert moved.isdisjoint(found.stayed)
-    assert moved | set(found.stayed) | set(found.begun) == set(after)
-    assert moved | set(found.stayed) | set(found.ended) == set(before)
-    assert set(found.touched) | set(found.untouched) | set(found.joined) == set(after.values()) | set(
-        found.touched
-    )
+    assert moved | set(found.stayed) | set(found.added_tasks) == set(after)
+    assert moved | set(found.stayed) | set(found.removed_tasks) == set(before)
+    assert set(found.touched) | set(found.untouched) | set(found.added_processors) == set(
+        after.values()
+    ) | set(found.touched)

@@ -10,7 +10,7 @@ MOST_STREAMS = 1_000_000
 
 
 class CatalogError(Exception):
-    """The file is no catalog; the problems say why."""
+    """The file is no catalog; `problems` says why."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -18,19 +18,19 @@ class CatalogError(Exception):
 
 
 def read_catalog(path: Path) -> dict[str, int | None]:
-    """The counts that the file tells. It may tell of more streams than an app has."""
-    reading = load_documents(path.read_text(encoding="utf-8"))
-    if reading.problems:
-        raise CatalogError(list(reading.problems))
-    if len(reading.documents) != 1:
-        found = len(reading.documents)
-        raise CatalogError([Problem(0, 0, "", f"found {found} documents; a catalog is one mapping")])
-    document = reading.documents[0]
+    """The counts of the file, which may hold more streams than an app has."""
+    loaded = load_documents(path.read_text(encoding="utf-8"))
+    if loaded.problems:
+        raise CatalogError(list(loaded.problems))
+    if len(loaded.documents) != 1:
+        document_count = len(loaded.documents)
+        raise CatalogError([Problem(0, 0, "", f"found {document_count} documents; a catalog is one mapping")])
+    document = loaded.documents[0]
     if not isinstance(document.data, dict):
         raise CatalogError(
             [Problem(0, 1, "", f"found {describe_value(document.data)}; a catalog maps streams to counts")]
         )
-    wrong = [
+    count_problems = [
         Problem(
             0,
             document.lines.get((name,), 0),
@@ -40,6 +40,6 @@ def read_catalog(path: Path) -> dict[str, int | None]:
         for name, count in document.data.items()
         if not (count is None or (type(count) is int and 1 <= count <= MOST_STREAMS))
     ]
-    if wrong:
-        raise CatalogError(wrong)
+    if count_problems:
+        raise CatalogError(count_problems)
     return dict(document.data)

@@ -26,16 +26,16 @@ from streamapp.tasks.refusal import Refusal
 
 def placement_document(
     name: str,
-    tasks: Assignment,
-    found: TaskPlacement | Refusal,
+    assignment: Assignment,
+    placement: TaskPlacement | Refusal,
     locations: Mapping[str, str | None],
     previous: PreviousAnswer,
 ) -> dict[str, Any]:
-    """The document of where one app's tasks run."""
-    formed = tasks_document(name, tasks)
-    if isinstance(found, Refusal):
-        return refused_document("placement", name, found)
-    of = found.processor_of
+    """The document of one app's placement."""
+    tasks_part = tasks_document(name, assignment)
+    if isinstance(placement, Refusal):
+        return refused_document("placement", name, placement)
+    processor_of = placement.processor_of
     return {
         "version": DOCUMENT_VERSION,
         "kind": "placement",
@@ -43,29 +43,34 @@ def placement_document(
         "outcome": "accepted",
         "refusal": None,
         "processors": {
-            processor: {"location": locations.get(processor) or None, "tasks": list(held)}
-            for processor, held in found.tasks_of().items()
+            processor: {"location": locations.get(processor) or None, "tasks": list(processor_tasks)}
+            for processor, processor_tasks in placement.tasks_of().items()
         },
         "tasks": {
-            task: {**entry, "processor": of[task], "why": found.why(task).value}
-            for task, entry in formed["tasks"].items()
+            task: {**entry, "processor": processor_of[task], "why": placement.why(task).value}
+            for task, entry in tasks_part["tasks"].items()
         },
         "counts": {
-            "tasks": len(of),
-            "onLocation": found.on_location,
-            "onProcessor": found.on_processor,
-            "locationMoves": found.location_moves,
-            "processorMoves": found.processor_moves,
-            "mostOnLocation": found.most_on_location,
+            "tasks": len(processor_of),
+            "onLocation": placement.on_location,
+            "onProcessor": placement.on_processor,
+            "locationMoves": placement.location_moves,
+            "processorMoves": placement.processor_moves,
+            "mostOnLocation": placement.most_on_location,
         },
-        "untouched": list(placement_moves(found, locations, previous).untouched),
-        "layout": formed["layout"],
+        "untouched": list(placement_moves(placement, locations, previous).untouched),
+        "layout": tasks_part["layout"],
     }
 
 
 def placement_moves(
-    found: TaskPlacement, locations: Mapping[str, str | None], previous: PreviousAnswer
+    placement: TaskPlacement, locations: Mapping[str, str | None], previous: PreviousAnswer
 ) -> Movement:
-    """What changes from the previous placement to this one."""
-    was, now = previous.processor_of, found.processor_of
-    return movement(was, now, locations_before=previous.locations, locations_after=locations)
+    """The movement from the previous placement to this one."""
+    previous_processors, current_processors = previous.processor_of, placement.processor_of
+    return movement(
+        previous_processors,
+        current_processors,
+        locations_before=previous.locations,
+        locations_after=locations,
+    )

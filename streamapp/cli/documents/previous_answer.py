@@ -1,4 +1,4 @@
-"""What an earlier answer of `tasks` or `place` tells the next one."""
+"""The previous answer of `tasks` or `place`, as the next call reads it."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from streamapp.tasks.refusal import Refusal
 
 @dataclass(frozen=True, slots=True)
 class PreviousAnswer:
-    """The layout to keep to, and where tasks were."""
+    """The layout to keep, and the previous assignment."""
 
     layout: Layout | None = None
     processor_of: Mapping[str, str] = field(default_factory=dict)
@@ -23,45 +23,47 @@ class PreviousAnswer:
 
     @property
     def task_locality(self) -> dict[str, str | None]:
-        """Where each task's state is."""
+        """The location of each task's state."""
         return {task: self.locations.get(name) for task, name in self.processor_of.items()}
 
 
 def parse_previous_answer(text: str) -> PreviousAnswer | Problem:
-    """The answer that `streamapp tasks -o json` or `streamapp place -o json` gave."""
+    """Parse an answer of `streamapp tasks -o json` or `streamapp place -o json`."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         return Problem(0, 0, "", f"this is no JSON: {error}")
-    foreign = _foreign(document)
+    foreign = _document_problem(document)
     if foreign:
         return foreign
     layout = decode_layout(json.dumps(document.get("layout")))
     if isinstance(layout, Refusal):
         return Problem(0, 0, "layout", f"{layout.message}; {layout.hint}")
     try:
-        return _placed(document, layout)
+        return _previous_answer(document, layout)
     except (AttributeError, TypeError, KeyError) as error:
         return Problem(0, 0, "processors", f"not in the form that `place -o json` prints: {error}")
 
 
-def _foreign(document: Any) -> Problem | None:
-    """What makes a document no earlier answer to go on from."""
-    found = document if isinstance(document, dict) else {}
-    if found.get("kind") not in {"tasks", "placement"}:
-        kind = describe_value(found.get("kind"))
+def _document_problem(document: Any) -> Problem | None:
+    """Why a document is no previous answer; None for a valid one."""
+    fields = document if isinstance(document, dict) else {}
+    if fields.get("kind") not in {"tasks", "placement"}:
+        kind = describe_value(fields.get("kind"))
         return Problem(
             0, 0, "kind", f"found {kind}; allowed is what `tasks -o json` or `place -o json` prints"
         )
-    if found.get("version") != DOCUMENT_VERSION:
-        version = describe_value(found.get("version"))
+    if fields.get("version") != DOCUMENT_VERSION:
+        version = describe_value(fields.get("version"))
         return Problem(0, 0, "version", f"found {version}; this version reads version {DOCUMENT_VERSION}")
-    if found.get("outcome") != "accepted":
+    if fields.get("outcome") != "accepted":
         return Problem(0, 0, "outcome", "found an answer that was refused; it holds nothing to go on from")
     return None
 
 
-def _placed(document: dict[str, Any], layout: Layout) -> PreviousAnswer:
+def _previous_answer(document: dict[str, Any], layout: Layout) -> PreviousAnswer:
     processors = document.get("processors", {})
-    of = {task: name for name, entry in processors.items() for task in entry["tasks"]}
-    return PreviousAnswer(layout, of, {name: entry.get("location") for name, entry in processors.items()})
+    processor_of = {task: name for name, entry in processors.items() for task in entry["tasks"]}
+    return PreviousAnswer(
+        layout, processor_of, {name: entry.get("location") for name, entry in processors.items()}
+    )

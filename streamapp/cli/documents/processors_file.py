@@ -11,14 +11,16 @@ MOST_PROCESSORS = 100_000
 
 
 def read_processors(path: Path) -> dict[str, str | None]:
-    """The processors of a file with their locations, null where that is not known."""
-    reading = load_documents(path.read_text(encoding="utf-8"))
-    if reading.problems:
-        raise CatalogError(list(reading.problems))
-    data = reading.documents[0].data if reading.documents else None
+    """The processors of a file with their locations, None where unknown."""
+    loaded = load_documents(path.read_text(encoding="utf-8"))
+    if loaded.problems:
+        raise CatalogError(list(loaded.problems))
+    data = loaded.documents[0].data if loaded.documents else None
     if isinstance(data, list) and all(isinstance(name, str) for name in data):
         return dict.fromkeys(data)
-    if isinstance(data, dict) and all(isinstance(place, str | None) for place in data.values()):
+    if isinstance(data, dict) and all(isinstance(location, str | None) for location in data.values()):
         return dict(data)
-    found = describe_value(data)
-    raise CatalogError([Problem(0, 0, "", f"found {found}; a list of processors, or processor -> location")])
+    value_text = describe_value(data)
+    raise CatalogError(
+        [Problem(0, 0, "", f"found {value_text}; a list of processors, or processor -> location")]
+    )

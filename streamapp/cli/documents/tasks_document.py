@@ -1,4 +1,4 @@
-"""Tasks as a document: `streamapp tasks -o json`, version 1, and what of it a later call needs.
+"""Tasks as a document: `streamapp tasks -o json`, version 1, and the part that a later call needs.
 
     {"version": 1, "kind": "tasks", "app": NAME, "outcome": "accepted" | "refused",
      "refusal": null | {"reason", "path", "message", "hint"},
@@ -7,8 +7,8 @@
      "grown": [{"stream", "before", "after", "parting"}],
      "layout": LAYOUT}
 
-A refused one ends after `refusal`. `layout` is what has to be remembered with the state; it has a format
-version and a checksum of its own.
+A refused one ends after `refusal`. `layout` is what has to be remembered with the state. Its text has a
+format version and a checksum.
 """
 
 import json
@@ -21,11 +21,11 @@ from streamapp.tasks.refusal import Refusal
 DOCUMENT_VERSION = 1
 
 
-def tasks_document(name: str, found: Assignment | Refusal) -> dict[str, Any]:
-    """The document of one app's tasks, or of why there are none."""
-    if isinstance(found, Refusal):
-        return refused_document("tasks", name, found)
-    changelog = found.changelog
+def tasks_document(name: str, tasks: Assignment | Refusal) -> dict[str, Any]:
+    """The document of one app's tasks, or of their refusal."""
+    if isinstance(tasks, Refusal):
+        return refused_document("tasks", name, tasks)
+    changelog = tasks.changelog
     return {
         "version": DOCUMENT_VERSION,
         "kind": "tasks",
@@ -34,9 +34,9 @@ def tasks_document(name: str, found: Assignment | Refusal) -> dict[str, Any]:
         "refusal": None,
         "tasks": {
             task: {"partitions": [str(partition) for partition in partitions], "changelog": changelog[task]}
-            for task, partitions in sorted(found.tasks.items(), key=lambda entry: changelog[entry[0]])
+            for task, partitions in sorted(tasks.tasks.items(), key=lambda entry: changelog[entry[0]])
         },
-        "broadcast": [str(partition) for partition in found.broadcast],
+        "broadcast": [str(partition) for partition in tasks.broadcast],
         "grown": [
             {
                 "stream": split.stream,
@@ -44,14 +44,20 @@ def tasks_document(name: str, found: Assignment | Refusal) -> dict[str, Any]:
                 "after": split.after,
                 "parting": split.parting.value,
             }
-            for split in found.grown
+            for split in tasks.grown
         ],
-        "layout": json.loads(encode_layout(found.layout)),
+        "layout": json.loads(encode_layout(tasks.layout)),
     }
 
 
 def refused_document(kind: str, name: str, refusal: Refusal) -> dict[str, Any]:
-    """The document of an answer that could not be given."""
-    told = {"reason": refusal.reason.value, "path": refusal.path}
-    told |= {"message": refusal.message, "hint": refusal.hint}
-    return {"version": DOCUMENT_VERSION, "kind": kind, "app": name, "outcome": "refused", "refusal": told}
+    """The document of a refused answer."""
+    refusal_fields = {"reason": refusal.reason.value, "path": refusal.path}
+    refusal_fields |= {"message": refusal.message, "hint": refusal.hint}
+    return {
+        "version": DOCUMENT_VERSION,
+        "kind": kind,
+        "app": name,
+        "outcome": "refused",
+        "refusal": refusal_fields,
+    }

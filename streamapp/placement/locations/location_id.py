@@ -1,18 +1,18 @@
-"""Names the places whose local stores several processors can share."""
+"""Identifiers of locations: processors at one location can share local stores."""
 
 from typing import Final
 
 
 class LocationId(str):
-    """The name of a place: processors with equal ones can read and write each other's local stores."""
+    """The identifier of a location: processors of one location can use each other's local stores."""
 
     __slots__ = ()
 
 
 class _Unknown(LocationId):
-    """Like a NaN, it differs from everything, itself too: two unknown places are not the same place.
+    """The unknown location. Like a NaN it equals nothing, itself included: two unknown locations may differ.
 
-    It is empty as text, so that `if location` asks whether one is known.
+    Its text is empty, so that `if location` asks whether the location is known.
     """
 
     __slots__ = ()
@@ -32,12 +32,12 @@ class _Unknown(LocationId):
         return "UNKNOWN"
 
     def __reduce__(self) -> str:
-        return "UNKNOWN"  # a copy of it is it
+        return "UNKNOWN"  # a copy is the same object
 
 
 UNKNOWN: Final[LocationId] = _Unknown()
 
 
-def same_location(one: str | None, other: str | None) -> bool:
-    """Whether both are known and the same; None is unknown, as stored data has it."""
-    return bool(one) and one == other
+def same_location(location: str | None, other: str | None) -> bool:
+    """Whether both locations are known and equal; stored data has None for an unknown location."""
+    return bool(location) and location == other

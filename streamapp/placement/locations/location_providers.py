@@ -1,8 +1,8 @@
-"""Tells from a pod's metadata at which location its processors are.
+"""Location providers: the location of a pod's processors, from the pod's metadata.
 
 A provider is written `node`, `pod`, `volume`, `label:<key>`, or several of these joined by `+`, such as
-`label:topology.kubernetes.io/zone+node`: then all parts have to be the same for two places to be one.
-Neither label keys nor the names that Kubernetes allows contain a `+`, so no two places share a name.
+`label:topology.kubernetes.io/zone+node`: then two locations are equal only if all parts are.
+Neither label keys nor Kubernetes names contain a `+`, so no two locations share an identifier.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from streamapp.tasks.refusal import Refusal
 
 @dataclass(frozen=True, slots=True)
 class PodFacts:
-    """What is known of a pod; what is not known is empty."""
+    """The metadata of a pod that decides its location; unknown parts are empty."""
 
     name: str
     uid: str = ""
@@ -31,52 +31,60 @@ LocationProvider = Callable[[PodFacts], LocationId]
 
 def parse_location_provider(text: str) -> LocationProvider | Refusal:
     """The provider that `placement.location` asks for."""
-    parts = [_part(part) for part in text.split("+")]
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
+    parsed_parts = [_parse_part(part) for part in text.split("+")]
+    providers = [part for part in parsed_parts if part is not None]
+    if len(providers) < len(parsed_parts):
         return Refusal(
             Reason.INVALID_SPEC,
             "spec.placement.location",
             f'"{text}" names no location',
             "use node, pod, volume, label:<key>, or several of these joined by +",
         )
-    return found[0] if len(found) == 1 else lambda facts: _joined([part(facts) for part in found])
+    return (
+        providers[0]
+        if len(providers) == 1
+        else lambda facts: _joined_location([part(facts) for part in providers])
+    )
 
 
-def _part(text: str) -> LocationProvider | None:
+def _parse_part(text: str) -> LocationProvider | None:
     if text in _SIMPLE:
         return _SIMPLE[text]
     kind, _, key = text.partition(":")
-    return _label(key) if kind == "label" and key else None
+    return _label_provider(key) if kind == "label" and key else None
 
 
-def _node(facts: PodFacts) -> LocationId:
-    return _known(facts.node)
+def _node_location(facts: PodFacts) -> LocationId:
+    return _location_id(facts.node)
 
 
-def _pod(facts: PodFacts) -> LocationId:
-    # By uid: a pod that comes again under its old name comes with an empty disk.
-    return _known(facts.uid)
+def _pod_location(facts: PodFacts) -> LocationId:
+    # By uid: a pod that is created again under its old name has an empty disk.
+    return _location_id(facts.uid)
 
 
-def _volume(facts: PodFacts) -> LocationId:
-    return _known(facts.claims.get(facts.state_volume, ""))
+def _volume_location(facts: PodFacts) -> LocationId:
+    return _location_id(facts.claims.get(facts.state_volume, ""))
 
 
-def _label(key: str) -> LocationProvider:
-    def of(facts: PodFacts) -> LocationId:
+def _label_provider(key: str) -> LocationProvider:
+    def label_location(facts: PodFacts) -> LocationId:
         # Zones and the like are labels of the node; newer clusters copy them to the pod.
-        return _known(facts.labels.get(key) or facts.node_labels.get(key, ""))
+        return _location_id(facts.labels.get(key) or facts.node_labels.get(key, ""))
 
-    return of
+    return label_location
 
 
-def _known(text: str) -> LocationId:
+def _location_id(text: str) -> LocationId:
     return LocationId(text) if text else UNKNOWN
 
 
-def _joined(parts: list[LocationId]) -> LocationId:
+def _joined_location(parts: list[LocationId]) -> LocationId:
     return LocationId("+".join(parts)) if all(parts) else UNKNOWN
 
 
-_SIMPLE: dict[str, LocationProvider] = {"node": _node, "pod": _pod, "volume": _volume}
+_SIMPLE: dict[str, LocationProvider] = {
+    "node": _node_location,
+    "pod": _pod_location,
+    "volume": _volume_location,
+}

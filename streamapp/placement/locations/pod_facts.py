@@ -1,4 +1,4 @@
-"""Reads from a pod, as the API server has it, what tells at which location its processors are."""
+"""Reads from a pod of the API server the facts that decide the location of its processors."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,13 +6,13 @@ from typing import Any, Final
 from streamapp.placement.locations.location_providers import PodFacts
 
 STATE_VOLUME: Final = "streamapp-state"
-"""What the volume with the stores is called, or begins with."""
+"""The name, or the prefix of the name, of the volume with the stores."""
 EXECUTOR_ID: Final = "spark-exec-id"
-"""The label by which a pod tells which of Spark's executors it is."""
+"""The label with the id of the pod's Spark executor."""
 
 
 def pod_facts(pod: Mapping[str, Any], node_labels: Mapping[str, str] | None = None) -> PodFacts:
-    """What is known of a pod; `node_labels` are those of its node, where somebody has looked."""
+    """The facts of a pod; `node_labels` are the labels of its node, where the caller has read them."""
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     claims = {
         volume["name"]: volume["persistentVolumeClaim"]["claimName"]

@@ -1,19 +1,19 @@
-"""Decides where some tasks' owners are away from their homes, as after a processor came back elsewhere.
+"""Decides on extra tasks where owners are away from homes, as after a processor changed its location.
 
 Such a task can keep its processor only by leaving its location. That is right only where the location has
-too many tasks anyway and the owner's has too few, and extras shift both, so locations no longer stand alone.
-Those that are tied together in this way form a network in which tasks flow into processors:
+too many tasks and the owner's location has too few. Extra tasks shift both, so locations depend on each
+other. Locations that depend on each other form a network in which tasks flow into processors:
 
-    location --its settled tasks, each worth a place at home and a processor--> their owner
-    location --any of its tasks, each worth a place at home-------------------> a processor there
-    location --its tasks that are away, each worth a processor----------------> their owner
-    source ----homeless tasks, each worth a processor-------------------------> their owner
-    processor --base--> sink           processor --1, if eligible--> extras --as many as there are--> sink
+    location --its tasks whose owner is at home, each worth a home and a processor--> their owner
+    location --any of its tasks, each worth a home----------------------------------> a processor there
+    location --its tasks whose owner is elsewhere, each worth a processor-----------> their owner
+    source ----tasks without a home, each worth a processor-------------------------> their owner
+    processor --base--> sink      processor --1, if eligible--> extras --number of extra tasks--> sink
 
-A place at home is worth more than all processors together. Tasks that the greatest flow leaves behind gain
-nothing anywhere and go where there is room. The other locations compete for extras only, and what each extra
-is worth to them is known (`extras`): they are arcs from the source to the extras. So the greatest flow is
-the best decision, and the network's size is that of what has moved, not that of the app.
+A home is worth more than all processors together. Tasks that the maximum-gain flow leaves out gain nothing
+anywhere and go to free places. The other locations compete for extra tasks only. The gain of each extra task
+for such a location is known (`extra_tasks`), so it is an arc from the source to the extras. Hence the
+maximum-gain flow is the best decision, and the network grows with the displaced tasks, not with the app.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,78 +36,84 @@ _SOURCE, _SINK, _EXTRAS = range(3)
 
 @dataclass(frozen=True, slots=True)
 class _Arcs:
-    """Where in the network the decision can be read."""
+    """The arcs of the network from which the decision is read."""
 
-    rivals: Sequence[int]
-    extra: Mapping[str, int]
-    owned: Mapping[str, int]
-    away: Mapping[tuple[str, str], int]
+    rival_arcs: Sequence[int]
+    extra_arcs: Mapping[str, int]
+    owner_only: Mapping[str, int]
+    owner_elsewhere: Mapping[tuple[str, str], int]
 
 
-def decide_by_flow(census: TaskClasses, shares: LoadShares) -> PlacementDecision:
-    """The best decision where some tasks are away."""
-    tied, others = _parted(census)
-    rivals = sorted(offer for site in others for offer in extra_offers(site, census, shares))
-    network, arcs = _network(tied, rivals, census, shares)
+def decide_by_flow(task_classes: TaskClasses, shares: LoadShares) -> PlacementDecision:
+    """The best decision where the owners of some tasks are elsewhere."""
+    tied, others = _split_by_ties(task_classes)
+    rivals = sorted(offer for group in others for offer in extra_offers(group, task_classes, shares))
+    network, arcs = _network(tied, rivals, task_classes, shares)
     network.fill(_SOURCE, _SINK)
 
-    won = sum(map(network.flow, arcs.rivals))
-    extras = {offer.processor for offer in rivals[:won]}
-    extras.update(name for name, arc in arcs.extra.items() if network.flow(arc))
-    # What is left of the extras gains nothing and goes to where it upsets the least.
-    without = [offer_terms(name, census, shares) for name in shares.eligible if name not in extras]
-    least_upset = sorted(without, key=lambda found: found[1:])[: shares.extras - len(extras)]
-    chosen = frozenset(extras.union(name for _, _, name in least_upset))
-    owned = {name: network.flow(arc) for name, arc in arcs.owned.items()}
+    taken_offers = sum(map(network.flow, arcs.rival_arcs))
+    extras = {offer.processor for offer in rivals[:taken_offers]}
+    extras.update(name for name, arc in arcs.extra_arcs.items() if network.flow(arc))
+    # The remaining extra tasks gain nothing and go to the processors that they disturb the least.
+    other_terms = [offer_terms(name, task_classes, shares) for name in shares.eligible if name not in extras]
+    least_upset = sorted(other_terms, key=lambda terms: terms[1:])[: shares.extras - len(extras)]
+    extra_processors = frozenset(extras.union(name for _, _, name in least_upset))
+    returning = {name: network.flow(arc) for name, arc in arcs.owner_only.items()}
     return PlacementDecision(
-        chosen,
-        owned | returning_tasks(others, census, shares, chosen),
-        {kind: network.flow(arc) for kind, arc in arcs.away.items()},
+        extra_processors,
+        returning | returning_tasks(others, task_classes, shares, extra_processors),
+        {kind: network.flow(arc) for kind, arc in arcs.owner_elsewhere.items()},
     )
 
 
-def _parted(census: TaskClasses) -> tuple[list[LocationGroup], list[LocationGroup]]:
-    """The locations that tasks away tie together, and the others."""
-    homes = {home for home, _ in census.away}
-    owners = {owner for _, owner in census.away}
+def _split_by_ties(task_classes: TaskClasses) -> tuple[list[LocationGroup], list[LocationGroup]]:
+    """The locations that displaced tasks tie together, and the others."""
+    homes = {home for home, _ in task_classes.owner_elsewhere}
+    owners = {owner for _, owner in task_classes.owner_elsewhere}
     tied: list[LocationGroup] = []
     others: list[LocationGroup] = []
-    for site in census.sites:
-        ties = site.location in homes or not owners.isdisjoint(site.processors)
-        (tied if ties else others).append(site)
+    for group in task_classes.location_groups:
+        is_tied = group.location in homes or not owners.isdisjoint(group.processors)
+        (tied if is_tied else others).append(group)
     return tied, others
 
 
 def _network(
-    tied: Sequence[LocationGroup], rivals: Sequence[ExtraOffer], census: TaskClasses, shares: LoadShares
+    tied: Sequence[LocationGroup], rivals: Sequence[ExtraOffer], task_classes: TaskClasses, shares: LoadShares
 ) -> tuple[FlowNetwork, _Arcs]:
-    names = [name for site in tied for name in site.processors]
-    processor = {name: number for number, name in enumerate(names, start=_EXTRAS + 1)}
-    location = {site.location: number for number, site in enumerate(tied, start=_EXTRAS + 1 + len(names))}
+    names = [name for group in tied for name in group.processors]
+    processor_node = {name: number for number, name in enumerate(names, start=_EXTRAS + 1)}
+    location_node = {
+        group.location: number for number, group in enumerate(tied, start=_EXTRAS + 1 + len(names))
+    }
     network = FlowNetwork(_EXTRAS + 1 + len(names) + len(tied))
-    place = 1 + sum(shares.base.values()) + shares.extras
+    home_gain = 1 + sum(shares.base.values()) + shares.extras
 
     network.add(_EXTRAS, _SINK, shares.extras)
     for name in names:
-        network.add(processor[name], _SINK, shares.base[name])
-    for site in tied:
-        if site.location:
-            network.add(_SOURCE, location[site.location], site.tasks)
-            for name in site.processors:
-                settled = len(census.settled.get(name, ()))
-                network.add(location[site.location], processor[name], settled, place + 1)
-                network.add(location[site.location], processor[name], site.tasks, place)
-    worths = groupby(rivals, key=lambda offer: (not offer.for_others) * place - offer.lost)
+        network.add(processor_node[name], _SINK, shares.base[name])
+    for group in tied:
+        if group.location:
+            network.add(_SOURCE, location_node[group.location], group.tasks)
+            for name in group.processors:
+                at_home = len(task_classes.at_home.get(name, ()))
+                network.add(location_node[group.location], processor_node[name], at_home, home_gain + 1)
+                network.add(location_node[group.location], processor_node[name], group.tasks, home_gain)
+    gains = groupby(rivals, key=lambda offer: (not offer.off_location) * home_gain - offer.processors_kept)
     return network, _Arcs(
-        rivals=[network.add(_SOURCE, _EXTRAS, len(list(alike)), worth) for worth, alike in worths],
-        extra={name: network.add(processor[name], _EXTRAS, 1) for name in names if name in shares.eligible},
-        owned={
-            name: network.add(_SOURCE, processor[name], len(census.owned[name]), 1)
-            for name in names
-            if name in census.owned
+        rival_arcs=[
+            network.add(_SOURCE, _EXTRAS, len(list(equal_offers)), gain) for gain, equal_offers in gains
+        ],
+        extra_arcs={
+            name: network.add(processor_node[name], _EXTRAS, 1) for name in names if name in shares.eligible
         },
-        away={
-            (home, owner): network.add(location[home], processor[owner], len(tasks), 1)
-            for (home, owner), tasks in sorted(census.away.items())
+        owner_only={
+            name: network.add(_SOURCE, processor_node[name], len(task_classes.owner_only[name]), 1)
+            for name in names
+            if name in task_classes.owner_only
+        },
+        owner_elsewhere={
+            (home, owner): network.add(location_node[home], processor_node[owner], len(tasks), 1)
+            for (home, owner), tasks in sorted(task_classes.owner_elsewhere.items())
         },
     )

@@ -1,17 +1,17 @@
-"""Decides who carries an extra task, location by location, where no task's owner is away from its home.
+"""Decides which processors carry an extra task, by location, where no task's owner is away from its home.
 
-Loads are fixed but for the extras (`shares`), so the choice is who gets these. Look at a location with n
-tasks and a base of B. Its first n - B extras each keep one task more on the location, later ones make room
-for others. Besides, an extra
+Loads are fixed but for the extra tasks (`load_shares`), so the decision is which processors get those. Take a
+location with n tasks and a base of B. Each of its first n - B extra tasks keeps one task more on the
+location; later ones make room for tasks of other locations. Besides, an extra task
 
-- lets a processor with more settled tasks than its base ("crowded") keep one more of them;
-- lets a processor that had more than its base only with homeless tasks counted ("wanted") get one more of
-  those back, if the location has room for it.
+- lets a processor with more tasks at home than its base ("crowded") keep one more of these tasks;
+- lets a processor that exceeds its base only together with its tasks without a home ("returning") get one
+  more of those back, if the location has room.
 
-The first never fails, so crowded processors come first, wanted ones next, others last. What the i-th extra
-of a location is worth is then known without a look at other locations: does it keep a task on the location,
-and how many more keep their processor. Worths never rise from one extra to the next. So handing extras out
-by worth, best first, gives the best sum there is.
+The first always holds, so crowded processors come first, returning ones next, others last. The gain of the
+i-th extra task of a location then depends on that location alone: whether a task stays on the location, and
+how many more tasks keep their processor. Gains never rise from one extra task to the next. So the extra tasks
+that are handed out by gain, greatest first, give the greatest sum.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,77 +24,95 @@ from streamapp.placement.solver.task_classes import LocationGroup, TaskClasses
 
 @dataclass(frozen=True, slots=True)
 class PlacementDecision:
-    """It fixes how many tasks keep their location and their processor; names only fill it in."""
+    """How many tasks keep their location and their processor; `name_assignment` chooses the tasks."""
 
-    extras: frozenset[str]  # who carries one task more than its base
-    owned: Mapping[str, int]  # owner -> how many tasks without a home come back to it
-    away: Mapping[tuple[str, str], int]  # home, owner -> how many tasks leave home to stay with their owner
+    extras: frozenset[str]  # processors that carry one task more than their base
+    owner_only: Mapping[str, int]  # owner -> number of its tasks without a home that return
+    owner_elsewhere: Mapping[
+        tuple[str, str], int
+    ]  # home, owner -> how many tasks leave home to stay with their owner
 
 
 class ExtraOffer(NamedTuple):
-    """An extra for one processor. Sorts by worth, best first; then by what leaves more as it is."""
+    """An extra task for one processor. Offers sort by gain, greatest first, then by the least change."""
 
-    for_others: bool  # it keeps nobody on the location
-    lost: int  # how many more keep their processor, negative so that it sorts
-    appetite: int  # 0 crowded, 1 wanted, 2 neither
-    upset: int  # 0 leaves the processor with what it had, 2 takes that from it, 1 neither
+    off_location: bool  # no further task stays on the location
+    processors_kept: int  # number of tasks that keep their processor, negated so that offers sort
+    priority: int  # 0 crowded, 1 returning, 2 neither
+    disturbance: int  # 0 the extra task restores the previous load, 2 exceeds it, 1 neither
     processor: str
 
 
-def extra_offers(site: LocationGroup, census: TaskClasses, shares: LoadShares) -> list[ExtraOffer]:
-    """What each extra of a location is worth, in the order in which it takes them."""
-    takers = sorted(offer_terms(name, census, shares) for name in site.processors if name in shares.eligible)
-    crowded = sum(appetite == 0 for appetite, _, _ in takers)
-    wanted = sum(appetite == 1 for appetite, _, _ in takers)
-    base = sum(map(shares.base.__getitem__, site.processors))
-    places = sum(_places(name, shares.base[name], census) for name in site.processors)
+def extra_offers(group: LocationGroup, task_classes: TaskClasses, shares: LoadShares) -> list[ExtraOffer]:
+    """The gain of each extra task of a location, in the order in which its processors take them."""
+    terms = sorted(
+        offer_terms(name, task_classes, shares) for name in group.processors if name in shares.eligible
+    )
+    crowded = sum(priority == 0 for priority, _, _ in terms)
+    returning = sum(priority == 1 for priority, _, _ in terms)
+    base = sum(map(shares.base.__getitem__, group.processors))
+    returning_places = sum(
+        _returning_places(name, shares.base[name], task_classes) for name in group.processors
+    )
 
-    def kept(extras: int) -> int:
-        room = max(0, base + extras - site.tasks)
-        return min(extras, crowded) + min(room, places + min(max(0, extras - crowded), wanted))
+    def processors_kept(extras: int) -> int:
+        room = max(0, base + extras - group.tasks)
+        return min(extras, crowded) + min(room, returning_places + min(max(0, extras - crowded), returning))
 
     return [
-        ExtraOffer(base + number >= site.tasks, kept(number) - kept(number + 1), *taker)
-        for number, taker in enumerate(takers)
+        ExtraOffer(
+            base + number >= group.tasks, processors_kept(number) - processors_kept(number + 1), *offer_term
+        )
+        for number, offer_term in enumerate(terms)
     ]
 
 
-def offer_terms(name: str, census: TaskClasses, shares: LoadShares) -> tuple[int, int, str]:
-    """What an extra would be to a processor: appetite, upset and name, as in `Offer`."""
+def offer_terms(name: str, task_classes: TaskClasses, shares: LoadShares) -> tuple[int, int, str]:
+    """The terms of an extra task for a processor: priority, disturbance and name, as in `ExtraOffer`."""
     base = shares.base[name]
-    settled = len(census.settled.get(name, ()))
-    had = settled + len(census.owned.get(name, ()))
-    appetite = 0 if settled > base else 1 if had > base else 2
-    return appetite, {base + 1: 0, base: 2}.get(had, 1), name
+    at_home = len(task_classes.at_home.get(name, ()))
+    previous_tasks = at_home + len(task_classes.owner_only.get(name, ()))
+    priority = 0 if at_home > base else 1 if previous_tasks > base else 2
+    return priority, {base + 1: 0, base: 2}.get(previous_tasks, 1), name
 
 
-def decide_by_worth(census: TaskClasses, shares: LoadShares) -> PlacementDecision:
-    """The best decision where nobody is away."""
+def decide_by_worth(task_classes: TaskClasses, shares: LoadShares) -> PlacementDecision:
+    """The best decision where no owner is away from home."""
     ranked: list[ExtraOffer] = []
     if shares.extras:
-        ranked = sorted(offer for site in census.sites for offer in extra_offers(site, census, shares))
+        ranked = sorted(
+            offer
+            for group in task_classes.location_groups
+            for offer in extra_offers(group, task_classes, shares)
+        )
     extras = frozenset(offer.processor for offer in ranked[: shares.extras])
-    return PlacementDecision(extras, returning_tasks(census.sites, census, shares, extras), {})
+    return PlacementDecision(
+        extras, returning_tasks(task_classes.location_groups, task_classes, shares, extras), {}
+    )
 
 
 def returning_tasks(
-    sites: Iterable[LocationGroup], census: TaskClasses, shares: LoadShares, extras: frozenset[str]
+    groups: Iterable[LocationGroup], task_classes: TaskClasses, shares: LoadShares, extras: frozenset[str]
 ) -> dict[str, int]:
-    """How many homeless tasks each owner gets back: what it has places for, while its location has room."""
-    back: dict[str, int] = {}
-    for site in sites:
+    """How many tasks without a home return to each owner: as many as owner and location have room for."""
+    returning: dict[str, int] = {}
+    for group in groups:
         loads = {
-            name: shares.base[name] + (name in extras) for name in site.processors if name in census.owned
+            name: shares.base[name] + (name in extras)
+            for name in group.processors
+            if name in task_classes.owner_only
         }
         if loads:
-            room = max(0, sum(shares.base[name] + (name in extras) for name in site.processors) - site.tasks)
+            room = max(
+                0, sum(shares.base[name] + (name in extras) for name in group.processors) - group.tasks
+            )
             for name, load in loads.items():
-                back[name] = min(room, _places(name, load, census))
-                room -= back[name]
-    return back
+                returning[name] = min(room, _returning_places(name, load, task_classes))
+                room -= returning[name]
+    return returning
 
 
-def _places(name: str, load: int, census: TaskClasses) -> int:
-    """How many of its homeless tasks a processor of this load can take back beside its settled ones."""
-    owned = len(census.owned.get(name, ()))
-    return max(0, min(owned, load - len(census.settled.get(name, ()))))
+def _returning_places(name: str, load: int, task_classes: TaskClasses) -> int:
+    """How many tasks without a home can return to a processor of this load, beside its tasks at home."""
+    owner_only = len(task_classes.owner_only.get(name, ()))
+    return max(0, min(owner_only, load - len(task_classes.at_home.get(name, ()))))

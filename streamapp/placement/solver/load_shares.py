@@ -1,9 +1,9 @@
-"""How many tasks each processor carries, before anyone asks which.
+"""How many tasks each processor carries; which tasks is decided later.
 
-Tasks are dealt one at a time to the processor that is the least laden for its capacity. So loads differ
-by one at most where all capacities are equal, follow the capacities where they are not, and nobody is
-idle while there are at least as many tasks as processors. The last round of dealing can be short: then
-some of the processors that tie for it carry one task more than the others, and which ones is free.
+Tasks are dealt one at a time to the processor with the least load for its capacity. So loads differ by one
+at most where all capacities are equal, follow the capacities where they differ, and no processor is idle
+while there are at least as many tasks as processors. The last round of dealing can be short: then some of the
+tied processors carry one task more than the others, and which of them do is open.
 """
 
 from bisect import bisect_right
@@ -31,7 +31,7 @@ def share_out_tasks(
     capacity: Mapping[str, int] | None = None,
     limit: Mapping[str, int] | None = None,
 ) -> LoadShares | Refusal:
-    """The shares of so many tasks. Capacities are relative, 1 where not given; limits are absolute."""
+    """The shares of a number of tasks. Capacities are relative with the default 1; limits are absolute."""
     if not processors:
         return Refusal(
             Reason.NO_PROCESSORS,
@@ -39,11 +39,11 @@ def share_out_tasks(
             "start at least one processor",
         )
     if not capacity and not limit:
-        each, extras = divmod(tasks, len(processors))
-        return LoadShares(dict.fromkeys(processors, each), frozenset(processors), extras)
+        base, extras = divmod(tasks, len(processors))
+        return LoadShares(dict.fromkeys(processors, base), frozenset(processors), extras)
     weight = {name: max(0, (capacity or {}).get(name, 1)) for name in processors}
-    most = {name: max(0, (limit or {}).get(name, tasks)) if weight[name] else 0 for name in processors}
-    room = sum(most.values())
+    most_tasks = {name: max(0, (limit or {}).get(name, tasks)) if weight[name] else 0 for name in processors}
+    room = sum(most_tasks.values())
     if room < tasks:
         return Refusal(
             Reason.INSUFFICIENT_CAPACITY,
@@ -51,35 +51,35 @@ def share_out_tasks(
             f"all {len(processors)} may carry {room} tasks together, but there are {tasks}",
             f"make room for {tasks - room} more: raise limits or capacities, or add processors",
         )
-    return _by_capacity(tasks, weight, most)
+    return _by_capacity(tasks, weight, most_tasks)
 
 
-def _by_capacity(tasks: int, weight: Mapping[str, int], most: Mapping[str, int]) -> LoadShares:
-    """Deal up to just below the last level in one go, and what is left, a task each or less, in rounds."""
+def _by_capacity(tasks: int, weight: Mapping[str, int], most_tasks: Mapping[str, int]) -> LoadShares:
+    """Deal up to just below the last level at once, and the remaining tasks in rounds."""
     total = sum(weight.values()) or 1
 
-    def laden(level: int) -> int:
-        return sum(_load(level, total, weight[name], most[name]) for name in weight)
+    def total_load(level: int) -> int:
+        return sum(_load(level, total, weight[name], most_tasks[name]) for name in weight)
 
-    level = bisect_right(range(tasks * total + 1), tasks, key=laden) - 1
-    base = {name: _load(level, total, weight[name], most[name]) for name in weight}
-    left = tasks - sum(base.values())
-    queue = [(Fraction(base[name], weight[name]), name) for name in weight if base[name] < most[name]]
+    level = bisect_right(range(tasks * total + 1), tasks, key=total_load) - 1
+    base = {name: _load(level, total, weight[name], most_tasks[name]) for name in weight}
+    undealt_tasks = tasks - sum(base.values())
+    queue = [(Fraction(base[name], weight[name]), name) for name in weight if base[name] < most_tasks[name]]
     heapify(queue)
-    while left:
-        now, tied = queue[0][0], []
-        while queue and queue[0][0] == now:
+    while undealt_tasks:
+        lowest_load, tied = queue[0][0], []
+        while queue and queue[0][0] == lowest_load:
             tied.append(heappop(queue)[1])
-        if len(tied) > left:
-            return LoadShares(base, frozenset(tied), left)
-        left -= len(tied)
+        if len(tied) > undealt_tasks:
+            return LoadShares(base, frozenset(tied), undealt_tasks)
+        undealt_tasks -= len(tied)
         for name in tied:
             base[name] += 1
-            if base[name] < most[name]:
+            if base[name] < most_tasks[name]:
                 heappush(queue, (Fraction(base[name], weight[name]), name))
     return LoadShares(base, frozenset(), 0)
 
 
-def _load(level: int, total: int, weight: int, most: int) -> int:
-    """What a processor carries when all that were less laden than level / total got their next task."""
-    return min(most, -(-weight * level // total))
+def _load(level: int, total: int, weight: int, most_tasks: int) -> int:
+    """A processor's load when every processor below level / total has received its next task."""
+    return min(most_tasks, -(-weight * level // total))

@@ -1,8 +1,8 @@
-"""The most tasks that any balanced assignment can leave on their location, in closed form.
+"""The greatest number of tasks that a balanced assignment can leave on their location, in closed form.
 
-A location fills the bases of its processors with its own tasks first. What is left over there asks for
-extras, each of which serves one task and one location, so that all of them are served or all are spent.
-No assignment does better, whatever it does with processors; `extras` reaches it, and tests compare.
+A location fills the bases of its processors with its own tasks first. Its remaining tasks ask for extra
+places. An extra place serves one task of one location, so either all requests are served or all extra places
+are used. No assignment does better; `extra_tasks` reaches this optimum, and tests compare the two.
 """
 
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ from streamapp.placement.solver.load_shares import LoadShares
 from streamapp.placement.solver.task_classes import LocationGroup
 
 
-def most_on_location(sites: Iterable[LocationGroup], shares: LoadShares) -> int:
-    """The proven optimum; a site without a location is no task's home and adds nothing."""
-    on_bases = asked = 0
-    for site in sites:
-        base = sum(map(shares.base.__getitem__, site.processors))
-        takers = sum(name in shares.eligible for name in site.processors)
-        on_bases += min(site.tasks, base)
-        asked += min(takers, max(0, site.tasks - base))
-    return on_bases + min(shares.extras, asked)
+def most_on_location(groups: Iterable[LocationGroup], shares: LoadShares) -> int:
+    """The proven optimum; a group without a location is no task's home and adds nothing."""
+    on_bases = extras_asked = 0
+    for group in groups:
+        base = sum(map(shares.base.__getitem__, group.processors))
+        eligible_processors = sum(name in shares.eligible for name in group.processors)
+        on_bases += min(group.tasks, base)
+        extras_asked += min(eligible_processors, max(0, group.tasks - base))
+    return on_bases + min(shares.extras, extras_asked)

@@ -1,7 +1,7 @@
-"""Sorts tasks into kinds by what is known of where they were: what follows reasons about kinds, not tasks.
+"""Sorts tasks into classes by home and owner, so that the solver works on classes and not on tasks.
 
-A task's home is its recorded location, if a processor is there. Its owner is its previous processor, if
-that is still there. A location that nobody is at and a processor that is gone keep no task.
+A task's home is its recorded location, if a processor is there. Its owner is its previous processor, if that
+processor still exists. A location without processors and a removed processor keep no task.
 """
 
 from collections import Counter, defaultdict
@@ -17,21 +17,21 @@ class LocationGroup:
 
     processors: tuple[str, ...]  # by name
     location: str | None = None
-    tasks: int = 0  # how many have their home here
+    tasks: int = 0  # number of tasks whose home this location is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskClasses:
-    """Sites, and the tasks by home and owner; each list is in no particular order."""
+    """The location groups, and the tasks by home and owner; each list is in no particular order."""
 
-    sites: tuple[LocationGroup, ...]
-    settled: Mapping[str, Names]  # by owner, who is at their home
-    owned: Mapping[str, Names]  # by owner; no home
-    away: Mapping[tuple[str, str], Names]  # by home and owner, who is elsewhere
-    homed: Mapping[str, Names]  # by home; no owner
-    free: Names  # neither
-    located: int  # how many tasks have a recorded location, gone ones too
-    had: int  # how many tasks have a previous processor, gone ones too
+    location_groups: tuple[LocationGroup, ...]
+    at_home: Mapping[str, Names]  # by owner; the owner is at the tasks' home
+    owner_only: Mapping[str, Names]  # by owner; the tasks have no home
+    owner_elsewhere: Mapping[tuple[str, str], Names]  # by home and owner; the owner is elsewhere
+    home_only: Mapping[str, Names]  # by home; the tasks have no owner
+    unplaced: Names  # neither home nor owner
+    with_location: int  # number of tasks with a recorded location, removed ones included
+    with_owner: int  # number of tasks with a previous processor, removed ones included
 
 
 def classify_tasks(
@@ -40,50 +40,62 @@ def classify_tasks(
     processor_locality: Mapping[str, str | None],
     previous: Mapping[str, str],
 ) -> TaskClasses:
-    """The only pass over all tasks but the one that writes the answer down."""
+    """Classify all tasks in one pass; only the name assignment passes over all tasks again."""
     locations = list(map(task_locality.get, tasks))
     owners = list(map(previous.get, tasks))
-    kinds: defaultdict[tuple[str | None, str | None], Names] = defaultdict(list)
+    classes: defaultdict[tuple[str | None, str | None], Names] = defaultdict(list)
     for task, location, owner in zip(tasks, locations, owners, strict=True):
-        kinds[location, owner].append(task)
+        classes[location, owner].append(task)
 
-    places = {location for location in processor_locality.values() if location}
-    settled: defaultdict[str, Names] = defaultdict(list)
-    owned: defaultdict[str, Names] = defaultdict(list)
-    away: defaultdict[tuple[str, str], Names] = defaultdict(list)
-    homed: defaultdict[str, Names] = defaultdict(list)
-    free: Names = []
-    at_home: Counter[str] = Counter()
-    located = had = 0
-    for (home, last), names in kinds.items():
-        located += len(names) if home else 0
-        had += len(names) if last is not None else 0
-        owner = last if last in processor_locality else None
-        if home and home in places:
-            at_home[home] += len(names)
+    live_locations = {location for location in processor_locality.values() if location}
+    at_home: defaultdict[str, Names] = defaultdict(list)
+    owner_only: defaultdict[str, Names] = defaultdict(list)
+    owner_elsewhere: defaultdict[tuple[str, str], Names] = defaultdict(list)
+    home_only: defaultdict[str, Names] = defaultdict(list)
+    unplaced: Names = []
+    home_counts: Counter[str] = Counter()
+    with_location = with_owner = 0
+    for (home, previous_owner), names in classes.items():
+        with_location += len(names) if home else 0
+        with_owner += len(names) if previous_owner is not None else 0
+        owner = previous_owner if previous_owner in processor_locality else None
+        if home and home in live_locations:
+            home_counts[home] += len(names)
             if owner is None:
-                homed[home] += names
+                home_only[home] += names
             elif processor_locality[owner] == home:
-                settled[owner] += names
+                at_home[owner] += names
             else:
-                away[home, owner] += names
+                owner_elsewhere[home, owner] += names
         elif owner is None:
-            free += names
+            unplaced += names
         else:
-            owned[owner] += names
-    return TaskClasses(_sites(processor_locality, at_home), settled, owned, away, homed, free, located, had)
+            owner_only[owner] += names
+    return TaskClasses(
+        _location_groups(processor_locality, home_counts),
+        at_home,
+        owner_only,
+        owner_elsewhere,
+        home_only,
+        unplaced,
+        with_location,
+        with_owner,
+    )
 
 
-def _sites(
-    processor_locality: Mapping[str, str | None], at_home: Mapping[str, int]
+def _location_groups(
+    processor_locality: Mapping[str, str | None], home_counts: Mapping[str, int]
 ) -> tuple[LocationGroup, ...]:
-    together: defaultdict[str, Names] = defaultdict(list)
-    alone = []
+    processors_at: defaultdict[str, Names] = defaultdict(list)
+    without_location = []
     for name in sorted(processor_locality):
         location = processor_locality[name]
         if location:
-            together[location].append(name)
+            processors_at[location].append(name)
         else:
-            alone.append(LocationGroup((name,)))
-    shared = [LocationGroup(tuple(together[at]), at, at_home.get(at, 0)) for at in sorted(together)]
-    return (*shared, *alone)
+            without_location.append(LocationGroup((name,)))
+    shared = [
+        LocationGroup(tuple(processors_at[location]), location, home_counts.get(location, 0))
+        for location in sorted(processors_at)
+    ]
+    return (*shared, *without_location)

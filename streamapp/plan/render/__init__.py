@@ -1,1 +1,1 @@
-"""A plan as people and programs read it: a module or room for each form, and the wording they share."""
+"""The forms of a rendered plan: a module or room for each form, and their common wording."""

@@ -1,4 +1,4 @@
-"""How a plan is shown: `FORMS` has a function for each form, from app name, graph and plan to a text."""
+"""The forms of a plan: `FORMS` has a function for each form, from app name, graph and plan to a text."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,4 +23,4 @@ FORMS: Mapping[str, Form] = {
     "svg": _uncoloured(svg_document.render),
     "html": _uncoloured(html_document.render),
 }
-"""The last argument, whether to colour for a terminal, only means something to text."""
+"""The last argument of each function, whether to colour for a terminal, has an effect only for text."""

@@ -1,4 +1,4 @@
-"""A plan in one line: whether it was accepted, and how much there is of what."""
+"""A plan in one line: the outcome, and the number of operators, streams, tables and joins."""
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, PlanOutcome
@@ -6,7 +6,7 @@ from streamapp.plan.render.wording import counted
 
 
 def outcome_text(plan: Plan) -> str:
-    """The outcome with its mark, so that colour is not needed to tell it."""
+    """The outcome with a mark, so that the outcome is legible without colour."""
     if plan.outcome is PlanOutcome.ACCEPTED:
         return "✓ accepted"
     return f"✗ rejected, {counted(len(plan.errors), 'error')}"

@@ -1,4 +1,4 @@
-"""Words that every shown form of a plan has in common."""
+"""The wording that all forms of a plan share."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What is generated from the models: the CustomResourceDefinition, its CEL rules, the reference page.
+"""Generated from the models: the CustomResourceDefinition, its CEL rules, the reference page.
 
 Nothing that runs imports it.
 """

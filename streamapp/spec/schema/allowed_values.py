@@ -1,4 +1,4 @@
-"""What may stand in a field, in words, from its JSON schema."""
+"""The allowed values of a field in words, from its JSON schema."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,12 +11,12 @@ Schema = dict[str, Any]
 
 
 def allowed_values(schema: Schema) -> str:
-    """The type with its bounds, or the choices."""
+    """The type of a field with its bounds, or its choices."""
     if "enum" in schema or "const" in schema:
         choices = [f"`{choice}`" for choice in schema.get("enum", [schema.get("const")])]
         return f"{', '.join(choices[:-1])} or {choices[-1]}" if len(choices) > 1 else choices[0]
-    say = _BY_TYPE.get(schema.get("type", ""))
-    return say(schema) if say else "a part"
+    describe = _BY_TYPE.get(schema.get("type", ""))
+    return describe(schema) if describe else "a part"
 
 
 def _flag(_: Schema) -> str:
@@ -32,27 +32,27 @@ def _number(schema: Schema) -> str:
 
 
 def _between(schema: Schema) -> str:
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is None or most is None:
-        return "" if least is None else f", {least:,} or more"
-    return f" from {least:,} to {most:,}"
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    if minimum is None or maximum is None:
+        return "" if minimum is None else f", {minimum:,} or more"
+    return f" from {minimum:,} to {maximum:,}"
 
 
 def _text(schema: Schema) -> str:
-    pattern, most = schema.get("pattern"), schema.get("maxLength")
+    pattern, maximum = schema.get("pattern"), schema.get("maxLength")
     if pattern == durations.PATTERN:
         return MEANING[pattern]
-    least = " that is not empty" if schema.get("minLength") else ""
-    what = MEANING[pattern] if pattern else f"a text{least}"
-    return f"{what}, at most {most:,} characters" if most else what
+    minimum = " that is not empty" if schema.get("minLength") else ""
+    noun = MEANING[pattern] if pattern else f"a text{minimum}"
+    return f"{noun}, at most {maximum:,} characters" if maximum else noun
 
 
 def _list(schema: Schema) -> str:
-    items, least = schema["items"], schema.get("minItems", 0)
-    what = "parts" if "$ref" in items else f"texts, each {allowed_values(items)}"
-    if least and least == schema.get("maxItems"):
-        return f"a list of exactly {least} {what}"
-    return f"a list of {f'{least} or more ' if least else ''}{what}" + _in_a_cluster(schema, "maxItems")
+    items, minimum = schema["items"], schema.get("minItems", 0)
+    noun = "parts" if "$ref" in items else f"texts, each {allowed_values(items)}"
+    if minimum and minimum == schema.get("maxItems"):
+        return f"a list of exactly {minimum} {noun}"
+    return f"a list of {f'{minimum} or more ' if minimum else ''}{noun}" + _in_a_cluster(schema, "maxItems")
 
 
 def _mapping(schema: Schema) -> str:
@@ -63,8 +63,8 @@ def _mapping(schema: Schema) -> str:
 
 
 def _in_a_cluster(schema: Schema, keyword: str) -> str:
-    most = schema.get(CRD, {}).get(keyword)
-    return f"; at most {most} in a cluster" if most else ""
+    maximum = schema.get(CRD, {}).get(keyword)
+    return f"; at most {maximum} in a cluster" if maximum else ""
 
 
 _BY_TYPE: Mapping[str, Callable[[Schema], str]] = {

@@ -1,6 +1,6 @@
-"""The rules that an API server checks by itself, in CEL: what cannot change, what excludes what.
+"""CEL rules that the API server checks: immutable fields, and fields that exclude each other.
 
-Rules across lists are not here: the operator tells those in a condition, with every error at once.
+Rules across lists are not here: the operator reports these in a condition, with all errors at once.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
 """Entries with exactly one kind beside their name: counting properties costs no CEL."""
 
 
-def _same(field: str) -> str:
-    """An optional field that was set stays, one that was not stays unset."""
+def _immutable(field: str) -> str:
+    """A rule that an optional field keeps its value, or stays unset."""
     new, old = f"self.{field}", f"oldSelf.{field}"
     return f"has({new}) == has({old}) && (!has({new}) || {new} == {old})"
 
@@ -32,7 +32,7 @@ NAME_RULES = [
 RULES: Mapping[str, list[Rule]] = {
     "Map": _EITHER,
     "FlatMap": _EITHER,
-    "Stream": [{"rule": _same("topic"), "message": "topic is immutable; give the stream a new name"}],
+    "Stream": [{"rule": _immutable("topic"), "message": "topic is immutable; give the stream a new name"}],
     "State": [
         {
             "rule": "[has(self.persistentVolumeClaim), has(self.hostPath), has(self.emptyDir)]"
@@ -41,8 +41,8 @@ RULES: Mapping[str, list[Rule]] = {
         }
     ],
     "Spec": [
-        {"rule": _same("applicationId"), "message": "applicationId is immutable"},
-        {"rule": _same("operatorClass"), "message": "operatorClass is immutable"},
+        {"rule": _immutable("applicationId"), "message": "applicationId is immutable"},
+        {"rule": _immutable("operatorClass"), "message": "operatorClass is immutable"},
         {
             "rule": f"self.grouper == oldSelf.grouper || {_RESET}",
             "message": "grouper changes only together with a raised resetNonce: tasks are addresses of state",

@@ -44,8 +44,8 @@ def crd_definition() -> Schema:
 
 def crd_yaml() -> str:
     """The CustomResourceDefinition as YAML."""
-    written: str = yaml.dump(crd_definition(), Dumper=_Plain, sort_keys=False, width=110)
-    return written
+    text: str = yaml.dump(crd_definition(), Dumper=_PlainDumper, sort_keys=False, width=110)
+    return text
 
 
 def _version() -> Schema:
@@ -86,46 +86,46 @@ def _root() -> Schema:
 
 
 def structural(root: Schema) -> Schema:
-    """A model's JSON schema in the form that Kubernetes takes: references laid in, no unions."""
+    """A model's JSON schema as a structural schema of Kubernetes: references resolved, no unions."""
     definitions = root.get("$defs", {})
 
-    def lay(schema: Schema, name: str) -> Schema:
+    def resolve(schema: Schema, name: str) -> Schema:
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
             schema = {**definitions[name], **{k: v for k, v in schema.items() if k != "$ref"}}
         if "anyOf" in schema:
             (variant,) = [v for v in schema["anyOf"] if v.get("type") != "null"]
             outer = {k: v for k, v in schema.items() if k not in {"anyOf", "default"}}
-            return lay({**variant, **outer}, name)
+            return resolve({**variant, **outer}, name)
         extra = schema.get(CRD, {})
-        laid: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
+        resolved: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
         if "properties" in schema:
-            laid["properties"] = {k: lay(v, "") for k, v in schema["properties"].items()}
+            resolved["properties"] = {k: resolve(v, "") for k, v in schema["properties"].items()}
         if "items" in schema:
-            laid["items"] = lay(schema["items"], "")
+            resolved["items"] = resolve(schema["items"], "")
         values = schema.get("additionalProperties")
         if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
-            laid["additionalProperties"] = lay(values, "")
-        if "default" in laid and (default := _without_nothing(laid.pop("default"))) is not None:
-            laid["default"] = default
+            resolved["additionalProperties"] = resolve(values, "")
+        if "default" in resolved and (default := _without_nulls(resolved.pop("default"))) is not None:
+            resolved["default"] = default
         if name in ONE_OF:
-            laid |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
+            resolved |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
         if name in RULES:
-            laid["x-kubernetes-validations"] = RULES[name]
-        return laid
+            resolved["x-kubernetes-validations"] = RULES[name]
+        return resolved
 
-    return lay(root, str(root["title"]))
+    return resolve(root, str(root["title"]))
 
 
-def _without_nothing(default: Any) -> Any:
-    """A default as a structural schema takes it: what is unset is absent, not null."""
+def _without_nulls(default: Any) -> Any:
+    """A default for a structural schema: unset fields are absent, not null."""
     if not isinstance(default, dict):
         return default
-    return {name: _without_nothing(value) for name, value in default.items() if value is not None}
+    return {name: _without_nulls(value) for name, value in default.items() if value is not None}
 
 
-class _Plain(yaml.SafeDumper):
-    """Repeats what stands twice instead of pointing at it."""
+class _PlainDumper(yaml.SafeDumper):
+    """Repeats equal values instead of writing aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,6 +1,6 @@
-"""Every field of the resource as plain values: its path, what may stand there, what a change of it does.
+"""Every field of the resource as plain values: its path, its allowed values, the effect of a change.
 
-Read from the models, so that whatever tells people about fields tells the same as the checks.
+The fields are read from the models, so that documentation and checks agree.
 """
 
 from collections.abc import Iterator
@@ -23,21 +23,21 @@ OWN_DEFAULTS = "its own defaults"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. An effect or need that it does not have itself is its parent's."""
+    """One field. A field without an effect or need has that of its parent."""
 
     name: str
     path: str
     allowed: str
-    default: str | None  # None: it has to be there
+    default: str | None  # None for a required field
     says: str
     effect: Effect | None
     needs: Capability | None
-    part: str | None  # the path of the part that stands in it
+    part: str | None  # the path of the part in this field
 
 
 @dataclass(frozen=True, slots=True)
 class PartFields:
-    """A part of the resource where it stands: `spec.operators[].joinTable`."""
+    """A part of the resource at its path: `spec.operators[].joinTable`."""
 
     path: str
     says: str
@@ -51,7 +51,7 @@ def parts(
     effect: Effect | None = None,
     needs: Capability | None = None,
 ) -> Iterator[PartFields]:
-    """A part and all parts within it, each before those that it holds."""
+    """A part and all nested parts, each before its own parts."""
     schema = model.model_json_schema(by_alias=True)
     fields = tuple(
         _field(model, info, schema["properties"][info.alias or name], path, effect, needs)
@@ -59,9 +59,9 @@ def parts(
     )
     yield PartFields(path, schema["description"], fields, needs)
     for field, info in zip(fields, model.model_fields.values(), strict=True):
-        inner = model_in(info.annotation)
-        if inner and field.part:
-            yield from parts(inner, field.part, field.effect, field.needs)
+        part_model = model_in(info.annotation)
+        if part_model and field.part:
+            yield from parts(part_model, field.part, field.effect, field.needs)
 
 
 def _field(
@@ -73,28 +73,28 @@ def _field(
     needs: Capability | None,
 ) -> Field:
     name = info.alias or ""
-    here = f"{path}.{name}" if path else name
-    told = schema | _when_set(schema)
-    part = here + "[]" * (told.get("type") == "array") if model_in(info.annotation) else None
+    field_path = f"{path}.{name}" if path else name
+    merged = schema | _when_set(schema)
+    part = field_path + "[]" * (merged.get("type") == "array") if model_in(info.annotation) else None
     return Field(
         name=name,
-        path=here,
-        allowed=allowed_values(told) + _range(model, name, told),
+        path=field_path,
+        allowed=allowed_values(merged) + _range(model, name, merged),
         default=None if info.is_required() else _default(info.get_default(), schema.get("default")),
         says=info.description or "",
-        effect=Effect(told[EFFECT]) if EFFECT in told else effect,
-        needs=Capability(told[NEEDS]) if NEEDS in told else needs,
+        effect=Effect(merged[EFFECT]) if EFFECT in merged else effect,
+        needs=Capability(merged[NEEDS]) if NEEDS in merged else needs,
         part=part,
     )
 
 
 def _when_set(schema: Schema) -> Schema:
-    """A field that may be unset is told by what it is when set."""
+    """The schema of an optional field when it is set."""
     return next((variant for variant in schema.get("anyOf", ()) if variant.get("type") != "null"), {})
 
 
 def _range(model: type[BaseModel], name: str, schema: Schema) -> str:
-    """The range of a duration in the words of the check itself, which the schema cannot hold."""
+    """The range of a duration in the words of its check; a schema cannot express the range."""
     if schema.get("pattern") != durations.PATTERN:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What each reason means, in one sentence, for the reference page."""
+"""The meaning of each reason in one sentence, for the reference page."""
 
 from collections.abc import Mapping
 

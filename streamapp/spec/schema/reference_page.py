@@ -1,4 +1,4 @@
-"""The reference page of the resource, written from the models: it cannot say other than the checks do."""
+"""The reference page of the resource, generated from the models, so that the page agrees with the checks."""
 
 from collections.abc import Iterator
 
@@ -66,9 +66,9 @@ What some fields call a text of a certain form.
 def reference_page() -> str:
     """The whole page, as Markdown."""
     legend = [_CHANGES, _table(("A change", "What happens"), _changes()), _NOT_YET]
-    told = (*parts(), *parts(Status, "status", needs=Capability.CLUSTER))
-    sections = [section for part in told for section in _section(part)]
-    end = [
+    all_parts = (*parts(), *parts(Status, "status", needs=Capability.CLUSTER))
+    sections = [section for part in all_parts for section in _section(part)]
+    appendix = [
         _CONFIG,
         _table(("Key", "Meaning", "Value", "Default", "A change"), _config()),
         _REASONS,
@@ -76,7 +76,7 @@ def reference_page() -> str:
         _FORMS,
         _table(("Form", "What it is"), _forms()),
     ]
-    return "\n".join([_INTRODUCTION, *legend, *sections, *end])
+    return "\n".join([_INTRODUCTION, *legend, *sections, *appendix])
 
 
 def _changes() -> Iterator[tuple[str, str]]:
@@ -116,13 +116,13 @@ def _forms() -> Iterator[tuple[str, str]]:
             yield form, _safe(words)
 
 
-def _with_forms(words: str) -> str:
-    """Long forms by their names alone; the table at the end tells them once."""
+def _with_forms(text: str) -> str:
+    """The text with each long form replaced by its name; the table at the end explains the forms."""
     for meaning in MEANING.values():
         form, colon, _ = meaning.partition(": ")
         if colon:
-            words = words.replace(_safe(meaning), f"[{form}](#forms-of-text)")
-    return words
+            text = text.replace(_safe(meaning), f"[{form}](#forms-of-text)")
+    return text
 
 
 def _anchor(path: str) -> str:
@@ -135,7 +135,7 @@ def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text that Markdown leaves alone, but for what stands between backquotes."""
+    """Text with Markdown's marks escaped, except between backquotes."""
     pieces = text.split("`")
     for number in range(0, len(pieces), 2):
         for mark, plain in (("<", "&lt;"), ("*", r"\*"), ("_", r"\_"), ("|", r"\|")):

@@ -1,4 +1,4 @@
-"""What reading a text gives: documents of plain values, where each value stood, and the limits of both."""
+"""Loaded documents: plain values with the line of each, and the limits on texts and values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DEEPEST = 64
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document of a text: its values, and where each stood."""
+    """One document of a text: its values, and the line of each."""
 
     number: int
     data: Any
@@ -24,14 +24,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocuments:
-    """What a text held, and what could not be read in it."""
+    """The documents of a text, and the problems found while reading."""
 
     documents: tuple[Document, ...]
     problems: tuple[Problem, ...]
 
 
 class StopReadingError(Exception):
-    """The rest of the text is not worth reading."""
+    """Reading stops at a problem, and the rest of the text is skipped."""
 
     def __init__(self, line: int, message: str, path: Path = ()) -> None:
         super().__init__(message)
@@ -52,10 +52,10 @@ def walk(data: Any) -> Iterator[tuple[Path, Any]]:
 
 def dotted(path: Path) -> str:
     """A path as people write it: `spec.operators[3].joinTable.table`."""
-    words = ""
+    text = ""
     for step in path:
         if isinstance(step, int):
-            words += f"[{step}]"
+            text += f"[{step}]"
         else:
-            words += f".{short(step)}" if words else short(step)
-    return words
+            text += f".{short(step)}" if text else short(step)
+    return text

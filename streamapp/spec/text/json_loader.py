@@ -10,8 +10,8 @@ from streamapp.spec.text.document import DEEPEST, Document, LoadedDocuments, Sto
 from streamapp.spec.text.value_limits import first_invalid_value
 
 
-class _Twice(dict[str, Any]):
-    """An object in which fields stand more than once, kept apart until its path is known."""
+class _DuplicatedFields(dict[str, Any]):
+    """An object with repeated fields, marked until its path is known."""
 
     fields: tuple[str, ...] = ()
 
@@ -19,15 +19,18 @@ class _Twice(dict[str, Any]):
 def read_json(text: str) -> LoadedDocuments:
     """The objects of a JSON text. A text that is no JSON is a JSONDecodeError."""
     decoder = json.JSONDecoder(
-        object_pairs_hook=_object, parse_constant=_no_constant, parse_int=_whole, parse_float=_finite
+        object_pairs_hook=_build_object,
+        parse_constant=_refuse_constant,
+        parse_int=_parse_int,
+        parse_float=_parse_float,
     )
-    documents, problems, at = list[Document](), list[Problem](), _next(text, 0)
+    documents, problems, position = list[Document](), list[Problem](), _skip_space(text, 0)
     try:
-        while at < len(text):
-            data, end = decoder.raw_decode(text, at)
-            problems += _checked(data)
+        while position < len(text):
+            data, end = decoder.raw_decode(text, position)
+            problems += _duplicate_problems(data)
             documents.append(Document(len(documents) + 1, data, {}))
-            at = _next(text, end)
+            position = _skip_space(text, end)
     except RecursionError:
         problems.append(StopReadingError(0, f"nested more than {DEEPEST} deep").problem)
     except StopReadingError as stop:
@@ -35,43 +38,43 @@ def read_json(text: str) -> LoadedDocuments:
     return LoadedDocuments(tuple(documents), tuple(problems))
 
 
-def _next(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     while at < len(text) and text[at].isspace():
         at += 1
     return at
 
 
-def _checked(data: Any) -> list[Problem]:
-    """Every field that stands twice; a document that may not be at all ends the reading."""
-    if found := first_invalid_value(data):
-        path, message = found
+def _duplicate_problems(data: Any) -> list[Problem]:
+    """The problems of repeated fields; a document with an invalid value stops the reading."""
+    if invalid_value := first_invalid_value(data):
+        path, message = invalid_value
         raise StopReadingError(0, message, path)
     return [
         Problem(0, 0, dotted((*path, name)), f'the field "{short(name)}" stands twice in one object')
         for path, value in walk(data)
-        if isinstance(value, _Twice)
+        if isinstance(value, _DuplicatedFields)
         for name in value.fields
     ]
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    twice = _Twice(found)
-    twice.fields = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-    return twice
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) == len(pairs):
+        return fields
+    duplicated = _DuplicatedFields(fields)
+    duplicated.fields = tuple(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+    return duplicated
 
 
-def _no_constant(constant: str) -> float:
+def _refuse_constant(constant: str) -> float:
     raise StopReadingError(0, f"this is no JSON: {constant} is no value")
 
 
-def _whole(text: str) -> int | float:
-    return int(text) if len(text) <= 18 else _finite(text)
+def _parse_int(text: str) -> int | float:
+    return int(text) if len(text) <= 18 else _parse_float(text)
 
 
-def _finite(text: str) -> float:
+def _parse_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise StopReadingError(0, f'the number "{short(text)}" is too large')

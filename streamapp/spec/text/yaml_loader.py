@@ -1,7 +1,7 @@
 """YAML text as plain values, with the line of each, safe against hostile input.
 
-The parser's events are consumed by a loop, not by recursion, and every limit is checked as they come:
-a nesting of brackets or a bomb of aliases ends at the limit, not at the end of memory.
+A loop, not recursion, consumes the parser's events and checks every limit at each event: deeply nested
+brackets or an alias bomb stop at the limit, not at the end of memory.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from streamapp.spec.text.yaml_scalars import scalar_value
 
 
 def read_yaml(text: str) -> LoadedDocuments:
-    """The documents of a YAML text; those before a place that cannot be read are kept."""
+    """The documents of a YAML text, up to the first place that cannot be read."""
     reader = _Reader()
     try:
         for event in yaml.parse(text, Loader=_loader()):
@@ -32,7 +32,7 @@ def read_yaml(text: str) -> LoadedDocuments:
     except StopReadingError as stop:
         reader.problems.append(stop.problem)
     except yaml.YAMLError as error:
-        reader.problems.append(_no_yaml(text, error))
+        reader.problems.append(_yaml_problem(text, error))
     return LoadedDocuments(tuple(reader.documents), tuple(reader.problems))
 
 
@@ -40,38 +40,38 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def _no_yaml(text: str, error: yaml.YAMLError) -> Problem:
-    """The parser's complaint with its line; about a tab in the words of someone who put one there."""
+def _yaml_problem(text: str, error: yaml.YAMLError) -> Problem:
+    """The parser's error with its line; an indenting tab has a message of its own."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(0, 0, "", f"this is no YAML: {str(error).splitlines()[0]}")
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 0
-    said = error.problem or error.context
+    message = error.problem or error.context
     lines = text.splitlines()
     if (
         0 < line <= len(lines)
         and "\t" in lines[line - 1][: len(lines[line - 1]) - len(lines[line - 1].lstrip())]
     ):
-        said = "a tab indents this line; YAML is indented by spaces"
-    return Problem(0, line, "", f"this is no YAML: {said}")
+        message = "a tab indents this line; YAML is indented by spaces"
+    return Problem(0, line, "", f"this is no YAML: {message}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """What a value adds to a document each time an alias repeats it."""
+    """The size that a value adds to a document each time an alias repeats the value."""
 
     values: int
     characters: int
 
 
 @dataclass(slots=True)
-class _Open:
-    """A mapping or sequence whose end has not come yet."""
+class _OpenCollection:
+    """A mapping or sequence whose end event has not come yet."""
 
     value: dict[str, Any] | list[Any]
     path: Path
     anchor: str | None
-    before: _Size  # what was there when it began
+    before: _Size  # the document's size when the collection began
     key: str | None = None
 
 
@@ -79,9 +79,9 @@ class _Open:
 class _Reader:
     documents: list[Document] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    stack: list[_Open] = field(default_factory=list)
+    stack: list[_OpenCollection] = field(default_factory=list)
     lines: dict[Path, int] = field(default_factory=dict)
-    anchors: dict[str, tuple[Any, _Size]] = field(default_factory=dict)  # finished ones
+    anchors: dict[str, tuple[Any, _Size]] = field(default_factory=dict)  # of finished values
     root: Any = None
     values: int = 0
     characters: int = 0
@@ -110,16 +110,16 @@ class _Reader:
             raise StopReadingError(line, f"nested more than {DEEPEST} deep")
         value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
         before = _Size(self.values, self.characters)
-        self.stack.append(_Open(value, self.put(value, line, _Size(1, 0)), event.anchor, before))
+        self.stack.append(_OpenCollection(value, self.put(value, line, _Size(1, 0)), event.anchor, before))
 
     def close(self) -> None:
-        done = self.stack.pop()
-        if done.anchor:
-            size = _Size(self.values - done.before.values, self.characters - done.before.characters)
-            self.anchors[done.anchor] = (done.value, size)
+        closed = self.stack.pop()
+        if closed.anchor:
+            size = _Size(self.values - closed.before.values, self.characters - closed.before.characters)
+            self.anchors[closed.anchor] = (closed.value, size)
 
     def scalar(self, event: yaml.ScalarEvent, line: int) -> None:
-        value = _resolve(event, line)
+        value = _scalar_value(event, line)
         size = _Size(1, len(event.value))
         if event.anchor:
             self.anchors[event.anchor] = (value, size)
@@ -129,7 +129,7 @@ class _Reader:
         else:
             self.put(value, line, size)
 
-    def key(self, top: _Open, fields: dict[str, Any], name: str, line: int) -> None:
+    def key(self, top: _OpenCollection, fields: dict[str, Any], name: str, line: int) -> None:
         if name == "<<":
             message = "merging with << is not understood here; write the fields out"
             raise StopReadingError(line, message, top.path)
@@ -147,7 +147,7 @@ class _Reader:
         self.put(value, line, size)
 
     def put(self, value: Any, line: int, size: _Size) -> Path:
-        """Lay a value where it belongs, and count it."""
+        """Put a value into the open collection, and count its size."""
         self.values += size.values
         self.characters += size.characters
         if self.values > MOST_VALUES:
@@ -173,7 +173,7 @@ class _Reader:
         return path
 
 
-def _resolve(event: yaml.ScalarEvent, line: int) -> Any:
+def _scalar_value(event: yaml.ScalarEvent, line: int) -> Any:
     text: str = event.value
     if event.tag and event.tag not in {"!", "tag:yaml.org,2002:str"}:
         raise StopReadingError(line, f'the tag "{short(event.tag)}" is not allowed; leave it out')

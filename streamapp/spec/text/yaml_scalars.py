@@ -1,6 +1,6 @@
-"""What a plain word of YAML means, by the rules that kubectl's reader follows.
+"""The values of YAML's plain scalars, by the rules of kubectl's reader.
 
-The same rules tell the writer which texts need quotes, so that what is written reads back the same.
+By the same rules the writer quotes texts, so that a written text reads back the same.
 """
 
 import math
@@ -20,7 +20,7 @@ _number = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 def scalar_value(word: str) -> bool | int | float | str | None:
-    """The value of a word that stands without quotes."""
+    """The value of a scalar without quotes."""
     if word in NOTHING:
         return None
     if word in FLAGS:

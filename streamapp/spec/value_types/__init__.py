@@ -1,1 +1,1 @@
-"""The small texts that fields hold: names, durations, expressions, column lists. They know no resource."""
+"""The types of short texts in fields: names, durations, expressions, column lists. It imports no resource."""

@@ -1,6 +1,6 @@
 """Column lists as Spark SQL writes them: `user STRING, ts TIMESTAMP, tags ARRAY<STRING>`.
 
-Parsed here, without Spark, so that a wrong one is found where it was written.
+Column lists are parsed without Spark, so that an error is reported where the list was written.
 """
 
 import re
@@ -17,7 +17,7 @@ NESTED = ("ARRAY", "MAP", "STRUCT")
 MOST_DIGITS = 38
 DEEPEST = 32
 
-# What a quote that does not close begins is one token to the end, so that nothing is looked at twice.
+# An unclosed quote is one token up to the end, so that no character is scanned twice.
 _token = re.compile(
     r"\s*(?:(`(?:[^`]|``)++`)|([A-Za-z_][A-Za-z0-9_]*)|([0-9]+)"
     r"|('(?:[^'\\]|\\.|'')*+'|\"(?:[^\"\\]|\\.|\"\")*+\")|(['\"`].*)|([<>(),:])|(\S))",
@@ -27,7 +27,7 @@ _BACKQUOTED, _WORD, _NUMBER, _TEXT, _UNCLOSED = 1, 2, 3, 4, 5
 
 
 class ColumnListError(ValueError):
-    """A column list that does not parse, and where."""
+    """A column list that does not parse, with the position of the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Column:
 
 
 def parse_columns(text: str) -> tuple[Column, ...]:
-    """The columns of the list, or a ColumnListError that names the place and what may stand there."""
+    """The columns of the list, or a ColumnListError with the position and the expected token."""
     reader = _Reader(text)
     columns = reader.fields(separator=None, until="")
     seen: set[str] = set()
@@ -57,49 +57,49 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.tokens = [
-            (found, m.start(m.lastindex or 0), m.lastindex)
-            for m in _token.finditer(text)
-            if (found := m.group(m.lastindex or 0))
+            (token, match.start(match.lastindex or 0), match.lastindex)
+            for match in _token.finditer(text)
+            if (token := match.group(match.lastindex or 0))
         ]
-        self.at = 0
+        self.position = 0
         self.depth = 0
 
     def peek(self) -> str:
-        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+        return self.tokens[self.position][0] if self.position < len(self.tokens) else ""
 
     def kind(self) -> int | None:
-        return self.tokens[self.at][2] if self.at < len(self.tokens) else None
+        return self.tokens[self.position][2] if self.position < len(self.tokens) else None
 
     def fail(self, wanted: str) -> ColumnListError:
-        if self.at >= len(self.tokens):
+        if self.position >= len(self.tokens):
             return ColumnListError(f"the column list ends where {wanted} has to stand")
-        word, place, kind = self.tokens[self.at]
+        word, place, kind = self.tokens[self.position]
         if kind == _UNCLOSED:
             return ColumnListError(f"the quote {word[0]} at character {place + 1} is not closed")
         return ColumnListError(f"found {short(word)} at character {place + 1} where {wanted} has to stand")
 
     def take(self, token: str) -> bool:
-        found = self.peek().upper() == token
-        self.at += found
-        return found
+        matches = self.peek().upper() == token
+        self.position += matches
+        return matches
 
     def expect(self, token: str) -> None:
         if not self.take(token):
             raise self.fail(f'"{token}"')
 
     def fields(self, separator: str | None, until: str) -> tuple[Column, ...]:
-        found = [self.field(separator)]
+        columns = [self.field(separator)]
         while self.take(","):
-            found.append(self.field(separator))
+            columns.append(self.field(separator))
         if self.peek() != until:
             raise self.fail('","' + (f' or "{until}"' if until else ""))
-        return tuple(found)
+        return tuple(columns)
 
     def field(self, separator: str | None) -> Column:
         name = self.name()
         if separator:
             self.take(separator)
-        kind = self.type()
+        type_text = self.type()
         nullable = True
         if self.take("NOT"):
             self.expect("NULL")
@@ -107,13 +107,13 @@ class _Reader:
         if self.take("COMMENT"):
             if self.kind() != _TEXT:
                 raise self.fail("a comment in quotes")
-            self.at += 1
-        return Column(name, kind, nullable)
+            self.position += 1
+        return Column(name, type_text, nullable)
 
     def name(self) -> str:
         if self.kind() in {_BACKQUOTED, _WORD}:
-            word = self.tokens[self.at][0]
-            self.at += 1
+            word = self.tokens[self.position][0]
+            self.position += 1
             return word[1:-1].replace("``", "`") if word.startswith("`") else word
         raise self.fail("a column name (in backquotes if it is no plain word)")
 
@@ -123,18 +123,18 @@ class _Reader:
             raise ColumnListError(f"types are nested more than {DEEPEST} deep")
         if self.kind() != _WORD:
             raise self.fail("a type such as STRING, BIGINT or ARRAY<STRING>")
-        word = self.tokens[self.at][0].upper()
+        word = self.tokens[self.position][0].upper()
         if word not in (*SIMPLE, *PARAMETERS, *NESTED):
             raise ColumnListError(self.unknown_type(word))
-        self.at += 1
-        kind = self.nested(word) if word in NESTED else word + self.parameters(word)
+        self.position += 1
+        type_text = self.nested(word) if word in NESTED else word + self.parameters(word)
         self.depth -= 1
-        return kind
+        return type_text
 
     def unknown_type(self, word: str) -> str:
-        place = self.tokens[self.at][1]
-        meant = nearest(word, [*SIMPLE, *PARAMETERS, *NESTED])
-        return f'"{short(word)}" at character {place + 1} is no type{meant}'
+        place = self.tokens[self.position][1]
+        suggestion = nearest(word, [*SIMPLE, *PARAMETERS, *NESTED])
+        return f'"{short(word)}" at character {place + 1} is no type{suggestion}'
 
     def nested(self, word: str) -> str:
         self.expect("<")
@@ -153,17 +153,17 @@ class _Reader:
         return f"{word}<{inside}>"
 
     def parameters(self, word: str) -> str:
-        least, most = PARAMETERS.get(word, (0, 0))
+        fewest, most_numbers = PARAMETERS.get(word, (0, 0))
         numbers: list[str] = []
-        if most and self.take("("):
+        if most_numbers and self.take("("):
             numbers.append(self.number())
             while self.take(","):
                 numbers.append(self.number())
             self.expect(")")
-        if not least <= len(numbers) <= most:
-            wanted = "one number" if least else "at most two numbers"
+        if not fewest <= len(numbers) <= most_numbers:
+            wanted = "one number" if fewest else "at most two numbers"
             raise ColumnListError(f"{word} takes {wanted} in brackets, found {len(numbers)}")
-        if most == 2 and numbers and not _is_decimal(*map(int, numbers)):
+        if most_numbers == 2 and numbers and not _is_decimal(*map(int, numbers)):
             raise ColumnListError(
                 f"{word}({', '.join(numbers)}) is no decimal: it takes 1 to {MOST_DIGITS} digits, "
                 "of which no more than all are decimals"
@@ -173,8 +173,8 @@ class _Reader:
     def number(self) -> str:
         if self.kind() != _NUMBER or len(self.peek()) > 9:
             raise self.fail("a number of at most 9 digits")
-        self.at += 1
-        return self.tokens[self.at - 1][0]
+        self.position += 1
+        return self.tokens[self.position - 1][0]
 
 
 def _is_decimal(digits: int, decimals: int = 0) -> bool:
@@ -182,5 +182,5 @@ def _is_decimal(digits: int, decimals: int = 0) -> bool:
 
 
 def quote(name: str) -> str:
-    """The name as Spark SQL reads it back: in backquotes unless it is a plain word."""
+    """The name as Spark SQL reads it: in backquotes unless the name is a plain word."""
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else "`" + name.replace("`", "``") + "`"

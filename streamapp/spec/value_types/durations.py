@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: `500ms`, `5s`, `1h30m`, `7d`."""
+"""Durations as texts: `500ms`, `5s`, `1h30m`, `7d`."""
 
 import re
 
@@ -9,7 +9,7 @@ _part = re.compile(r"([0-9]+)(ms|s|m|h|d)")
 
 
 def milliseconds(duration: str) -> int:
-    """The length in milliseconds; a text that is no duration is a ValueError."""
+    """The duration in milliseconds; a text that is no duration is a ValueError."""
     if not re.fullmatch(PATTERN, duration):
         raise ValueError(f'"{duration}" is no duration; write it like 500ms, 5s, 10m, 1h30m or 7d')
     return sum(int(number) * UNITS[unit] for number, unit in _part.findall(duration))

@@ -1,13 +1,13 @@
-"""What can be said of a Spark SQL expression without Spark: whether its quotes and brackets close.
+"""The check of a Spark SQL expression without Spark: whether quotes and brackets close.
 
-Everything else is Spark's to judge: the engine analyses every expression before it starts.
+All other checks are Spark's: the engine analyses every expression before it starts.
 """
 
 import re
 
 PAIRS = {")": "(", "]": "["}
 
-# What opens or closes something; quotes within comments and brackets within quotes are none.
+# Tokens that open or close; quotes within comments and brackets within quotes are skipped.
 _token = re.compile(
     r"""
       --[^\n]*                       # a comment to the end of the line
@@ -41,7 +41,7 @@ def unbalanced(expression: str) -> str:
                 if not opened or opened.pop()[0] != PAIRS[token.group()]:
                     return f"the {token.group()} at character {start + 1} closes nothing"
             case "comment" | "quote" | "raw" as kind:
-                position = _end(expression, kind, token.group(kind), position)
+                position = _end_of_token(expression, kind, token.group(kind), position)
                 if not position:
                     what = "comment" if kind == "comment" else "quote"
                     return f"the {what} {token.group(kind)} at character {start + 1} is not closed"
@@ -52,11 +52,11 @@ def unbalanced(expression: str) -> str:
     return ""
 
 
-def _end(expression: str, kind: str, opener: str, since: int) -> int:
-    """Where a quote or comment ends; 0 when it does not."""
+def _end_of_token(expression: str, kind: str, opener: str, start: int) -> int:
+    """The position after a quote or comment; 0 for an unclosed one."""
     if kind in {"comment", "raw"}:
         closer = "*/" if kind == "comment" else opener
-        at = expression.find(closer, since)
-        return at + len(closer) if at >= 0 else 0
-    found = _rest[opener].match(expression, since)
-    return found.end() if found else 0
+        index = expression.find(closer, start)
+        return index + len(closer) if index >= 0 else 0
+    closing = _rest[opener].match(expression, start)
+    return closing.end() if closing else 0

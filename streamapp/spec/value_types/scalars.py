@@ -1,4 +1,4 @@
-"""The small texts of the resource: names, durations, expressions; their bounds, their meaning in words."""
+"""The short texts of the resource: names, durations, expressions, with bounds and meanings in words."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -38,12 +38,12 @@ MEANING = {
 """Each pattern in words, for messages and for the reference page."""
 
 
-def _within(least: str, most: str) -> Callable[[str], str]:
-    low, high = durations.milliseconds(least), durations.milliseconds(most)
+def _within(shortest: str, longest: str) -> Callable[[str], str]:
+    shortest_ms, longest_ms = durations.milliseconds(shortest), durations.milliseconds(longest)
 
     def check(value: str) -> str:
-        if not low <= durations.milliseconds(value) <= high:
-            raise PydanticCustomError("duration_range", f"found {value}; allowed is {least} to {most}")
+        if not shortest_ms <= durations.milliseconds(value) <= longest_ms:
+            raise PydanticCustomError("duration_range", f"found {value}; allowed is {shortest} to {longest}")
         return value
 
     return check

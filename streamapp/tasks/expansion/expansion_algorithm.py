@@ -1,7 +1,7 @@
-"""Where the keys of a partition were when the app first had state.
+"""Expansion algorithms: the partition that held a partition's keys when the app first had state.
 
-An expansion algorithm maps a partition's index to the index that held its keys at the initial count. It may
-be a user's own, so nothing that it returns or raises is trusted: its contract is checked on every call.
+An expansion algorithm maps a partition's index to the index that held its keys at the initial count. An
+algorithm may be a user's function, so its result is not trusted: the contract is checked on every call.
 """
 
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ from streamapp.tasks.refusal import Refusal
 
 
 class ExpansionAlgorithm(Protocol):
-    """Tells which initial partition held the keys of a partition; leaves initial indexes alone."""
+    """Maps a partition to the initial partition that held its keys, and initial indexes to themselves."""
 
     def __call__(self, index: int, current_count: int, initial_count: int, /) -> int:
         """The initial index, from 0 to `initial_count` - 1."""
 
 
 def modulo(index: int, _current_count: int, initial_count: int, /) -> int:
-    """The algorithm for producers that place a key by its hash modulo the count of the day."""
+    """The algorithm for producers that place a key by its hash modulo the current count."""
     return index % initial_count
 
 
 def initial_index(
     index: int, current_count: int, initial_count: int, algorithm: ExpansionAlgorithm = modulo
 ) -> int | Refusal:
-    """The initial index of one partition, or why there is none."""
-    found = initial_indexes("", current_count, initial_count, algorithm, [index])
-    return found if isinstance(found, Refusal) else found[0]
+    """The initial index of one partition, or a refusal."""
+    result = initial_indexes("", current_count, initial_count, algorithm, [index])
+    return result if isinstance(result, Refusal) else result[0]
 
 
 def initial_indexes(
@@ -39,48 +39,52 @@ def initial_indexes(
     algorithm: ExpansionAlgorithm = modulo,
     indexes: Sequence[int] | None = None,
 ) -> list[int] | Refusal:
-    """The initial index of each partition of a stream, or why its keys cannot stay with their tasks."""
-    refusal = _illegal(stream, current_count, initial_count, algorithm)
+    """The initial index of each partition of a stream, or why the keys cannot stay with their tasks."""
+    refusal = _count_refusal(stream, current_count, initial_count, algorithm)
     if refusal:
         return refusal
-    asked = range(current_count) if indexes is None else indexes
-    if algorithm is modulo:  # which keeps the contract by what it is
-        return [index % initial_count for index in asked]
-    found: list[int] = []
-    for index in asked:
-        answer = _answer(stream, index, current_count, initial_count, algorithm)
+    requested = range(current_count) if indexes is None else indexes
+    if algorithm is modulo:  # modulo keeps the contract by construction
+        return [index % initial_count for index in requested]
+    initial: list[int] = []
+    for index in requested:
+        answer = _checked_index(stream, index, current_count, initial_count, algorithm)
         if isinstance(answer, Refusal):
             return answer
-        found.append(answer)
-    return found
+        initial.append(answer)
+    return initial
 
 
-def _answer(
+def _checked_index(
     stream: str, index: int, current: int, initial: int, algorithm: ExpansionAlgorithm
 ) -> int | Refusal:
-    # A user's code may raise anything at all, and none of it may end the planner.
+    # A user's code may raise any exception, and no exception may end the planner.
     try:
-        answer = algorithm(index, current, initial)
+        initial_index = algorithm(index, current, initial)
     except Exception as error:
-        return _broken(stream, index, f"raised {type(error).__name__}: {error}")
-    if type(answer) is not int or not 0 <= answer < initial:
-        return _broken(stream, index, f"gave {answer!r}, no index from 0 to {initial - 1}")
-    if answer != index < initial:
-        return _broken(stream, index, f"moved it to {answer}, and the first {initial} must stay")
-    return answer
+        return _algorithm_refusal(stream, index, f"raised {type(error).__name__}: {error}")
+    if type(initial_index) is not int or not 0 <= initial_index < initial:
+        return _algorithm_refusal(stream, index, f"gave {initial_index!r}, no index from 0 to {initial - 1}")
+    if initial_index != index < initial:
+        return _algorithm_refusal(
+            stream, index, f"moved it to {initial_index}, and the first {initial} must stay"
+        )
+    return initial_index
 
 
-def _illegal(stream: str, current: int, initial: int, algorithm: ExpansionAlgorithm) -> Refusal | None:
-    if current < initial:
-        return shrunk_stream_refusal(stream, initial, current)
-    if algorithm is modulo and current % initial:
+def _count_refusal(
+    stream: str, current_count: int, initial_count: int, algorithm: ExpansionAlgorithm
+) -> Refusal | None:
+    if current_count < initial_count:
+        return shrunk_stream_refusal(stream, initial_count, current_count)
+    if algorithm is modulo and current_count % initial_count:
         return Refusal(
             Reason.EXPANSION_NOT_MULTIPLE,
             stream,
-            f"its {current} partitions are no multiple of the {initial} it had when its state began, "
-            "so keys would move away from their state",
-            f"give it {initial * (current // initial + 1)} partitions, or name in {ALGORITHM} "
-            "the algorithm by which its producers spread keys",
+            f"its {current_count} partitions are no multiple of the {initial_count} "
+            "it had when its state began, so keys would move away from their state",
+            f"give it {initial_count * (current_count // initial_count + 1)} partitions, "
+            f"or name in {ALGORITHM} the algorithm by which its producers spread keys",
         )
     return None
 
@@ -95,10 +99,10 @@ def shrunk_stream_refusal(stream: str, before: int, now: int) -> Refusal:
     )
 
 
-def _broken(stream: str, index: int, what: str) -> Refusal:
+def _algorithm_refusal(stream: str, index: int, complaint: str) -> Refusal:
     return Refusal(
         Reason.EXPANSION_ALGORITHM_INVALID,
         f"{stream}#{index}" if stream else str(index),
-        f"the expansion algorithm {what}",
+        f"the expansion algorithm {complaint}",
         f"correct the function that {ALGORITHM} names",
     )

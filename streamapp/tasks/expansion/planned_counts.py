@@ -1,4 +1,4 @@
-"""The partition counts that the planner works with once there is state: those of the day it began."""
+"""The partition counts that the planner uses for an app with state: the counts at first state."""
 
 from collections.abc import Collection, Mapping
 
@@ -15,26 +15,38 @@ def planned_counts(
 ) -> dict[str, int]:
     """The count of each stream for the planner.
 
-    A stream with state counts as it did when its state began. A new one that is joined with a grown one
-    counts as that did, if its own count is a legal growth of it. All others, intermediate streams among them,
-    count as they are.
+    A stream with state has its count at first state. A new stream that is joined with a grown stream has that
+    stream's initial count, if its own count is a legal growth. All other streams, intermediate ones included,
+    have their current count.
     """
-    known = {} if layout is None else {name: one for name, one in layout.streams.items() if one.initial}
-    planned = {**counts, **{stream: known[stream].initial for stream in counts if stream in known}}
+    stateful_layouts = (
+        {}
+        if layout is None
+        else {name: stream_layout for name, stream_layout in layout.streams.items() if stream_layout.initial}
+    )
+    planned = {
+        **counts,
+        **{stream: stateful_layouts[stream].initial for stream in counts if stream in stateful_layouts},
+    }
     for group in copartition_groups:
-        grown = {
-            known[stream].initial
+        initial_counts = {
+            stateful_layouts[stream].initial
             for stream in group
-            if stream in known and counts.get(stream, known[stream].last) > known[stream].initial
+            if stream in stateful_layouts
+            and counts.get(stream, stateful_layouts[stream].last) > stateful_layouts[stream].initial
         }
-        if len(grown) != 1:  # several would disagree; the planner says so
+        if len(initial_counts) != 1:  # several would disagree; the planner says so
             continue
-        initial = grown.pop()
+        initial = initial_counts.pop()
         for stream in group:
-            if stream in counts and stream not in known and _legal(counts[stream], initial, algorithm):
+            if (
+                stream in counts
+                and stream not in stateful_layouts
+                and _is_legal_growth(counts[stream], initial, algorithm)
+            ):
                 planned[stream] = initial
     return planned
 
 
-def _legal(count: int, initial: int, algorithm: ExpansionAlgorithm) -> bool:
+def _is_legal_growth(count: int, initial: int, algorithm: ExpansionAlgorithm) -> bool:
     return not isinstance(initial_indexes("", count, initial, algorithm), Refusal)

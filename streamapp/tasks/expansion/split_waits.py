@@ -1,7 +1,7 @@
-"""When a partition that came with a growth may be read, and from which watermark it starts.
+"""When a partition of a growth may be read, and the watermark with which it starts.
 
-It opens when all older partitions of its task have passed the split offset. An older one may itself have come
-with an earlier growth and be waiting, so several growths chain without a word about it here.
+The partition opens when all older partitions of its task have passed the split offset. An older partition may
+belong to an earlier growth and wait itself, so several growths chain without further rules.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class SplitWait:
-    """A partition that has to be read up to a position first; None while that position is not known yet."""
+    """A partition that has to be read up to the position `until`; None while the position is unknown."""
 
     partition: Partition
     until: int | None
@@ -25,23 +25,23 @@ def split_waits(
     splits: Iterable[Split],
     positions: Mapping[Partition, int],
 ) -> tuple[SplitWait, ...]:
-    """What a partition still waits for, given where its task is in the others; nothing means it is open."""
-    split = _birth(partition, splits)
+    """The waits of a partition, by its task's positions in older partitions; empty for an open partition."""
+    split = _split_of(partition, splits)
     if split is None:
         return ()
     offsets = split.offsets
-    pending = (
+    waits = (
         SplitWait(older, None if offsets is None else offsets[older.index])
-        for older in sorted(_older(split, of_task))
+        for older in sorted(_older_partitions(split, of_task))
     )
     return tuple(
-        wait for wait in pending if wait.until is None or positions.get(wait.partition, 0) < wait.until
+        wait for wait in waits if wait.until is None or positions.get(wait.partition, 0) < wait.until
     )
 
 
 def unfinished_splits(splits: Iterable[Split], positions: Mapping[Partition, int]) -> tuple[Split, ...]:
-    """The splits that some partition may still be waiting for; the others need not be remembered."""
-    return tuple(split for split in splits if not _passed(split, positions))
+    """The splits that a partition may still wait for; other splits need not be remembered."""
+    return tuple(split for split in splits if not _is_passed(split, positions))
 
 
 def inherited_watermark(
@@ -50,36 +50,36 @@ def inherited_watermark(
     splits: Sequence[Split],
     watermarks: Mapping[Partition, int],
 ) -> int | None:
-    """The watermark a partition has or, before its first record, takes over from where its keys came from.
+    """The watermark of a partition or, before its first record, of the partitions that held its keys.
 
-    With several such partitions it is the lowest; None where one of them has none.
+    Of several such partitions the lowest watermark counts; None if one of them has no watermark.
     """
     if partition in watermarks:
         return watermarks[partition]
-    split = _birth(partition, splits)
+    split = _split_of(partition, splits)
     if split is None:
         return None
     if split.parting is KeyMovement.EXACT:
         parents = [Partition(split.stream, partition.index % split.before)]
     else:
-        parents = _older(split, of_task)
+        parents = _older_partitions(split, of_task)
     inherited = [inherited_watermark(parent, of_task, splits, watermarks) for parent in parents]
-    known = [watermark for watermark in inherited if watermark is not None]
-    return min(known) if known and len(known) == len(inherited) else None
+    known_watermarks = [watermark for watermark in inherited if watermark is not None]
+    return min(known_watermarks) if known_watermarks and len(known_watermarks) == len(inherited) else None
 
 
-def _birth(partition: Partition, splits: Iterable[Split]) -> Split | None:
+def _split_of(partition: Partition, splits: Iterable[Split]) -> Split | None:
     for split in splits:
         if split.stream == partition.stream and split.before <= partition.index < split.after:
             return split
     return None
 
 
-def _older(split: Split, of_task: Iterable[Partition]) -> list[Partition]:
+def _older_partitions(split: Split, of_task: Iterable[Partition]) -> list[Partition]:
     return [other for other in of_task if other.stream == split.stream and other.index < split.before]
 
 
-def _passed(split: Split, positions: Mapping[Partition, int]) -> bool:
+def _is_passed(split: Split, positions: Mapping[Partition, int]) -> bool:
     return split.offsets is not None and all(
         positions.get(Partition(split.stream, index), 0) >= offset
         for index, offset in enumerate(split.offsets)

@@ -1,7 +1,7 @@
-"""From where a task reads a partition, whoever read it before.
+"""Start positions: where a task begins to read a partition, whichever task read it before.
 
-Positions are looked up by partition over the checkpoints of all tasks of the run, so that tasks of an app
-without state can be formed anew without reading anything twice or not at all.
+Positions are looked up by partition over the checkpoints of all tasks of the run. So an app without state can
+form new tasks without reading a record twice or skipping one.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,14 +14,14 @@ from streamapp.tasks.partition import Partition
 
 
 class ReadMark(NamedTuple):
-    """How far a partition was read: the next position, and the watermark reached."""
+    """How far a partition was read: the next position and the watermark."""
 
     position: int
     watermark: int | None = None
 
 
 class StartOrigin(StrEnum):
-    """Where reading begins when nobody has read a partition yet."""
+    """Where reading begins for a partition that was never read."""
 
     OLDEST = "oldest"
     AS_SET = "asSet"  # what the stream's start setting says
@@ -36,16 +36,16 @@ class StartPosition:
 
 
 def newest_marks(checkpoints: Mapping[str, Mapping[Partition, ReadMark]]) -> dict[Partition, ReadMark]:
-    """How far each partition was read by whoever owned it last.
+    """How far each partition was read by its last owner.
 
-    Several tasks name one partition when it moved between them: each owner began where the one before had
+    Several checkpoints have a partition that moved between tasks. Each owner began where its predecessor had
     stopped, so the highest position is the newest.
     """
     newest: dict[Partition, ReadMark] = {}
     for marks in checkpoints.values():
         for partition, mark in marks.items():
-            known = newest.get(partition)
-            if known is None or _age(mark) > _age(known):
+            previous = newest.get(partition)
+            if previous is None or _progress(mark) > _progress(previous):
                 newest[partition] = mark
     return newest
 
@@ -60,13 +60,18 @@ def start_positions(
 
     A broadcast partition is read by every task for itself, so only the task's own checkpoint counts.
     """
-    newest = newest_marks(checkpoints)
+    newest_of = newest_marks(checkpoints)
     return {
         task: {
-            **{one: StartPosition(newest.get(one), start_origin(one, layout)) for one in owned},
             **{
-                one: StartPosition(checkpoints.get(task, {}).get(one), start_origin(one, layout))
-                for one in broadcast
+                partition: StartPosition(newest_of.get(partition), start_origin(partition, layout))
+                for partition in owned
+            },
+            **{
+                partition: StartPosition(
+                    checkpoints.get(task, {}).get(partition), start_origin(partition, layout)
+                )
+                for partition in broadcast
             },
         }
         for task, owned in tasks.items()
@@ -74,10 +79,14 @@ def start_positions(
 
 
 def start_origin(partition: Partition, layout: Layout) -> StartOrigin:
-    """A partition that came with a growth is read whole: the app was there before its first record."""
-    known = layout.streams.get(partition.stream)
-    return StartOrigin.OLDEST if known is not None and partition.index >= known.first else StartOrigin.AS_SET
+    """The origin of a partition; a partition of a growth is read from its oldest record."""
+    stream_layout = layout.streams.get(partition.stream)
+    return (
+        StartOrigin.OLDEST
+        if stream_layout is not None and partition.index >= stream_layout.first
+        else StartOrigin.AS_SET
+    )
 
 
-def _age(mark: ReadMark) -> tuple[int, bool, int]:
+def _progress(mark: ReadMark) -> tuple[int, bool, int]:
     return mark.position, mark.watermark is not None, mark.watermark or 0

@@ -1,4 +1,4 @@
-"""Which streams with state have grown since they were last seen."""
+"""Growths of streams with state since their last recorded count."""
 
 from collections.abc import Mapping
 
@@ -10,17 +10,21 @@ from streamapp.tasks.layouts.split import KeyMovement, Split
 def stream_growths(
     layout: Layout, counts: Mapping[str, int], algorithm: ExpansionAlgorithm, now: float
 ) -> tuple[Split, ...]:
-    """A split for each stream that has more partitions than before."""
-    grown: list[Split] = []
+    """A split for each stream that has more partitions than its layout."""
+    growths: list[Split] = []
     for stream, count in sorted(counts.items()):
-        known = layout.streams.get(stream)
-        if known is not None and known.initial and count > known.last:
-            grown.append(Split(stream, known.last, count, now, key_movement(known.last, count, algorithm)))
-    return tuple(grown)
+        stream_layout = layout.streams.get(stream)
+        if stream_layout is not None and stream_layout.initial and count > stream_layout.last:
+            growths.append(
+                Split(
+                    stream, stream_layout.last, count, now, key_movement(stream_layout.last, count, algorithm)
+                )
+            )
+    return tuple(growths)
 
 
 def key_movement(before: int, after: int, algorithm: ExpansionAlgorithm) -> KeyMovement:
-    """How keys went over when a stream grew."""
+    """How keys moved between partitions when a stream grew."""
     if algorithm is not modulo:
         return KeyMovement.MAPPED
     return KeyMovement.MIXED if after % before else KeyMovement.EXACT

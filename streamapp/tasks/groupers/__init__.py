@@ -1,1 +1,1 @@
-"""Forming tasks: the groupers, their fixed-tasks form, and what they need to know."""
+"""Forming tasks: the groupers, their fixed-tasks form, and their request."""

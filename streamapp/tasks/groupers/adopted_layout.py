@@ -18,24 +18,24 @@ def adopted_layout(
 ) -> Layout:
     """The layout under which these tasks hold their state; their names are kept as they are."""
     owners = {partition: task for task, partitions in tasks.items() for partition in partitions}
-    read: defaultdict[str, list[int]] = defaultdict(list)
+    indexes_by_stream: defaultdict[str, list[int]] = defaultdict(list)
     for partition in owners:
-        read[partition.stream].append(partition.index)
-    found = input_partitions(read, broadcast)
-    single = grouper == SINGLE_TASK
+        indexes_by_stream[partition.stream].append(partition.index)
+    inputs = input_partitions(indexes_by_stream, broadcast)
+    is_single_task = grouper == SINGLE_TASK
     streams: dict[str, StreamLayout] = {}
-    for stream, count in found.counts.items():
-        if stream not in found.keyed:
+    for stream, count in inputs.counts.items():
+        if stream not in inputs.keyed:
             streams[stream] = StreamLayout(first=count, last=count)
-        elif single:
+        elif is_single_task:
             streams[stream] = StreamLayout(first=count, last=count, initial=count)
         else:
-            keyed = {index: owners[Partition(stream, index)] for index in found.keyed[stream]}
+            keyed = {index: owners[Partition(stream, index)] for index in inputs.keyed[stream]}
             initial = _initial(keyed, count)
             of_initial = tuple(keyed.get(index) for index in range(initial))
             streams[stream] = StreamLayout(initial, count, initial, of_initial)
-    everywhere = tuple(tasks) if single else ()
-    return Layout(run, grouper.name, streams, dict(changelog or {}), everywhere)
+    task_names = tuple(tasks) if is_single_task else ()
+    return Layout(run, grouper.name, streams, dict(changelog or {}), task_names)
 
 
 def _initial(owners: Mapping[int, str], count: int) -> int:

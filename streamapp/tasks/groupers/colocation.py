@@ -1,4 +1,4 @@
-"""Streams that are joined must send a key to one task, whatever the counts they have grown to."""
+"""Joined streams must send a key to one task, whatever counts the streams have grown to."""
 
 from collections.abc import Collection, Mapping
 from itertools import pairwise
@@ -11,26 +11,31 @@ from streamapp.tasks.refusal import Refusal
 def join_across_tasks(
     copartition_groups: Collection[Collection[str]], streams: Mapping[str, StreamLayout]
 ) -> Refusal | None:
-    """The first two streams that are joined and would meet in different tasks."""
+    """A refusal of the first two joined streams whose keys belong to different tasks."""
     for group in copartition_groups:
-        present = sorted(stream for stream in group if stream in streams)
-        for one, other in pairwise(present):
-            difference = _difference(one, streams[one], other, streams[other])
+        joined_streams = sorted(stream for stream in group if stream in streams)
+        for first, second in pairwise(joined_streams):
+            difference = _owner_difference(first, streams[first], second, streams[second])
             if difference:
                 return Refusal(
                     Reason.JOIN_PARTITION_MISMATCH,
-                    other,
-                    f"it is joined with {one}, and {difference}, so their keys would not meet",
-                    f"repartition {other} by the join's key first",
+                    second,
+                    f"it is joined with {first}, and {difference}, so their keys would not meet",
+                    f"repartition {second} by the join's key first",
                 )
     return None
 
 
-def _difference(one: str, left: StreamLayout, other: str, right: StreamLayout) -> str | None:
-    if left.initial != right.initial:
-        return f"keys are spread over {right.initial} tasks' partitions here and over {left.initial} there"
-    for index, (mine, theirs) in enumerate(zip(left.owners, right.owners, strict=True)):
-        # A partition that no task of its own has yet, broadcast or absent, parts nothing.
-        if mine != theirs and mine is not None and theirs is not None:
-            return f"{one}#{index} belongs to {mine} and {other}#{index} to {theirs}"
+def _owner_difference(
+    first: str, first_layout: StreamLayout, second: str, second_layout: StreamLayout
+) -> str | None:
+    if first_layout.initial != second_layout.initial:
+        here, there = second_layout.initial, first_layout.initial
+        return f"keys are spread over {here} tasks' partitions here and over {there} there"
+    for index, (first_owner, second_owner) in enumerate(
+        zip(first_layout.owners, second_layout.owners, strict=True)
+    ):
+        # A partition without an owner yet, broadcast or absent, separates no keys.
+        if first_owner != second_owner and first_owner is not None and second_owner is not None:
+            return f"{first}#{index} belongs to {first_owner} and {second}#{index} to {second_owner}"
     return None

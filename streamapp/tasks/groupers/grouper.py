@@ -10,9 +10,9 @@ from streamapp.tasks.partition import Partition
 class UserGrouper(Protocol):
     """A user's own way to form tasks.
 
-    It is given the partitions to group and, for an app with state, the task of each partition that already
-    has one. Those keep their task whatever it answers: that is its fixed-tasks form. It is not asked about
-    partitions by which a stream has grown; they follow the partition that held their keys.
+    The grouper receives the partitions to group and, for an app with state, the existing task of each
+    partition. A partition keeps its existing task whatever the grouper returns: this is the fixed-tasks form.
+    New partitions of a grown stream are not passed to the grouper; each follows the partition of its keys.
     """
 
     def __call__(
@@ -23,10 +23,10 @@ class UserGrouper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Grouper:
-    """A way to form tasks, by the name it has in `spec.grouper`; a user's own comes with its function."""
+    """A way to form tasks, by its name in `spec.grouper`; a user's grouper has a function."""
 
     name: str
-    own: UserGrouper | None = None
+    user_function: UserGrouper | None = None
 
 
 BY_PARTITION = Grouper("partition")
@@ -34,4 +34,4 @@ BY_STREAM_PARTITION = Grouper("streamPartition")
 SINGLE_TASK = Grouper("single")
 
 BUILT_IN_GROUPERS = frozenset({BY_PARTITION.name, BY_STREAM_PARTITION.name, SINGLE_TASK.name})
-"""The names in `spec.grouper` that are no Python."""
+"""The names in `spec.grouper` that refer to no Python function."""

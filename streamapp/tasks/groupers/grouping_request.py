@@ -1,4 +1,4 @@
-"""What forming tasks needs to know, and what comes of it."""
+"""The request to form tasks, and its result."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class GroupingRequest:
-    """The streams as they are today and what is remembered of them."""
+    """The current streams and the remembered layout."""
 
     streams: Mapping[str, Sequence[int]]  # the partitions of each stream: range(8) for all of eight
     grouper: Grouper = BY_PARTITION
@@ -28,7 +28,7 @@ class GroupingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Who owns which partition, and the layout to remember before the first record is read under it."""
+    """The tasks with their partitions, and the layout to store before the first record is read."""
 
     tasks: Mapping[str, tuple[Partition, ...]]
     broadcast: tuple[Partition, ...]  # read by every task
@@ -36,7 +36,7 @@ class Assignment:
     grown: tuple[Split, ...] = ()  # growths of streams with state, seen for the first time
 
     def partitions(self, task: str) -> tuple[Partition, ...]:
-        """All that a task reads."""
+        """All partitions that a task reads."""
         return tuple(sorted({*self.tasks[task], *self.broadcast}))
 
     @property

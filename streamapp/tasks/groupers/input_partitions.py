@@ -1,4 +1,4 @@
-"""The partitions of today: those that one task owns, and those that every task reads."""
+"""The current partitions: keyed ones, which one task owns, and broadcast ones, which every task reads."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from streamapp.tasks.partition import Partition
 
 @dataclass(frozen=True, slots=True)
 class InputPartitions:
-    """What there is to read, in the order of streams and indexes."""
+    """The partitions to read, in order of streams and indexes."""
 
-    keyed: Mapping[str, Sequence[int]]  # by stream; streams without such partitions are not here
+    keyed: Mapping[str, Sequence[int]]  # by stream; only streams with keyed partitions
     broadcast: tuple[Partition, ...]
-    counts: Mapping[str, int]  # of all streams: up to the highest index, so that a hole counts
+    counts: Mapping[str, int]  # of all streams: the highest index + 1, so that gaps count
 
     @property
     def partitions(self) -> list[Partition]:
@@ -28,24 +28,30 @@ class InputPartitions:
 def input_partitions(
     streams: Mapping[str, Sequence[int]], broadcast: Collection[str | Partition]
 ) -> InputPartitions:
-    """The partitions of the streams, parted into keyed and broadcast ones."""
+    """The partitions of the streams, divided into keyed and broadcast ones."""
     keyed: dict[str, Sequence[int]] = {}
     counts: dict[str, int] = {}
-    everywhere: list[Partition] = []
-    whole = {name for name in broadcast if isinstance(name, str)}
-    single = {one for one in broadcast if isinstance(one, Partition)}
+    broadcast_partitions: list[Partition] = []
+    broadcast_streams = {name for name in broadcast if isinstance(name, str)}
+    broadcast_single = {partition for partition in broadcast if isinstance(partition, Partition)}
     for stream in sorted(streams):
-        indexes = _in_order(streams[stream])
-        mine = {one.index for one in single if one.stream == stream}
-        if stream in whole:
-            mine.update(indexes)
-        everywhere += [Partition(stream, index) for index in indexes if index in mine] if mine else []
-        rest = [index for index in indexes if index not in mine] if mine else indexes
-        if rest:
-            keyed[stream] = rest
+        indexes = _sorted_indexes(streams[stream])
+        broadcast_indexes = {partition.index for partition in broadcast_single if partition.stream == stream}
+        if stream in broadcast_streams:
+            broadcast_indexes.update(indexes)
+        broadcast_partitions += (
+            [Partition(stream, index) for index in indexes if index in broadcast_indexes]
+            if broadcast_indexes
+            else []
+        )
+        keyed_indexes = (
+            [index for index in indexes if index not in broadcast_indexes] if broadcast_indexes else indexes
+        )
+        if keyed_indexes:
+            keyed[stream] = keyed_indexes
         counts[stream] = indexes[-1] + 1 if indexes else 0
-    return InputPartitions(keyed, tuple(everywhere), counts)
+    return InputPartitions(keyed, tuple(broadcast_partitions), counts)
 
 
-def _in_order(indexes: Sequence[int]) -> Sequence[int]:
+def _sorted_indexes(indexes: Sequence[int]) -> Sequence[int]:
     return indexes if isinstance(indexes, range) and indexes.step == 1 else sorted(set(indexes))

@@ -1,4 +1,4 @@
-"""Hands the partitions of folded streams to the owners of the initial partitions."""
+"""Assigns the partitions of folded streams to the owners of the initial partitions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
@@ -12,27 +12,29 @@ def partitions_by_owner(
     folds: Mapping[str, Fold],
     owners: Mapping[str, tuple[str | None, ...]],
 ) -> dict[str, tuple[Partition, ...]]:
-    """What each task gets, sorted."""
+    """The partitions of each task, sorted."""
     tasks: dict[str, tuple[Partition, ...]] = {}
-    parts: dict[str, list[tuple[Partition, ...]]] = {}  # of tasks that get from several initial partitions
+    shares_of: dict[
+        str, list[tuple[Partition, ...]]
+    ] = {}  # of tasks that get from several initial partitions
     for stream, indexes in keyed.items():
         for task, share in zip(owners[stream], _shares(stream, indexes, folds[stream]), strict=True):
             if task is None or not share:
                 continue
             if task in tasks:
-                parts.setdefault(task, [tasks[task]]).append(share)
+                shares_of.setdefault(task, [tasks[task]]).append(share)
             else:
                 tasks[task] = share
-    for task, several in parts.items():
-        tasks[task] = tuple(sorted(chain.from_iterable(several)))
+    for task, task_shares in shares_of.items():
+        tasks[task] = tuple(sorted(chain.from_iterable(task_shares)))
     return tasks
 
 
 def _shares(stream: str, indexes: Sequence[int], fold: Fold) -> Iterable[tuple[Partition, ...]]:
-    """The partitions that follow each initial one."""
+    """The partitions that follow each initial partition."""
     partitions = tuple(map(Partition, repeat(stream), indexes))
     if not fold.later and len(indexes) == len(fold.indexes):
-        # A slice each: for 100,000 partitions that is a quarter less time than going through them.
+        # One slice per owner: for 100,000 partitions a quarter faster than a loop over partitions.
         return (partitions[start :: fold.initial] for start in range(fold.initial))
     shares: list[list[Partition]] = [[] for _ in range(fold.initial)]
     for partition in partitions:

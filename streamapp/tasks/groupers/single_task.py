@@ -1,6 +1,6 @@
-"""One task for everything, or one per processor that each read everything.
+"""One task for all partitions, or one task per processor that reads all partitions.
 
-No key can leave its task here, so a stream may grow to any count.
+No key can leave its task, so a stream may grow to any count.
 """
 
 from dataclasses import replace
@@ -15,42 +15,42 @@ from streamapp.tasks.groupers.input_partitions import InputPartitions
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.refusal import Refusal
 
-_ALONE = ("0",)
+_ONE_PROCESSOR = ("0",)
 
 
-def single_task(request: GroupingRequest, layout: Layout, found: InputPartitions) -> Assignment | Refusal:
-    """The one task or, where processors are named, one for each."""
-    processors = _ALONE if request.processors is None else request.processors
+def single_task(request: GroupingRequest, layout: Layout, inputs: InputPartitions) -> Assignment | Refusal:
+    """The only task or, where processors are named, one task for each."""
+    processors = _ONE_PROCESSOR if request.processors is None else request.processors
     if not processors:
         return Refusal(
             Reason.NO_PROCESSORS, "processors", "a task for each processor was asked for, and there are none"
         )
     streams = dict(layout.streams)
-    for stream, count in found.keyed_counts.items() if request.stateful else ():
-        known = streams[stream]
-        if known.initial and count < known.last:
-            return shrunk_stream_refusal(stream, known.last, count)
-        streams[stream] = StreamLayout(known.first, count, known.initial or count)
-    grown = stream_growths(layout, found.keyed_counts, modulo, request.now) if request.stateful else ()
-    names = _names(request, layout, processors) if found.keyed else ()
-    partitions = tuple(found.partitions)
-    alone = len(names) == 1
+    for stream, count in inputs.keyed_counts.items() if request.stateful else ():
+        stream_layout = streams[stream]
+        if stream_layout.initial and count < stream_layout.last:
+            return shrunk_stream_refusal(stream, stream_layout.last, count)
+        streams[stream] = StreamLayout(stream_layout.first, count, stream_layout.initial or count)
+    grown = stream_growths(layout, inputs.keyed_counts, modulo, request.now) if request.stateful else ()
+    task_ids = _task_names(request, layout, processors) if inputs.keyed else ()
+    partitions = tuple(inputs.partitions)
+    is_only_task = len(task_ids) == 1
     return Assignment(
-        tasks=dict.fromkeys(names, partitions if alone else ()),
-        broadcast=found.broadcast if alone else tuple(sorted((*partitions, *found.broadcast))),
+        tasks=dict.fromkeys(task_ids, partitions if is_only_task else ()),
+        broadcast=inputs.broadcast if is_only_task else tuple(sorted((*partitions, *inputs.broadcast))),
         layout=replace(
             layout,
             streams=streams,
-            everywhere=names if request.stateful else layout.everywhere,
+            everywhere=task_ids if request.stateful else layout.everywhere,
             splits=layout.splits + grown,
-            changelog=changelog_numbers(layout.changelog, names),
+            changelog=changelog_numbers(layout.changelog, task_ids),
         ),
         grown=grown,
     )
 
 
-def _names(request: GroupingRequest, layout: Layout, processors: tuple[str, ...]) -> tuple[str, ...]:
-    """As many tasks as are remembered are the same tasks: their names lead to their state."""
+def _task_names(request: GroupingRequest, layout: Layout, processors: tuple[str, ...]) -> tuple[str, ...]:
+    """The remembered names if their number fits, since a name is the address of state; else new ones."""
     if request.stateful and len(layout.everywhere) == len(processors):
         return layout.everywhere
     return tuple(task_names.of_processor(processor) for processor in processors)

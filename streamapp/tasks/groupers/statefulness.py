@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreTraits:
-    """A store, as far as it matters here: whether what it holds outlives the processor."""
+    """The traits of a store that decide whether its content outlives the processor."""
 
     persistent: bool
     changelog: bool

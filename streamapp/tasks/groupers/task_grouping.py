@@ -1,4 +1,4 @@
-"""Forms tasks: who owns which partition today, given what is remembered. A refusal changes nothing."""
+"""Forms tasks from the current partitions and the remembered layout. A refusal changes nothing."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,7 +21,7 @@ from streamapp.tasks.refusal import Refusal
 
 
 def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
-    """The tasks of today and the layout to remember, or why there are none."""
+    """The current tasks and the layout to remember, or the refusal."""
     layout = request.layout or Layout(request.run, request.grouper.name)
     if request.stateful and layout.has_state and layout.grouper != request.grouper.name:
         return Refusal(
@@ -32,86 +32,99 @@ def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
         )
     if not layout.has_state:
         layout = replace(layout, grouper=request.grouper.name)
-    found = input_partitions(request.streams, request.broadcast)
-    layout = replace(layout, streams=_seen(layout.streams, found.counts))
+    inputs = input_partitions(request.streams, request.broadcast)
+    layout = replace(layout, streams=_seen_layouts(layout.streams, inputs.counts))
     if request.grouper == SINGLE_TASK:
-        return single_task(request, layout, found)
-    return _stateful(request, layout, found) if request.stateful else _stateless(request, layout, found)
+        return single_task(request, layout, inputs)
+    return (
+        _group_stateful(request, layout, inputs)
+        if request.stateful
+        else _group_stateless(request, layout, inputs)
+    )
 
 
-def _stateless(request: GroupingRequest, layout: Layout, found: InputPartitions) -> Assignment | Refusal:
-    """Keys are tied to nothing: the grouper decides anew every time."""
-    folds = {stream: unfolded_stream(count) for stream, count in found.keyed_counts.items()}
-    owners = _owners(request, {}, found, folds)
+def _group_stateless(
+    request: GroupingRequest, layout: Layout, inputs: InputPartitions
+) -> Assignment | Refusal:
+    """Form tasks without state: no key is tied to a task, so the grouper decides on all partitions."""
+    folds = {stream: unfolded_stream(count) for stream, count in inputs.keyed_counts.items()}
+    owners = _owners(request, {}, inputs, folds)
     if isinstance(owners, Refusal):
         return owners
-    tasks = partitions_by_owner(found.keyed, folds, owners)
-    return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks))
+    tasks = partitions_by_owner(inputs.keyed, folds, owners)
+    return Assignment(tasks, inputs.broadcast, _with_changelog(layout, tasks))
 
 
-def _stateful(request: GroupingRequest, layout: Layout, found: InputPartitions) -> Assignment | Refusal:
-    """Keys are tied to tasks: what is remembered decides, and the grouper only about the rest."""
-    folds = fold_streams(request, layout, found.keyed_counts)
+def _group_stateful(
+    request: GroupingRequest, layout: Layout, inputs: InputPartitions
+) -> Assignment | Refusal:
+    """Form tasks with state: the layout decides, and the grouper only on partitions without an owner."""
+    folds = fold_streams(request, layout, inputs.keyed_counts)
     if isinstance(folds, Refusal):
         return folds
-    owners = _owners(request, layout.streams, found, folds)
+    owners = _owners(request, layout.streams, inputs, folds)
     if isinstance(owners, Refusal):
         return owners
-    kept = {
+    remembered = {
         stream: remembered_layout(layout.streams[stream], fold, owners[stream])
         for stream, fold in folds.items()
     }
-    refusal = join_across_tasks(request.copartition_groups, kept)
+    refusal = join_across_tasks(request.copartition_groups, remembered)
     if refusal:
         return refusal
-    tasks = partitions_by_owner(found.keyed, folds, owners)
-    grown = stream_growths(layout, found.keyed_counts, request.algorithm, request.now)
-    layout = replace(layout, streams={**layout.streams, **kept}, splits=layout.splits + grown)
-    return Assignment(tasks, found.broadcast, _with_changelog(layout, tasks), grown)
+    tasks = partitions_by_owner(inputs.keyed, folds, owners)
+    grown = stream_growths(layout, inputs.keyed_counts, request.algorithm, request.now)
+    layout = replace(layout, streams={**layout.streams, **remembered}, splits=layout.splits + grown)
+    return Assignment(tasks, inputs.broadcast, _with_changelog(layout, tasks), grown)
 
 
 def _owners(
     request: GroupingRequest,
-    known: Mapping[str, StreamLayout],
-    found: InputPartitions,
+    stream_layouts: Mapping[str, StreamLayout],
+    inputs: InputPartitions,
     folds: Mapping[str, Fold],
 ) -> dict[str, tuple[str | None, ...]] | Refusal:
-    """The task of each initial partition in use, by stream: the remembered one or else the grouper's."""
-    own = request.grouper.own is not None
-    asked = [
+    """The task of each initial partition in use, by stream: the remembered task, else the grouper's."""
+    has_user_grouper = request.grouper.user_function is not None
+    unowned = [
         Partition(stream, initial)
-        for stream, indexes in found.keyed.items()
-        for initial in _in_use(indexes, folds[stream])
-        if own or folds[stream].owners[initial] is None
+        for stream, indexes in inputs.keyed.items()
+        for initial in _initial_indexes_in_use(indexes, folds[stream])
+        if has_user_grouper or folds[stream].owners[initial] is None
     ]
-    given = first_owners(request.grouper, asked, owners_of(known) if own else {})
-    if isinstance(given, Refusal):
-        return given
-    missing: defaultdict[str, dict[int, str]] = defaultdict(dict)
-    for (stream, index), task in given.items():
-        missing[stream][index] = task
-    return {stream: _completed(fold.owners, missing.get(stream, {})) for stream, fold in folds.items()}
+    new_owners = first_owners(request.grouper, unowned, owners_of(stream_layouts) if has_user_grouper else {})
+    if isinstance(new_owners, Refusal):
+        return new_owners
+    new_owners_by_stream: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for (stream, index), task in new_owners.items():
+        new_owners_by_stream[stream][index] = task
+    return {
+        stream: _completed_owners(fold.owners, new_owners_by_stream.get(stream, {}))
+        for stream, fold in folds.items()
+    }
 
 
-def _in_use(indexes: Sequence[int], fold: Fold) -> Sequence[int]:
+def _initial_indexes_in_use(indexes: Sequence[int], fold: Fold) -> Sequence[int]:
     if len(indexes) == len(fold.indexes):
         return range(fold.initial)
     return sorted({fold.indexes[index] for index in indexes})
 
 
-def _completed(owners: tuple[str | None, ...], given: Mapping[int, str]) -> tuple[str | None, ...]:
-    if not given:
+def _completed_owners(
+    owners: tuple[str | None, ...], new_owners: Mapping[int, str]
+) -> tuple[str | None, ...]:
+    if not new_owners:
         return owners
-    return tuple(given.get(index) if owner is None else owner for index, owner in enumerate(owners))
+    return tuple(new_owners.get(index) if owner is None else owner for index, owner in enumerate(owners))
 
 
-def _seen(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dict[str, StreamLayout]:
-    """What is remembered, with the counts of today for streams on which no state depends."""
-    seen = dict(streams)
+def _seen_layouts(streams: Mapping[str, StreamLayout], counts: Mapping[str, int]) -> dict[str, StreamLayout]:
+    """The remembered layouts, with the current counts of streams on which no state depends."""
+    seen_layouts = dict(streams)
     for stream, count in counts.items():
-        known = seen.get(stream, StreamLayout(first=count, last=count))
-        seen[stream] = known if known.initial else replace(known, last=count)
-    return seen
+        stream_layout = seen_layouts.get(stream, StreamLayout(first=count, last=count))
+        seen_layouts[stream] = stream_layout if stream_layout.initial else replace(stream_layout, last=count)
+    return seen_layouts
 
 
 def _with_changelog(layout: Layout, tasks: Collection[str]) -> Layout:

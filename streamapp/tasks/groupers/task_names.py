@@ -1,4 +1,4 @@
-"""What tasks are called at first. A name is the address of state: a remembered one is kept whatever it is."""
+"""The names of new tasks. A name is the address of state, so a remembered name never changes."""
 
 from streamapp.tasks.partition import Partition
 

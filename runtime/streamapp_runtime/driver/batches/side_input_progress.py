@@ -57,7 +57,7 @@ class SideInputProgress:
     def left(self) -> int:
         """How many records main inputs still wait for, about: as many offsets have to be passed."""
         return sum(
-            BootstrapGate({p: self.ends[p] for p in parts if p in self.ends}).left(
+            BootstrapGate({p: self.ends[p] for p in parts if p in self.ends}).remaining(
                 self.contained.get(task, {}), self.held.get(task, ())
             )
             for task, parts in self._of_tasks().items()

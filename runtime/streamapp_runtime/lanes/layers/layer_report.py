@@ -28,7 +28,7 @@ class LayerReport:
         """As it travels."""
         said: dict[str, object] = {"counts": self.counts, "told": self.told, "times": self.times}
         said |= {"counted": self.counted, "published": self.published, "held": list(self.held)}
-        said["seals"] = {str(p): (seal.speaker, seal.speakers) for p, seal in self.seals.items()}
+        said["seals"] = {str(p): (seal.upstream, seal.upstreams) for p, seal in self.seals.items()}
         said["news"] = asdict(self.news) if self.news else None
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
             said[name] = {str(partition): at for partition, at in positions.items()}

@@ -52,7 +52,7 @@ class SealedVersions:
     def hear(self, seals: Mapping[Partition, EndOfVersion]) -> None:
         """Take the ends that came."""
         for partition, seal in seals.items():
-            self.filling = self.filling.hear(partition, seal)
+            self.filling = self.filling.with_end(partition, seal)
 
     def held(self, partitions: Collection[Partition]) -> list[str]:
         """What is not read on until the version is whole; and all side inputs by name while none is seen."""

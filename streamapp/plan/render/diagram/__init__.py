@@ -1,4 +1,4 @@
-"""From a graph and its plan to nodes and edges with what they say.
+"""Diagrams: nodes and edges with their texts, from a graph and its plan.
 
 Free of coordinates, colours and file formats.
 """

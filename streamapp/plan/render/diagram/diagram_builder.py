@@ -1,4 +1,4 @@
-"""From a graph and its plan to the picture of both."""
+"""Builds the diagram of a graph and its plan."""
 
 from collections.abc import Iterator, Mapping
 
@@ -23,12 +23,12 @@ from streamapp.plan.render.display_names import legible
 from streamapp.plan.render.wording import ROLES, partitions
 from streamapp.spec.reasons import Reason
 
-_TOLD = 12  # streams of a group that a node's tooltip names
+_MOST_NAMED = 12  # streams of a group that a node's tooltip names
 _Link = tuple[NodeKey, NodeKey, EdgeKind, str]
 
 
 def build_diagram(graph: Graph, plan: Plan) -> Diagram:
-    """All there is to draw, in an order that is not the declaration's: equal apps have equal pictures."""
+    """The diagram, in an order independent of the declaration's: equal apps have equal diagrams."""
     links = list(dict.fromkeys(_links(graph, partition_spreads(graph, plan))))
     nodes = _nodes(graph, plan)
     for source, target, _, _ in links:
@@ -40,63 +40,63 @@ def build_diagram(graph: Graph, plan: Plan) -> Diagram:
         for join, keys in group_members(graph, plan).items()
     }
     ends = [(number_of[source], number_of[target]) for source, target, _, _ in links]
-    red = _failing_edges(plan, ends, groups, number_of)
+    failing = _failing_edges(plan, ends, groups, number_of)
     edges = tuple(
-        Edge(source, target, flow, label, (source, target) in red)
+        Edge(source, target, flow, label, (source, target) in failing)
         for (source, target), (_, _, flow, label) in zip(ends, links, strict=True)
     )
     return Diagram(tuple(nodes.values()), edges, groups)
 
 
 def _nodes(graph: Graph, plan: Plan) -> dict[NodeKey, Node]:
-    wrong = error_role_by_node(graph, plan)
+    error_roles = error_role_by_node(graph, plan)
     joins = {join.operator: join for join in plan.joins}
     makers = {operator.stream: operator.name for operator in graph.operators.values() if operator.cuts}
     nodes: dict[NodeKey, Node] = {}
     for stream in plan.streams.values():
         key = stream_key(stream.name)
-        nodes[key] = _stream(stream, makers.get(stream.name), wrong.get(key, ErrorRole.NONE))
+        nodes[key] = _stream(stream, makers.get(stream.name), error_roles.get(key, ErrorRole.NONE))
     for name in sorted(graph.operators):
         key = operator_key(graph.operators[name])
         if key.of == "operator":
-            trouble = wrong.get(key, ErrorRole.NONE)
-            nodes[key] = _operator(graph.operators[name], joins.get(name), plan, trouble)
+            error_role = error_roles.get(key, ErrorRole.NONE)
+            nodes[key] = _operator(graph.operators[name], joins.get(name), plan, error_role)
     for name in sorted(graph.tables):
         nodes[NodeKey("table", name)] = _table(graph.tables[name])
     return nodes
 
 
-def _stream(stream: PlannedStream, maker: str | None, trouble: ErrorRole) -> Node:
-    made = stream.role is Role.INTERMEDIATE
-    name, where = legible(stream.name), f" · {legible(stream.system)}" if stream.system else ""
-    # The stream that `by-user` makes is named after the app too, which is the same for all of them.
+def _stream(stream: PlannedStream, maker: str | None, error_role: ErrorRole) -> Node:
+    is_intermediate = stream.role is Role.INTERMEDIATE
+    name, system_text = legible(stream.name), f" · {legible(stream.system)}" if stream.system else ""
+    # The name of an intermediate stream begins with the app's name, which all of the app's streams share.
     short = legible(maker) if maker is not None else ""
     count = "?" if stream.partitions is None else str(stream.partitions)
     return Node(
         name=name,
         shown=f"….{short}" if short and name.endswith(f".{short}") else name,
-        shape=Shape.INTERMEDIATE if made else Shape.STREAM,
-        kind=f"{ROLES[stream.role]}{where}",
+        shape=Shape.INTERMEDIATE if is_intermediate else Shape.STREAM,
+        kind=f"{ROLES[stream.role]}{system_text}",
         badge=f"all {count}" if stream.broadcast else count,
-        says=f"{ROLES[stream.role]} stream {name}: {partitions(stream.partitions)}, "
+        description=f"{ROLES[stream.role]} stream {name}: {partitions(stream.partitions)}, "
         f"{legible(stream.because.sentence)}{', whole to every task' if stream.broadcast else ''}",
-        trouble=trouble,
+        error_role=error_role,
     )
 
 
-def _operator(operator: OperatorNode, join: PlannedJoin | None, plan: Plan, trouble: ErrorRole) -> Node:
-    name, badge, says = legible(operator.name), "", f"{operator.kind} {legible(operator.name)}"
+def _operator(operator: OperatorNode, join: PlannedJoin | None, plan: Plan, error_role: ErrorRole) -> Node:
+    name, badge, description = legible(operator.name), "", f"{operator.kind} {legible(operator.name)}"
     if join is not None and join.streams:
         counts = sorted({plan.streams[stream].partitions or 0 for stream in join.streams} - {0})
         badge = " ≠ ".join(map(str, counts[:3])) if len(counts) > 1 else str(join.partitions or "?")
         group = ", ".join(
             f"{legible(stream)} ({partitions(plan.streams[stream].partitions)})"
-            for stream in join.streams[:_TOLD]
+            for stream in join.streams[:_MOST_NAMED]
         )
-        more = f" and {len(join.streams) - _TOLD} more" if len(join.streams) > _TOLD else ""
-        says = f"{says}: needs one partition count of {group}{more}"
+        more = f" and {len(join.streams) - _MOST_NAMED} more" if len(join.streams) > _MOST_NAMED else ""
+        description = f"{description}: needs one partition count of {group}{more}"
     shape = Shape.OPERATOR if join is None else Shape.JOIN
-    return Node(name, name, shape, str(operator.kind), badge, says, trouble)
+    return Node(name, name, shape, str(operator.kind), badge, description, error_role)
 
 
 def _table(table: TableNode) -> Node:
@@ -113,12 +113,12 @@ def _missing(name: str) -> Node:
 
 
 def _links(graph: Graph, spread: Spreads) -> Iterator[_Link]:
-    """Every edge with its count: that of the stream at one of its ends, else that of the rows it carries."""
+    """Every edge with a count: the count of the stream at one of its ends, else the count of its rows."""
     for name in sorted(graph.operators):
         operator = graph.operators[name]
         key = operator_key(operator)
-        for given in operator.inputs:
-            yield output_key(graph, given), key, EdgeKind.ROWS, _carried(graph, spread, given)
+        for source in operator.inputs:
+            yield output_key(graph, source), key, EdgeKind.ROWS, _carried_label(graph, spread, source)
         if operator.stream is not None and not operator.is_input:
             label = spread.streams.get(operator.stream, NO_SPREAD).label
             yield key, stream_key(operator.stream), EdgeKind.ROWS, label
@@ -129,12 +129,12 @@ def _links(graph: Graph, spread: Spreads) -> Iterator[_Link]:
                 label = spread.tables.get(table, NO_SPREAD).label
                 yield table_key(graph, table), key, EdgeKind.TABLE, label
     for name in sorted(graph.tables):
-        for side in graph.tables[name].side_inputs:
-            label = spread.streams.get(side, NO_SPREAD).label
-            yield stream_key(side), NodeKey("table", name), EdgeKind.SIDE, label
+        for side_input in graph.tables[name].side_inputs:
+            label = spread.streams.get(side_input, NO_SPREAD).label
+            yield stream_key(side_input), NodeKey("table", name), EdgeKind.SIDE, label
 
 
-def _carried(graph: Graph, spread: Spreads, name: str) -> str:
+def _carried_label(graph: Graph, spread: Spreads, name: str) -> str:
     operator = graph.operators.get(name)
     if operator is not None and operator.cuts and operator.stream is not None:
         return spread.streams.get(operator.stream, NO_SPREAD).label
@@ -147,10 +147,10 @@ def _failing_edges(
     groups: Mapping[int, frozenset[int]],
     number_of: Mapping[NodeKey, int],
 ) -> set[tuple[int, int]]:
-    red: set[tuple[int, int]] = set()
+    failing: set[tuple[int, int]] = set()
     for error in plan.errors:
         if error.reason is Reason.JOIN_PARTITION_MISMATCH and error.operator is not None:
             join = number_of[NodeKey("operator", error.operator)]
-            odd = [number_of[stream_key(name)] for name in deviating_streams(error)]
-            red |= failing_edges(ends, groups[join], odd, join)
-    return red
+            deviating = [number_of[stream_key(name)] for name in deviating_streams(error)]
+            failing |= failing_edges(ends, groups[join], deviating, join)
+    return failing

@@ -1,4 +1,4 @@
-"""What is drawn of an app: nodes and edges with what they say. Free of places, colours and file formats."""
+"""The elements of a diagram: nodes and edges with their texts. Free of places, colours and file formats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,59 +6,59 @@ from enum import StrEnum
 
 
 class Shape(StrEnum):
-    """What a node stands for, and so its outline."""
+    """The kind of thing a node stands for, which decides its outline."""
 
     STREAM = "stream"
     INTERMEDIATE = "intermediate"
     OPERATOR = "operator"
     JOIN = "join"
     TABLE = "table"
-    MISSING = "missing"  # a name that leads nowhere
+    MISSING = "missing"  # a name without a declaration
 
 
 class EdgeKind(StrEnum):
-    """What an edge carries."""
+    """The kind of data that an edge carries."""
 
     ROWS = "rows"
-    TABLE = "table"  # half of a virtual edge: into a table from what writes it, or out to what reads it
+    TABLE = "table"  # from a writing operator to a table, or from a table to a reading operator
     SIDE = "side"  # a side input into its table
 
 
 class ErrorRole(StrEnum):
-    """How much a node has to do with what is wrong."""
+    """The role of a node in an error."""
 
     NONE = "none"
-    INVOLVED = "involved"  # its count is as good as any, but another's in the same group differs
+    INVOLVED = "involved"  # another stream of the same group has a different count
     FAILING = "failing"
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A stream, an operator or a table; `shown` is its name where there is little room."""
+    """A stream, an operator or a table; `shown` is its short name."""
 
     name: str
     shown: str
     shape: Shape
     kind: str
     badge: str
-    says: str
-    trouble: ErrorRole
+    description: str
+    error_role: ErrorRole
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From one node to another, by their numbers; `label` is the count of the rows it carries."""
+    """An edge between two nodes, by their numbers; `label` is the partition count of its rows."""
 
     source: int
     target: int
-    flow: EdgeKind
+    kind: EdgeKind
     label: str
     failing: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """All nodes and edges, and for each join's number the numbers of what belongs to its group."""
+    """All nodes and edges, and for each join's number the numbers of the nodes in its group."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

@@ -1,4 +1,4 @@
-"""What belongs to each join's group in a picture: its streams, and all between them and the join."""
+"""The members of each join's group in a diagram: its streams, and all nodes between them and the join."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -10,19 +10,19 @@ from streamapp.plan.render.diagram.node_keys import NodeKey, operator_key, strea
 
 
 def group_members(graph: Graph, plan: Plan) -> Mapping[str, frozenset[NodeKey]]:
-    """For each join the nodes of its group. What constrains nothing is not in it."""
+    """For each join the nodes of its group; nodes without a constraint are left out."""
     streams = {join.operator: join.streams for join in plan.joins}
-    brought = {name: _brought(graph, operator) for name, operator in graph.operators.items()}
+    nodes_of = {name: _member_nodes(graph, operator) for name, operator in graph.operators.items()}
     return {
-        join: frozenset(chain(map(stream_key, streams[join]), *(brought[name] for name in operators)))
+        join: frozenset(chain(map(stream_key, streams[join]), *(nodes_of[name] for name in operators)))
         for join, operators in lineages(graph, streams).items()
     }
 
 
-def _brought(graph: Graph, operator: OperatorNode) -> list[NodeKey]:
-    """The nodes that an operator brings along: itself, unless a stream stands for it, and its tables."""
+def _member_nodes(graph: Graph, operator: OperatorNode) -> list[NodeKey]:
+    """The nodes that an operator adds to a group: its tables and, unless it is an input, itself."""
     if operator.is_input:
         return []
-    read = operator.tables if operator.traits.reads_tables else ()
-    tables = [name for name in read if name in graph.tables and graph.tables[name].partitioned]
+    read_tables = operator.tables if operator.traits.reads_tables else ()
+    tables = [name for name in read_tables if name in graph.tables and graph.tables[name].partitioned]
     return [operator_key(operator), *(NodeKey("table", name) for name in tables)]

@@ -1,4 +1,4 @@
-"""Which node stands for what: an input is its stream, what reads a partitionBy reads the stream it makes."""
+"""Keys of nodes: an input shares its stream's node, and readers of a partitionBy read its stream's node."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from streamapp.graph.nodes import Graph, OperatorNode
 
 
 class NodeKey(NamedTuple):
-    """A node's name among those of its kind."""
+    """A node's kind, and its name within that kind."""
 
     of: str  # stream, operator, table or missing
     name: str

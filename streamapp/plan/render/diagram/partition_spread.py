@@ -1,4 +1,4 @@
-"""Over how many partitions rows are spread on their way through the graph: the counts on edges."""
+"""The number of partitions over which rows are spread, at each point of the graph: the counts on edges."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The counts of the streams that rows come from; those of broadcast streams apart."""
+    """The partition counts of the streams that rows come from, and separately those of broadcast streams."""
 
     counts: frozenset[int | None] = frozenset()
     whole: frozenset[int | None] = frozenset()
@@ -22,10 +22,10 @@ class Spread:
 
     @property
     def label(self) -> str:
-        """The counts in few letters: `8`, `6 | 8`, `all 4` of a broadcast stream, `?` unknown."""
+        """The counts as a short text: `8`, `6 | 8`, `all 4` of a broadcast stream, `?` unknown."""
         if not self.counts:
-            return f"all {_listed(self.whole)}" if self.whole else ""
-        return _listed(self.counts)
+            return f"all {_counts_text(self.whole)}" if self.whole else ""
+        return _counts_text(self.counts)
 
 
 NO_SPREAD = Spread()
@@ -51,12 +51,12 @@ def partition_spreads(graph: Graph, plan: Plan) -> Spreads:
     operators = _operators(graph, streams)
     tables = {}
     for name, table in graph.tables.items():
-        sides = [streams.get(side, NO_SPREAD) for side in table.side_inputs]
+        side_inputs = [streams.get(side_input, NO_SPREAD) for side_input in table.side_inputs]
         writers = [
             operators[operator.name] for operator in graph.operators.values() if writes_table(operator, name)
         ]
-        filled = _union([*sides, *writers])
-        tables[name] = filled if table.partitioned else Spread(whole=filled.counts | filled.whole)
+        union = _union([*side_inputs, *writers])
+        tables[name] = union if table.partitioned else Spread(whole=union.counts | union.whole)
     return Spreads(streams, operators, tables)
 
 
@@ -73,30 +73,34 @@ def writes_table(operator: OperatorNode, table: str) -> bool:
 def _operators(graph: Graph, streams: Mapping[str, Spread]) -> dict[str, Spread]:
     names = sorted(graph.operators)
     vertex_of = {name: vertex for vertex, name in enumerate(names)}
-    before = [
+    inputs_of = [
         [vertex_of[name] for name in graph.operators[reader].inputs if name in vertex_of] for reader in names
     ]
-    of: dict[str, Spread] = {}
-    # What a partitionBy hands on is its stream's, yet its own line shows what it is given.
-    for part in strong_components(before):
-        given = [
-            _handed_on(graph.operators[names[earlier]], of, streams)
-            for vertex in part
-            for earlier in before[vertex]
+    spread_of: dict[str, Spread] = {}
+    # A partitionBy passes on its stream's spread, yet its own line shows the spread of its input.
+    for component in strong_components(inputs_of):
+        input_spreads = [
+            _output_spread(graph.operators[names[input_vertex]], spread_of, streams)
+            for vertex in component
+            for input_vertex in inputs_of[vertex]
         ]
-        own = [streams.get(_reads(graph.operators[names[vertex]]), NO_SPREAD) for vertex in part]
-        for vertex in part:
-            of[names[vertex]] = _union([*given, *own])
-    return of
+        stream_spreads = [
+            streams.get(_input_stream(graph.operators[names[vertex]]), NO_SPREAD) for vertex in component
+        ]
+        for vertex in component:
+            spread_of[names[vertex]] = _union([*input_spreads, *stream_spreads])
+    return spread_of
 
 
-def _handed_on(operator: OperatorNode, of: Mapping[str, Spread], streams: Mapping[str, Spread]) -> Spread:
+def _output_spread(
+    operator: OperatorNode, spread_of: Mapping[str, Spread], streams: Mapping[str, Spread]
+) -> Spread:
     if operator.cuts and operator.stream is not None:
         return streams.get(operator.stream, NO_SPREAD)
-    return of.get(operator.name, NO_SPREAD)
+    return spread_of.get(operator.name, NO_SPREAD)
 
 
-def _reads(operator: OperatorNode) -> str:
+def _input_stream(operator: OperatorNode) -> str:
     return operator.stream or "" if operator.is_input else ""
 
 
@@ -107,7 +111,7 @@ def _union(spreads: Iterable[Spread]) -> Spread:
     return union
 
 
-def _listed(counts: Iterable[int | None]) -> str:
+def _counts_text(counts: Iterable[int | None]) -> str:
     shown = [
         str(count) if count is not None else "?" for count in sorted(counts, key=lambda count: count or 0)
     ]

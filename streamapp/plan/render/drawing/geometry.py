@@ -1,6 +1,6 @@
 """From columns and rows to points: boxes of one width, and edges that bend only between columns.
 
-Because an edge crosses a column straight and where no node is, it never runs through one.
+An edge crosses a column in a straight line at a free place, so it never runs through a node.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,13 +37,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Bend:
-    """An edge's way through the gap between two columns: level at both its ends."""
+    """An edge's curve through the gap between two columns: horizontal at both ends."""
 
     start: Point
     end: Point
 
     def at(self, part: float) -> Point:
-        """The point of the curve at a part of its way, from 0 to 1."""
+        """The point of the curve at a part of its length, from 0 to 1."""
         rest = 1 - part
         across = part * (1.5 * rest + part * part)
         down = part * part * (3 * rest + part)
@@ -55,7 +55,7 @@ class Bend:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An edge's bends from left to right. One that closes a ring runs backward: its tip is at the left."""
+    """An edge's bends from left to right. A backward edge closes a cycle: its tip is at the left."""
 
     bends: tuple[Bend, ...]
     backward: bool
@@ -63,7 +63,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The size of the whole, the width of a node, the nodes' upper left corners and the edges' routes."""
+    """The drawing's size, the width of a node, the nodes' upper left corners and the edges' routes."""
 
     width: float
     height: float
@@ -72,69 +72,74 @@ class Geometry:
     routes: tuple[Route, ...]
 
 
-def measure(picture: Diagram) -> Geometry:
-    """Lay a picture out; what it says decides how wide columns and gaps have to be."""
-    layout = lay_out(len(picture.nodes), [(edge.source, edge.target) for edge in picture.edges])
-    box = _box(picture)
+def measure(diagram: Diagram) -> Geometry:
+    """Lay a diagram out; its texts decide the widths of columns and gaps."""
+    layout = lay_out(len(diagram.nodes), [(edge.source, edge.target) for edge in diagram.edges])
+    box = _box(diagram)
     places = [*layout.nodes, *(place for way in layout.ways.values() for place in way)]
-    left = _lefts(picture, layout, box, max((place.column for place in places), default=0))
+    column_lefts = _column_lefts(diagram, layout, box, max((place.column for place in places), default=0))
     return Geometry(
-        width=left[-1] + box + _MARGIN,
+        width=column_lefts[-1] + box + _MARGIN,
         height=_MARGIN + max((place.row for place in places), default=0) * _ROW + HEIGHT + _MARGIN,
         box=box,
-        corners=tuple(_corner(place, left) for place in layout.nodes),
-        routes=tuple(_routes(picture, layout, box, left)),
+        corners=tuple(_corner(place, column_lefts) for place in layout.nodes),
+        routes=tuple(_routes(diagram, layout, box, column_lefts)),
     )
 
 
-def _box(picture: Diagram) -> int:
-    name = max((display_width(clip_middle(node.shown, NAME_ROOM)) for node in picture.nodes), default=0)
-    kind = max((display_width(node.kind) for node in picture.nodes), default=0)
-    wanted = _PADDING + max(_NAME_LETTER * name, _KIND_LETTER * kind)
-    return round(min(max(wanted, _LEAST_BOX), _MOST_BOX))
+def _box(diagram: Diagram) -> int:
+    name = max((display_width(clip_middle(node.shown, NAME_ROOM)) for node in diagram.nodes), default=0)
+    kind = max((display_width(node.kind) for node in diagram.nodes), default=0)
+    text_width = _PADDING + max(_NAME_LETTER * name, _KIND_LETTER * kind)
+    return round(min(max(text_width, _LEAST_BOX), _MOST_BOX))
 
 
-def _lefts(picture: Diagram, layout: GraphLayout, box: float, last: int) -> Sequence[float]:
-    """Where each column begins. A gap has room for its counts, and more where many edges climb or fall."""
+def _column_lefts(diagram: Diagram, layout: GraphLayout, box: float, last: int) -> Sequence[float]:
+    """The left border of each column. A gap has room for its counts, and more for steep edges."""
     gaps = [float(_LEAST_GAP)] * last
-    steep = [0] * last
-    for edge in picture.edges:
+    steep_counts = [0] * last
+    for edge in diagram.edges:
         way = layout.ways.get((edge.source, edge.target), ())
         for start, end in pairwise(way):
             gaps[start.column] = max(gaps[start.column], round(28 + LABEL_LETTER * display_width(edge.label)))
-            steep[start.column] += abs(start.row - end.row) > 1.5
-    wide = [gap + min(_STEEP * count, _MOST_STEEP) for gap, count in zip(gaps, steep, strict=True)]
-    return [_MARGIN + before + column * box for column, before in enumerate(accumulate(wide, initial=0))]
+            steep_counts[start.column] += abs(start.row - end.row) > 1.5
+    gap_widths = [
+        gap + min(_STEEP * count, _MOST_STEEP) for gap, count in zip(gaps, steep_counts, strict=True)
+    ]
+    return [
+        _MARGIN + gaps_before + column * box
+        for column, gaps_before in enumerate(accumulate(gap_widths, initial=0))
+    ]
 
 
 def _corner(place: GridPosition, left: Sequence[float]) -> Point:
     return Point(round(left[place.column], 1), round(_MARGIN + place.row * _ROW, 1))
 
 
-def _routes(picture: Diagram, layout: GraphLayout, box: float, left: Sequence[float]) -> list[Route]:
-    entries = _entries(picture, layout.ways)
+def _routes(diagram: Diagram, layout: GraphLayout, box: float, left: Sequence[float]) -> list[Route]:
+    entries = _entries(diagram, layout.ways)
     routes = []
-    for number, edge in enumerate(picture.edges):
+    for number, edge in enumerate(diagram.edges):
         way = layout.ways.get((edge.source, edge.target), ())
         backward = bool(way) and way[0] != layout.nodes[edge.source]
         bends = [_bend(_corner(start, left), _corner(end, left), box) for start, end in pairwise(way)]
         if bends and backward:
-            bends[0] = Bend(_moved(bends[0].start, entries[number]), bends[0].end)
+            bends[0] = Bend(_moved_down(bends[0].start, entries[number]), bends[0].end)
         elif bends:
-            bends[-1] = Bend(bends[-1].start, _moved(bends[-1].end, entries[number]))
+            bends[-1] = Bend(bends[-1].start, _moved_down(bends[-1].end, entries[number]))
         routes.append(Route(tuple(bends), backward))
     return routes
 
 
-def _entries(picture: Diagram, ways: Mapping[tuple[int, int], Sequence[GridPosition]]) -> Mapping[int, float]:
-    """How far off a node's middle each edge enters it, so that the tips of several stay apart."""
-    into: dict[int, list[tuple[float, int]]] = {}
-    for number, edge in enumerate(picture.edges):
+def _entries(diagram: Diagram, ways: Mapping[tuple[int, int], Sequence[GridPosition]]) -> Mapping[int, float]:
+    """The distance from a node's middle at which each edge enters the node, so that tips stay apart."""
+    incoming: dict[int, list[tuple[float, int]]] = {}
+    for number, edge in enumerate(diagram.edges):
         way = ways.get((edge.source, edge.target))
         if way is not None:
-            into.setdefault(edge.target, []).append((way[-2].row, number))
+            incoming.setdefault(edge.target, []).append((way[-2].row, number))
     entries: dict[int, float] = {}
-    for arriving in into.values():
+    for arriving in incoming.values():
         step = min(_PORTS, 2 * _PORTS / max(1, len(arriving) - 1))
         for place, (_, number) in enumerate(sorted(arriving)):
             entries[number] = round((place - (len(arriving) - 1) / 2) * step, 1)
@@ -145,5 +150,5 @@ def _bend(left: Point, right: Point, box: float) -> Bend:
     return Bend(Point(left.x + box, left.y + HEIGHT / 2), Point(right.x, right.y + HEIGHT / 2))
 
 
-def _moved(point: Point, down: float) -> Point:
+def _moved_down(point: Point, down: float) -> Point:
     return Point(point.x, point.y + down)

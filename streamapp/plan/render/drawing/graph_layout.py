@@ -1,7 +1,8 @@
-"""Where the nodes of a drawing go: columns from left to right, rows within them, free ways for long edges.
+"""The layout of a drawing: columns from left to right, rows within columns, free ways for long edges.
 
-fast-sugiyama does the work. It ends the process on a ring and may, rarely, put two nodes in one place, so
-rings are opened before and places pushed apart after. Rows are as high as a node and the gap below it.
+The library fast-sugiyama computes the layout. The library ends the process on a cycle and may, rarely, put
+two nodes in one place. So cycles are opened before the call, and places are separated after the call. A row
+is as high as a node and the gap below the node.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class GridPosition:
-    """A column, and how far down in it."""
+    """A column, and a row within the column."""
 
     column: int
     row: float
@@ -28,9 +29,9 @@ class GridPosition:
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """The places of all nodes, and for each edge those it passes from left to right, its ends among them.
+    """The places of all nodes, and the places on each edge's way from left to right, both ends included.
 
-    An edge that closes a ring runs from right to left: its first place is its target's.
+    An edge that closes a cycle runs from right to left: its first place is its target's.
     """
 
     nodes: tuple[GridPosition, ...]
@@ -38,25 +39,27 @@ class GraphLayout:
 
 
 def lay_out(count: int, edges: Iterable[Edge]) -> GraphLayout:
-    """Place nodes 0 to `count` - 1; parts that no edge connects stand one below the other."""
-    wanted = [edge for edge in dict.fromkeys(edges) if edge[0] != edge[1]]
-    position = _order(count, wanted)
-    forward = {edge: edge if position[edge[0]] < position[edge[1]] else edge[::-1] for edge in wanted}
+    """Place nodes 0 to `count` - 1; unconnected parts stand one below the other."""
+    drawn_edges = [edge for edge in dict.fromkeys(edges) if edge[0] != edge[1]]
+    position = _node_order(count, drawn_edges)
+    forward = {edge: edge if position[edge[0]] < position[edge[1]] else edge[::-1] for edge in drawn_edges}
     places: dict[int, GridPosition] = {}
     ways: dict[Edge, tuple[GridPosition, ...]] = {}
     below = 0.0
-    for nodes, within in _parts(count, list(dict.fromkeys(forward.values()))):
-        part, found = _place(nodes, within, below)
-        places.update(part)
-        ways.update(found)
-        below = NODE_APART + max(place.row for way in ((*part.values(),), *found.values()) for place in way)
+    for nodes, part_edges in _parts(count, list(dict.fromkeys(forward.values()))):
+        part_places, part_ways = _place(nodes, part_edges, below)
+        places.update(part_places)
+        ways.update(part_ways)
+        below = NODE_APART + max(
+            place.row for way in ((*part_places.values(),), *part_ways.values()) for place in way
+        )
     return GraphLayout(
-        tuple(places[node] for node in range(count)), {edge: ways[forward[edge]] for edge in wanted}
+        tuple(places[node] for node in range(count)), {edge: ways[forward[edge]] for edge in drawn_edges}
     )
 
 
 def _parts(count: int, edges: Sequence[Edge]) -> Iterator[tuple[list[int], list[Edge]]]:
-    """Nodes that edges connect, and those edges; in the order of their first nodes."""
+    """The connected parts, each with its nodes and edges, in order of their first nodes."""
     part_of = list(range(count))
 
     def part(node: int) -> int:
@@ -79,16 +82,18 @@ def _parts(count: int, edges: Sequence[Edge]) -> Iterator[tuple[list[int], list[
 def _place(
     nodes: Sequence[int], edges: Sequence[Edge], below: float
 ) -> tuple[dict[int, GridPosition], dict[Edge, tuple[GridPosition, ...]]]:
-    """The places of one part's nodes and what its edges pass."""
+    """The places of one part's nodes, and the ways of its edges."""
     if not edges:
         return {nodes[0]: GridPosition(0, below)}, {}
-    # What edges pass is numbered after the nodes, and only within one part whose numbers have no gaps.
+    # The library numbers an edge's places after the nodes, and only for a part whose numbers have no gaps.
     number_of = {node: number for number, node in enumerate(nodes)}
     numbered = [(number_of[source], number_of[target]) for source, target in edges]
-    ((found, _, _, cut),) = from_edges(numbered, vertex_spacing=_UNIT, dummy_vertices=True)
-    positions = [(int(number), float(across), float(height)) for number, (across, height) in found]
-    steps = [(int(source), int(target)) for source, target in cut or ()]
-    places = _apart(positions, len(nodes), below)
+    ((library_positions, _, _, cut_edges),) = from_edges(numbered, vertex_spacing=_UNIT, dummy_vertices=True)
+    positions = [
+        (int(number), float(offset), float(height)) for number, (offset, height) in library_positions
+    ]
+    steps = [(int(source), int(target)) for source, target in cut_edges or ()]
+    places = _separated(positions, len(nodes), below)
     ways = {
         (nodes[way[0]], nodes[way[-1]]): tuple(places[number] for number in way)
         for way in _ways(steps, len(nodes))
@@ -96,38 +101,38 @@ def _place(
     return {node: places[number] for number, node in enumerate(nodes)}, ways
 
 
-def _order(count: int, edges: Sequence[Edge]) -> list[int]:
-    """An order in which every edge leads on, but for those that close rings."""
-    after: list[list[int]] = [[] for _ in range(count)]
-    missing = [0] * count
+def _node_order(count: int, edges: Sequence[Edge]) -> list[int]:
+    """An order of the nodes in which every edge leads forward, except edges that close a cycle."""
+    targets_of: list[list[int]] = [[] for _ in range(count)]
+    open_inputs = [0] * count
     for source, target in edges:
-        after[source].append(target)
-        missing[target] += 1
-    ready = [node for node in range(count) if not missing[node]]
+        targets_of[source].append(target)
+        open_inputs[target] += 1
+    ready = [node for node in range(count) if not open_inputs[node]]
     heapify(ready)
-    # Where only rings are left, go on from a node that is reached already.
-    stuck = [(1, node) for node in range(count)]
+    # Where only cycles are left, continue with a node that has been reached.
+    ring_candidates = [(1, node) for node in range(count)]
     position = [-1] * count
     for step in range(count):
         while ready and position[ready[0]] >= 0:
             heappop(ready)
-        while not ready and position[stuck[0][1]] >= 0:
-            heappop(stuck)
-        node = heappop(ready) if ready else heappop(stuck)[1]
+        while not ready and position[ring_candidates[0][1]] >= 0:
+            heappop(ring_candidates)
+        node = heappop(ready) if ready else heappop(ring_candidates)[1]
         position[node] = step
-        for target in after[node]:
-            missing[target] -= 1
+        for target in targets_of[node]:
+            open_inputs[target] -= 1
             if position[target] < 0:
-                heappush(stuck, (0, target))
-                if not missing[target]:
+                heappush(ring_candidates, (0, target))
+                if not open_inputs[target]:
                     heappush(ready, target)
     return position
 
 
-def _apart(
+def _separated(
     positions: Sequence[tuple[int, float, float]], nodes: int, below: float
 ) -> dict[int, GridPosition]:
-    """The library's places turned to run from left to right, none nearer to another than it may be."""
+    """The library's places turned to run from left to right, with the least distance between any two."""
     top = max(height for _, _, height in positions)
     columns: dict[int, list[tuple[float, int]]] = {}
     for number, across, height in positions:
@@ -135,24 +140,24 @@ def _apart(
     first = min(across for column in columns.values() for across, _ in column)
     places: dict[int, GridPosition] = {}
     for column, members in columns.items():
-        lowest = -NODE_APART
+        row = -NODE_APART
         previous = -1
         for across, number in sorted(members):
-            least = below if previous < 0 else lowest + _least(previous < nodes, number < nodes)
-            lowest = max(round(across - first + below, 3), round(least, 3))
-            places[number] = GridPosition(column, lowest)
+            least_row = below if previous < 0 else row + _least_distance(previous < nodes, number < nodes)
+            row = max(round(across - first + below, 3), round(least_row, 3))
+            places[number] = GridPosition(column, row)
             previous = number
     return places
 
 
-def _least(node: bool, other: bool) -> float:
+def _least_distance(node: bool, other: bool) -> float:
     if node and other:
         return NODE_APART
     return WAY_APART if node or other else WAYS_APART
 
 
 def _ways(steps: Sequence[Edge], nodes: int) -> list[list[int]]:
-    """The steps that the library cut edges into, joined again."""
+    """The ways of edges, joined from the library's steps."""
     onward = {source: target for source, target in steps if source >= nodes}
     ways = []
     for source, target in steps:

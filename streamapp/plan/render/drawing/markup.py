@@ -1,4 +1,4 @@
-"""Writing XML: elements as text, with every name and sentence escaped in one place."""
+"""Writes XML elements as text; names and sentences are escaped here and nowhere else."""
 
 from xml.sax.saxutils import escape
 
@@ -7,23 +7,23 @@ from streamapp.plan.render.display_names import legible
 _IN_QUOTES = {'"': "&quot;"}
 
 
-def attributes(**given: object) -> str:
+def attributes(**values: object) -> str:
     """Attributes as they stand in a tag. `class_` is class, `data_node` is data-node; None is left out."""
     return "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(legible(_number(value)), _IN_QUOTES)}"'
-        for name, value in given.items()
+        for name, value in values.items()
         if value is not None
     )
 
 
-def element(tag: str, *inside: str, **given: object) -> str:
-    """An element with what is inside it, which is markup already."""
-    opened = f"<{tag}{attributes(**given)}"
-    return f"{opened}>{''.join(inside)}</{tag}>" if inside else f"{opened}/>"
+def element(tag: str, *children: str, **values: object) -> str:
+    """An element with its children, which are markup."""
+    start_tag = f"<{tag}{attributes(**values)}"
+    return f"{start_tag}>{''.join(children)}</{tag}>" if children else f"{start_tag}/>"
 
 
 def escaped_text(text: str) -> str:
-    """A text as markup shows it; what no markup may hold is made legible."""
+    """A text as markup; characters that markup may not hold are made legible."""
     return escape(legible(text))
 
 

@@ -18,18 +18,18 @@ _LEAST_WIDTH = 760
 _MARGIN = 28
 _HEAD = 64
 _LINE = 22
-_SHOWN = 12  # errors that a drawing lists; the other forms list all
+_SHOWN_ERRORS = 12  # errors that a drawing lists; the other forms list all
 
 
 def render(name: str, graph: Graph, plan: Plan) -> str:
-    """The drawing with a heading above, a legend and what is wrong below."""
-    drawn = build_diagram(graph, plan)
-    body, width, height = drawing(drawn, focusable=False)
+    """The drawing with a heading above, and errors and a legend below."""
+    diagram = build_diagram(graph, plan)
+    body, width, height = drawing(diagram, focusable=False)
     width = max(width, _LEAST_WIDTH)
-    said = _errors(plan, width)
-    key, key_height = legend(drawn, width - 2 * _MARGIN)
-    below = _HEAD + height
-    whole = below + key_height + len(said) * _LINE + 10
+    error_lines = _errors(plan, width)
+    legend_markup, legend_height = legend(diagram, width - 2 * _MARGIN)
+    legend_top = _HEAD + height
+    total_height = legend_top + legend_height + len(error_lines) * _LINE + 10
     title = f"Plan of {name}: {plan.outcome}"
     return (
         element(
@@ -39,44 +39,44 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
                 "desc", escaped_text(" ".join([summary(graph, plan), *(e.message for e in plan.errors)]))
             ),
             element("style", variables("svg.plan") + STYLE),
-            element("rect", class_="ground", width=width, height=whole),
+            element("rect", class_="ground", width=width, height=total_height),
             _heading(name, graph, plan),
             element("g", body, transform=f"translate(0,{_HEAD})"),
-            element("g", *said, transform=f"translate({_MARGIN},{below + 4:g})"),
+            element("g", *error_lines, transform=f"translate({_MARGIN},{legend_top + 4:g})"),
             element(
                 "g",
-                key,
+                legend_markup,
                 class_="legend",
-                transform=f"translate({_MARGIN},{below + 14 + len(said) * _LINE:g})",
+                transform=f"translate({_MARGIN},{legend_top + 14 + len(error_lines) * _LINE:g})",
             ),
             xmlns="http://www.w3.org/2000/svg",
             class_="plan",
             role="img",
             aria_label=title,
-            viewBox=f"0 0 {width:g} {whole:g}",
+            viewBox=f"0 0 {width:g} {total_height:g}",
             width=width,
-            height=whole,
+            height=total_height,
         )
         + "\n"
     )
 
 
-def drawing(drawn: Diagram, *, focusable: bool) -> tuple[str, float, float]:
-    """Nodes, edges and counts, with the width and height they take."""
-    geometry = measure(drawn)
-    edges = [svg_shapes.edge(edge, route) for edge, route in zip(drawn.edges, geometry.routes, strict=True)]
-    # What is wrong is drawn last among its kind, so that nothing covers it.
-    order = sorted(range(len(edges)), key=lambda number: drawn.edges[number].failing)
+def drawing(diagram: Diagram, *, focusable: bool) -> tuple[str, float, float]:
+    """The markup of nodes, edges and counts, with its width and height."""
+    geometry = measure(diagram)
+    edges = [svg_shapes.edge(edge, route) for edge, route in zip(diagram.edges, geometry.routes, strict=True)]
+    # Failing edges are drawn last, so that no other edge covers them.
+    edge_order = sorted(range(len(edges)), key=lambda number: diagram.edges[number].failing)
     labels = [
-        svg_shapes.label(drawn.edges[placed.edge], placed)
-        for placed in place_labels(drawn.edges, geometry.routes)
+        svg_shapes.label(diagram.edges[edge_label.edge], edge_label)
+        for edge_label in place_labels(diagram.edges, geometry.routes)
     ]
     nodes = [
-        svg_shapes.node(node, number, at, geometry.box, focusable=focusable)
-        for number, (node, at) in enumerate(zip(drawn.nodes, geometry.corners, strict=True))
+        svg_shapes.node(node, number, corner, geometry.box, focusable=focusable)
+        for number, (node, corner) in enumerate(zip(diagram.nodes, geometry.corners, strict=True))
     ]
     body = [
-        element("g", *(edges[number] for number in order), class_="edges"),
+        element("g", *(edges[number] for number in edge_order), class_="edges"),
         element("g", *labels, class_="labels"),
         element("g", *nodes, class_="nodes"),
     ]
@@ -102,16 +102,16 @@ def _heading(name: str, graph: Graph, plan: Plan) -> str:
 def _errors(plan: Plan, width: float) -> list[str]:
     if plan.outcome is PlanOutcome.ACCEPTED:
         return []
-    room = int((width - 2 * _MARGIN) / 6.6)
-    lines = [f"✗ {legible(error.message)}" for error in plan.errors[:_SHOWN]]
-    more = len(plan.errors) - _SHOWN
-    if more > 0:
-        lines.append(f"and {more} more")
+    most_letters = int((width - 2 * _MARGIN) / 6.6)
+    lines = [f"✗ {legible(error.message)}" for error in plan.errors[:_SHOWN_ERRORS]]
+    hidden_count = len(plan.errors) - _SHOWN_ERRORS
+    if hidden_count > 0:
+        lines.append(f"and {hidden_count} more")
     return [
         element(
             "text",
             element("title", escaped_text(line)),
-            escaped_text(clip_end(line, room)),
+            escaped_text(clip_end(line, most_letters)),
             class_="said",
             y=number * _LINE,
         )

@@ -15,25 +15,25 @@ def node(drawn: Node, number: int, at: Point, width: float, *, focusable: bool) 
     """One node: kind over name, its count at the upper right, a cross at the upper left if it fails."""
     lower = 5 if drawn.shape is Shape.TABLE else 0
     parts = [
-        element("title", escaped_text(drawn.says)),
+        element("title", escaped_text(drawn.description)),
         outline(drawn.shape, width, HEIGHT),
         _line("kind", clip_end(drawn.kind, _KIND_ROOM), width / 2, 20 + lower),
         _line("name", clip_middle(drawn.shown, NAME_ROOM), width / 2, 36 + lower),
     ]
     if drawn.badge:
         parts.append(badge(drawn.badge, width - 10))
-    if drawn.trouble is ErrorRole.FAILING:
+    if drawn.error_role is ErrorRole.FAILING:
         parts.append(cross(10))
     return element(
         "g",
         *parts,
-        class_=f"node {drawn.shape} {drawn.trouble}",
+        class_=f"node {drawn.shape} {drawn.error_role}",
         transform=f"translate({at.x:g},{at.y:g})",
         data_node=number,
         data_name=drawn.name,
         tabindex=0 if focusable else None,
         role="button" if focusable else None,
-        aria_label=drawn.says if focusable else None,
+        aria_label=drawn.description if focusable else None,
     )
 
 
@@ -51,14 +51,14 @@ def edge(drawn: Edge, route: Route) -> str:
         "g",
         element("path", class_="line", d=_path(route)),
         element("path", class_="tip", d=tip),
-        class_=f"edge {drawn.flow}{' failing' if drawn.failing else ''}",
+        class_=f"edge {drawn.kind}{' failing' if drawn.failing else ''}",
         data_from=drawn.source,
         data_to=drawn.target,
     )
 
 
 def label(drawn: Edge, placed: EdgeLabel) -> str:
-    """The count of an edge, on a ground of its own so that the edge does not strike it through."""
+    """The count of an edge, on a background so that the edge does not cross the text."""
     left, top = placed.at.x - placed.width / 2, placed.at.y - LABEL_HEIGHT / 2
     return element(
         "g",
@@ -82,7 +82,7 @@ def badge(text: str, right: float) -> str:
 
 
 def cross(x: float) -> str:
-    """The mark of what fails, which does not need to be seen as red."""
+    """The mark of a failing node, legible without colour."""
     return element(
         "g",
         element("circle", cx=x, cy=0, r=9.5),

@@ -1,4 +1,4 @@
-"""How a drawing looks. What is wrong is red, and never only red: it has a cross and thicker lines."""
+"""The style of a drawing. A failing element is red and has a cross or thicker lines as well."""
 
 from streamapp.plan.render.drawing.theme import MONO, SANS
 

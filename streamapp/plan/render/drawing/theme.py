@@ -1,4 +1,4 @@
-"""Colours of the drawn forms, light and dark, and what each is for."""
+"""The colours of the drawn forms by purpose, light and dark."""
 
 _LIGHT = {
     "ground": "#ffffff",

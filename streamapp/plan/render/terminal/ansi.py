@@ -1,4 +1,4 @@
-"""Colour for terminals, or none: what is written then is the same without it."""
+"""Colours for terminals; the text is the same with and without colours."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ class Paint:
         return self._with("1", text)
 
     def dim(self, text: str) -> str:
-        """For what is read second."""
+        """For secondary text."""
         return self._with("2", text)
 
     def good(self, text: str) -> str:
-        """For what agrees."""
+        """For counts that agree."""
         return self._with("32", text)
 
     def bad(self, text: str) -> str:
-        """For what does not."""
+        """For errors."""
         return self._with("1;31", text)
 
     def _with(self, code: str, text: str) -> str:

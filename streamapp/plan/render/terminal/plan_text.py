@@ -1,4 +1,4 @@
-"""A plan for a person at a terminal: verdict, streams with reasons, the graph in order, what to mend."""
+"""A plan as text for a terminal: outcome, streams with reasons, the graph in order, errors with hints."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -53,15 +53,15 @@ def _streams(plan: Plan, paint: Paint) -> Iterator[str]:
         rows.append(
             (legible(stream.name), count, ROLES[stream.role], legible(stream.system) or "-", legible(because))
         )
-    wide = [_widest([row[column] for row in rows]) for column in range(4)]
-    wrong = {legible(stream) for error in plan.errors for stream in deviating_streams(error)}
+    widths = [_widest([row[column] for row in rows]) for column in range(4)]
+    deviating = {legible(stream) for error in plan.errors for stream in deviating_streams(error)}
     for number, (name, count, role, system, because) in enumerate(rows):
-        left = f"{_padded(name, wide[0])}  {count:>{wide[1]}}"
-        cells = f"{left}  {_padded(role, wide[2])}  {_padded(system, wide[3])}"
+        left = f"{_padded(name, widths[0])}  {count:>{widths[1]}}"
+        cells = f"{left}  {_padded(role, widths[2])}  {_padded(system, widths[3])}"
         if not number:
             yield paint.dim(f"  {cells}  {because}")
         else:
-            yield f"  {paint.bad(cells) if name in wrong else cells}  {paint.dim(because)}"
+            yield f"  {paint.bad(cells) if name in deviating else cells}  {paint.dim(because)}"
 
 
 def _graph(graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
@@ -70,24 +70,29 @@ def _graph(graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
     mismatched = {
         error.operator: error for error in plan.errors if error.reason is Reason.JOIN_PARTITION_MISMATCH
     }
-    told = [[_told(graph, line, spread) for line in stage_lines(graph, stage)] for stage in plan.stages]
-    wide = _widest([one.left for stage in told for one in stage])
-    for number, stage in enumerate(told, start=1):
+    stage_lines_text = [
+        [_line_text(graph, line, spread) for line in stage_lines(graph, stage)] for stage in plan.stages
+    ]
+    left_width = _widest([line_text.left for stage in stage_lines_text for line_text in stage])
+    for number, stage in enumerate(stage_lines_text, start=1):
         yield paint.dim(f"  stage {number}")
-        for one in stage:
-            operator = one.line.key.name if one.line.key.of == "operator" else None
+        for line_text in stage:
+            operator = line_text.line.key.name if line_text.line.key.of == "operator" else None
             error = mismatched.get(operator) if operator else None
-            text = f"    {_padded(one.left, wide)}  {one.count:>5}"
-            said = _agreed(joins[operator], error, paint) if operator in joins else []
-            said += [paint.dim(one.notes)] if one.notes else []
-            yield "  ".join([paint.bad(text) if error else text, *said])
+            text = f"    {_padded(line_text.left, left_width)}  {line_text.count:>5}"
+            remarks = _agreement_text(joins[operator], error, paint) if operator in joins else []
+            remarks += [paint.dim(line_text.notes)] if line_text.notes else []
+            yield "  ".join([paint.bad(text) if error else text, *remarks])
             if error:
-                yield from (f"    {one.line.below}{paint.bad(having)}" for having in _by_count(error))
+                yield from (
+                    f"    {line_text.line.below}{paint.bad(counts_line)}"
+                    for counts_line in _streams_by_count(error)
+                )
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What is said of one line, before all are padded alike."""
+class _LineText:
+    """The text of one line of the graph, before padding."""
 
     line: TreeLine
     left: str
@@ -95,15 +100,17 @@ class _Told:
     notes: str
 
 
-def _told(graph: Graph, line: TreeLine, spread: Spreads) -> _Told:
+def _line_text(graph: Graph, line: TreeLine, spread: Spreads) -> _LineText:
     name = legible(line.key.name)
     if line.key.of == "operator":
         operator = graph.operators[line.key.name]
         count, notes = spread.operators[operator.name].label, _notes(graph, line, operator, spread)
-        return _Told(line, f"{line.branch}{operator.kind} {name}", count, notes)
-    filled = [table for table in sorted(graph.tables) if line.key.name in graph.tables[table].side_inputs]
-    notes = f"→ table {', '.join(map(legible, filled))}" if filled else ""
-    return _Told(line, f"{line.branch}{name}", spread.streams.get(line.key.name, NO_SPREAD).label, notes)
+        return _LineText(line, f"{line.branch}{operator.kind} {name}", count, notes)
+    filled_tables = [
+        table for table in sorted(graph.tables) if line.key.name in graph.tables[table].side_inputs
+    ]
+    notes = f"→ table {', '.join(map(legible, filled_tables))}" if filled_tables else ""
+    return _LineText(line, f"{line.branch}{name}", spread.streams.get(line.key.name, NO_SPREAD).label, notes)
 
 
 def _notes(graph: Graph, line: TreeLine, operator: OperatorNode, spread: Spreads) -> str:
@@ -120,7 +127,7 @@ def _notes(graph: Graph, line: TreeLine, operator: OperatorNode, spread: Spreads
     return "  ".join(notes)
 
 
-def _agreed(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[str]:
+def _agreement_text(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[str]:
     if error:
         return [paint.bad("✗ no one count")]
     if join.partitions is None:
@@ -130,14 +137,14 @@ def _agreed(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[st
     return [paint.good(f"✓ {len(join.streams)} streams of {join.partitions}")]
 
 
-def _by_count(error: PlanError) -> Iterator[str]:
+def _streams_by_count(error: PlanError) -> Iterator[str]:
     counts: dict[int | None, list[str]] = {}
     for name, count in error.streams:
         counts.setdefault(count, []).append(legible(name))
-    for count, names in sorted(counts.items(), key=lambda having: having[0] or 0):
+    for count, names in sorted(counts.items(), key=lambda entry: entry[0] or 0):
         shown = ", ".join(names[:_GROUP_SHOWN])
-        more = f" and {len(names) - _GROUP_SHOWN} more" if len(names) > _GROUP_SHOWN else ""
-        yield f"✗ {partitions(count)}: {shown}{more}"
+        more_text = f" and {len(names) - _GROUP_SHOWN} more" if len(names) > _GROUP_SHOWN else ""
+        yield f"✗ {partitions(count)}: {shown}{more_text}"
 
 
 def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
@@ -163,5 +170,5 @@ def _widest(cells: Sequence[str]) -> int:
     return max((display_width(cell) for cell in cells if display_width(cell) <= _NAMES_UP_TO), default=0)
 
 
-def _padded(text: str, wide: int) -> str:
-    return text + " " * (wide - display_width(text))
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - display_width(text))

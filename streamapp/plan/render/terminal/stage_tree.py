@@ -1,6 +1,6 @@
-"""The order in which a person reads a stage: each stream it reads, and under it what its rows go through.
+"""A stage as a tree of lines: each stream that it reads, and below the stream the operators of its rows.
 
-An operator of several inputs stands under the one that is printed last, when all of them have been.
+An operator with several inputs stands below the input that is printed last.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ _DEEPEST = 16
 
 @dataclass(frozen=True, slots=True)
 class TreeLine:
-    """A stream or operator of a stage, the branches drawn before it and before what is said below it.
+    """A stream or operator of a stage, with the branches drawn before its line and before its notes.
 
-    `others` are the inputs under which it does not stand.
+    `others` are the inputs below which the operator does not stand.
     """
 
     key: NodeKey
@@ -27,37 +27,41 @@ class TreeLine:
 
 
 def stage_lines(graph: Graph, stage: Stage) -> list[TreeLine]:
-    """The lines of a stage; operators that wait for each other, which is an error, come last."""
-    given: dict[NodeKey, dict[NodeKey, None]] = {}
+    """The lines of a stage; operators in a cycle, which is an error, come last."""
+    sources_of: dict[NodeKey, dict[NodeKey, None]] = {}
     for name in stage.operators:
         operator = graph.operators[name]
         key = operator_key(operator)
         if key.of == "operator":
-            given[key] = dict.fromkeys(output_key(graph, source) for source in operator.inputs)
+            sources_of[key] = dict.fromkeys(output_key(graph, source) for source in operator.inputs)
     readers: dict[NodeKey, list[NodeKey]] = {}
-    for key, sources in given.items():
+    for key, sources in sources_of.items():
         for source in sources:
             readers.setdefault(source, []).append(key)
     streams = [stream_key(name) for name in stage.sources]
-    elsewhere = sorted(readers.keys() - given.keys() - set(streams))
-    found = list(_walk([*streams, *elsewhere, *_without(given), *given], given, readers))
-    branches = _branches([depth for _, _, depth in found])
+    outside_sources = sorted(readers.keys() - sources_of.keys() - set(streams))
+    tree_nodes = list(
+        _walk([*streams, *outside_sources, *_without_sources(sources_of), *sources_of], sources_of, readers)
+    )
+    branches = _branches([depth for _, _, depth in tree_nodes])
     return [
-        TreeLine(key, branch, below, tuple(one.name for one in given.get(key, ()) if one != above))
-        for (key, above, _), (branch, below) in zip(found, branches, strict=True)
+        TreeLine(
+            key, branch, below, tuple(source.name for source in sources_of.get(key, ()) if source != above)
+        )
+        for (key, above, _), (branch, below) in zip(tree_nodes, branches, strict=True)
     ]
 
 
-def _without(given: Mapping[NodeKey, Mapping[NodeKey, None]]) -> list[NodeKey]:
-    return [key for key, sources in given.items() if not sources]
+def _without_sources(sources_of: Mapping[NodeKey, Mapping[NodeKey, None]]) -> list[NodeKey]:
+    return [key for key, sources in sources_of.items() if not sources]
 
 
 def _walk(
     roots: Iterable[NodeKey],
-    given: Mapping[NodeKey, Mapping[NodeKey, None]],
+    sources_of: Mapping[NodeKey, Mapping[NodeKey, None]],
     readers: Mapping[NodeKey, Sequence[NodeKey]],
 ) -> Iterator[tuple[NodeKey, NodeKey | None, int]]:
-    """Every key once, what it stands under, and how deep."""
+    """Every key once, with its parent and depth."""
     printed: set[NodeKey] = set()
     for root in roots:
         waiting: list[tuple[NodeKey, NodeKey | None, int]] = [(root, None, 0)]
@@ -67,20 +71,22 @@ def _walk(
                 continue
             printed.add(key)
             yield key, above, depth
-            ready = (reader for reader in reversed(readers.get(key, ())) if given[reader].keys() <= printed)
+            ready = (
+                reader for reader in reversed(readers.get(key, ())) if sources_of[reader].keys() <= printed
+            )
             waiting.extend((reader, key, min(depth + 1, _DEEPEST)) for reader in ready)
 
 
 def _branches(depths: Sequence[int]) -> list[tuple[str, str]]:
     """The branches of a tree that is given by the depth of each of its lines."""
-    drawn: list[tuple[str, str]] = []
-    going_on: set[int] = set()  # depths at which another line follows under the same one above
-    following = 0
+    branches: list[tuple[str, str]] = []
+    continuing: set[int] = set()  # depths at which another line with the same parent follows
+    next_depth = 0
     for depth in reversed(depths):
-        stems = "".join("│ " if level in going_on else "  " for level in range(1, depth))
-        own = ("├ " if depth in going_on else "└ ") if depth else ""
-        beside = ("│ " if depth in going_on else "  ") if depth else ""
-        drawn.append((stems + own, stems + beside + ("│ " if following > depth else "  ")))
-        going_on = {level for level in going_on if level < depth} | {depth}
-        following = depth
-    return drawn[::-1]
+        stems = "".join("│ " if level in continuing else "  " for level in range(1, depth))
+        own_branch = ("├ " if depth in continuing else "└ ") if depth else ""
+        stem_below = ("│ " if depth in continuing else "  ") if depth else ""
+        branches.append((stems + own_branch, stems + stem_below + ("│ " if next_depth > depth else "  ")))
+        continuing = {level for level in continuing if level < depth} | {depth}
+        next_depth = depth
+    return branches[::-1]

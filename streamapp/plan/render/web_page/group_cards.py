@@ -1,4 +1,4 @@
-"""The groups of a plan as cards beside the drawing. The page's script shows those of the node pointed at."""
+"""The groups of a plan as cards beside the drawing. The page's script selects cards by node."""
 
 from collections.abc import Mapping
 
@@ -12,20 +12,22 @@ from streamapp.spec.reasons import Reason
 _SHOWN = 60  # streams on a card
 
 
-def group_cards(plan: Plan, drawn: Diagram) -> str:
-    """A card for every join, those that fail first: its group with every stream's count and why it is so."""
+def group_cards(plan: Plan, diagram: Diagram) -> str:
+    """A card for every join, failing joins first: its group with the count of every stream and the reason."""
     joins = {join.operator: join for join in plan.joins}
-    number_of = {drawn.nodes[number].name: number for number in drawn.groups}
-    odd = {
+    number_of = {diagram.nodes[number].name: number for number in diagram.groups}
+    deviating_by_join = {
         error.operator: set(deviating_streams(error))
         for error in plan.errors
         if error.reason is Reason.JOIN_PARTITION_MISMATCH
     }
-    order = sorted(joins, key=lambda name: (name not in odd, name))
+    join_order = sorted(joins, key=lambda name: (name not in deviating_by_join, name))
     cards = []
-    for name in order:
+    for name in join_order:
         number = number_of[legible(name)]
-        cards.append(_group(joins[name], number, drawn.groups[number], plan.streams, odd.get(name)))
+        cards.append(
+            _group(joins[name], number, diagram.groups[number], plan.streams, deviating_by_join.get(name))
+        )
     advice = (
         "Point at a node to see its group: the streams that must have one partition count, and all that "
         "lies between. Click to keep it."
@@ -44,12 +46,12 @@ def _group(
     number: int,
     members: frozenset[int],
     streams: Mapping[str, PlannedStream],
-    odd: set[str] | None,
+    deviating: set[str] | None,
 ) -> str:
     if join.partitions is not None:
-        agreed = element("b", f"✓ {join.partitions}")
+        agreement = element("b", f"✓ {join.partitions}")
     else:
-        agreed = element("b", "✗ no one count" if odd else "? not all counts known")
+        agreement = element("b", "✗ no one count" if deviating else "? not all counts known")
     rows = [
         element(
             "li",
@@ -59,24 +61,24 @@ def _group(
                 element("code", escaped_text(name)),
                 element("span", escaped_text(streams[name].because.sentence), class_="because"),
             ),
-            class_="odd" if odd and name in odd else None,
+            class_="odd" if deviating and name in deviating else None,
         )
-        for name in sorted(join.streams, key=lambda name: (name not in (odd or ()), name))[:_SHOWN]
+        for name in sorted(join.streams, key=lambda name: (name not in (deviating or ()), name))[:_SHOWN]
     ]
     more = len(join.streams) - _SHOWN
     return element(
         "section",
         element("h3", escaped_text(join.operator)),
-        element("p", f"{join.kind} · partitions ", agreed, class_="what"),
+        element("p", f"{join.kind} · partitions ", agreement, class_="what"),
         element("ul", *rows, class_="members"),
         element("p", f"and {more} more", class_="because") if more > 0 else "",
-        class_="group failing" if odd else "group",
+        class_="group failing" if deviating else "group",
         data_join=number,
         data_members=" ".join(map(str, sorted({number, *members}))),
     )
 
 
 def short_count(stream: PlannedStream) -> str:
-    """A stream's count in few letters."""
-    count = "?" if stream.partitions is None else str(stream.partitions)
-    return f"all {count}" if stream.broadcast else count
+    """A stream's count as a short text."""
+    count_text = "?" if stream.partitions is None else str(stream.partitions)
+    return f"all {count_text}" if stream.broadcast else count_text

@@ -1,6 +1,6 @@
-"""A plan as one page that needs nothing else: the drawing, its groups, what is wrong, every stream's count.
+"""A plan as one self-contained page: the drawing, its groups, the errors, every stream's count.
 
-All texts are in the page as markup; its script is named by its hash, so that no other can run.
+All texts are in the page as markup. The page's policy allows its script by hash, so no other script can run.
 """
 
 from base64 import b64encode
@@ -29,9 +29,9 @@ _STYLE = variables(":root") + page_style.STYLE + svg_style.STYLE
 
 def render(name: str, graph: Graph, plan: Plan) -> str:
     """The page."""
-    drawn = build_diagram(graph, plan)
-    odd = {stream for error in plan.errors for stream in deviating_streams(error)}
-    below = [_errors(plan, drawn)] if plan.errors else []
+    diagram = build_diagram(graph, plan)
+    deviating = {stream for error in plan.errors for stream in deviating_streams(error)}
+    below = [_errors(plan, diagram)] if plan.errors else []
     return "\n".join(
         (
             "<!DOCTYPE html>",
@@ -39,9 +39,9 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
             _head(name, plan),
             "<body>",
             _header(name, graph, plan),
-            _main(name, plan, drawn),
-            _legend(drawn),
-            element("div", *below, _streams(plan, odd), class_="below"),
+            _main(name, plan, diagram),
+            _legend(diagram),
+            element("div", *below, _streams(plan, deviating), class_="below"),
             element("script", SCRIPT),
             "</body>",
             "</html>\n",
@@ -74,8 +74,8 @@ def _header(name: str, graph: Graph, plan: Plan) -> str:
     return element("header", element("h1", escaped_text(name)), chip, about)
 
 
-def _main(name: str, plan: Plan, drawn: Diagram) -> str:
-    body, width, height = drawing(drawn, focusable=True)
+def _main(name: str, plan: Plan, diagram: Diagram) -> str:
+    body, width, height = drawing(diagram, focusable=True)
     image = element(
         "svg",
         element("rect", class_="ground", width=width, height=height),
@@ -98,12 +98,12 @@ def _main(name: str, plan: Plan, drawn: Diagram) -> str:
     ]
     canvas = element("div", image, class_="canvas")
     stage = element("div", canvas, element("div", *zoom, class_="zoom"), class_="stage")
-    # A height of its own: were it that of the groups shown, pointing at a node would move the node away.
-    return element("main", stage, group_cards(plan, drawn), style=f"--high:{height + 60:.0f}px")
+    # A fixed height: with the height of the shown groups, pointing at a node would move the node away.
+    return element("main", stage, group_cards(plan, diagram), style=f"--high:{height + 60:.0f}px")
 
 
-def _legend(drawn: Diagram) -> str:
-    key, height = legend(drawn, _LEGEND_WIDTH)
+def _legend(diagram: Diagram) -> str:
+    key, height = legend(diagram, _LEGEND_WIDTH)
     image = element(
         "svg",
         element("g", key, class_="legend", transform="translate(2,15)"),
@@ -116,10 +116,10 @@ def _legend(drawn: Diagram) -> str:
     return element("div", image, class_="key")
 
 
-def _errors(plan: Plan, drawn: Diagram) -> str:
+def _errors(plan: Plan, diagram: Diagram) -> str:
     number_of = {
         node.name: number
-        for number, node in enumerate(drawn.nodes)
+        for number, node in enumerate(diagram.nodes)
         if node.shape in (Shape.OPERATOR, Shape.JOIN)
     }
     items = [_error(error, number_of.get(legible(error.operator or ""))) for error in plan.errors]
@@ -127,20 +127,22 @@ def _errors(plan: Plan, drawn: Diagram) -> str:
 
 
 def _error(error: PlanError, number: int | None) -> str:
-    where = ""
+    operator_markup = ""
     if error.operator is not None:
         shown = escaped_text(error.operator)
-        where = element("button", shown, type="button", data_show=number) if number is not None else shown
+        operator_markup = (
+            element("button", shown, type="button", data_show=number) if number is not None else shown
+        )
     return element(
         "li",
         element("span", f"✗ {error.reason}", class_="reason"),
-        where,
+        operator_markup,
         element("p", escaped_text(error.message)),
         element("p", "→ ", escaped_text(error.hint)),
     )
 
 
-def _streams(plan: Plan, odd: set[str]) -> str:
+def _streams(plan: Plan, deviating: set[str]) -> str:
     heads = [element("th", title) for title in ("stream", "partitions", "role", "system", "because")]
     rows = [
         element(
@@ -150,7 +152,7 @@ def _streams(plan: Plan, odd: set[str]) -> str:
             element("td", ROLES[stream.role]),
             element("td", escaped_text(stream.system)),
             element("td", escaped_text(stream.because.sentence)),
-            class_="odd" if stream.name in odd else None,
+            class_="odd" if stream.name in deviating else None,
         )
         for stream in plan.streams.values()
     ]

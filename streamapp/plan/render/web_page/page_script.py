@@ -1,6 +1,6 @@
-"""What moves in the page: pointing at a node shows its group, a click keeps it, the drawing zooms and pans.
+"""The page's script: pointing at a node shows its group, a click pins the group, the drawing zooms and pans.
 
-It only shows and hides what the page holds already; without it, all groups are listed.
+The script only shows and hides elements of the page; without the script, all groups are listed.
 """
 
 SCRIPT = """

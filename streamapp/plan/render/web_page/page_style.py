@@ -1,4 +1,4 @@
-"""How the page around a drawing looks."""
+"""The style of the page around a drawing."""
 
 from streamapp.plan.render.drawing.theme import MONO, SANS
 
