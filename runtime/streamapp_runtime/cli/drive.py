@@ -47,7 +47,8 @@ def drive(metrics_port: int, termination: Path) -> None:
 def _driven(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.executors.executor_locations import executor_locations
-    from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
+    from streamapp_runtime.driver.modes.app_run import run_app
+    from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
@@ -56,24 +57,21 @@ def _driven(metrics_port: int) -> RunEnd:
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
     try:
-        post, server = pod_environment(), KubernetesApi.of_pod()
+        environment, server = pod_environment(), KubernetesApi.of_pod()
     except (KeyError, OSError) as error:
         return RunEnd(ExitCode.MISUSE, f"this is no driver's pod: {error}")
-    accepted = _accepted(post.app)
+    accepted = _accepted(environment.app)
     if isinstance(accepted, Problem):
         return RunEnd(ExitCode.CONFIG, problems=(accepted,))
     say, periods = message_output(quiet=False, log_format="json")
     progress, measured = ProgressLog(say, time.monotonic, *periods), RunMetrics(time.monotonic)
-    carrier = ConfigMapTransport(server, post.wanted, post.report, progress.trouble)
-    carrier.begin()
-    places = executor_locations(lambda: server.pods(post.executors), post.location)
+    transport = ConfigMapTransport(server, environment.wanted, environment.report, progress.trouble)
+    transport.begin()
+    locations = executor_locations(lambda: server.pods(environment.executors), environment.location)
+    mode = Managed(accepted, environment, transport, locations)
     with serve_metrics(metrics_server(measured.registry, metrics_port, EVERYWHERE)):
-        ended = run_to_end(
-            lambda stop, hearers: drive_app(accepted, post, carrier, stop, hearers, places),
-            progress,
-            measured,
-        )
-    carrier.close()
+        ended = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, measured)
+    transport.close()
     return ended
 
 

@@ -17,7 +17,7 @@ from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.modes.standalone import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
@@ -89,27 +89,29 @@ def run(
     chosen = select_app(found.apps, app, name)
 
     from streamapp_runtime.cli.run_process.message_output import message_output
-    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.modes.standalone import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
     rows = batch_rows or chosen.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
-    wish = RunOptions(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
+    options = RunOptions(processors or chosen.spec.processors, data, secrets, until_end, seconds, rows, code)
     say, soon = message_output(quiet, log_format)
     progress, measured = ProgressLog(say, time.monotonic, *soon), RunMetrics(time.monotonic)
     with nullcontext() if metrics_port is None else _metrics(measured, metrics_port, say):
-        ended = _ran(chosen, wish, progress, measured)
+        ended = _ran(chosen, options, progress, measured)
     if ended.code is ExitCode.DONE:
         progress.ended()
     _leave(app, ended, log_format)
 
 
-def _ran(app: StreamApp, wish: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> RunEnd:
+def _ran(app: StreamApp, options: "RunOptions", progress: "ProgressLog", measured: "RunMetrics") -> RunEnd:
     """Run an app to its end, whichever that is."""
-    from streamapp_runtime.driver.modes.standalone_run import run_standalone as run_app
+    from streamapp_runtime.driver.modes.app_run import run_app
+    from streamapp_runtime.driver.modes.standalone import Standalone
 
-    return run_to_end(lambda stop, hearers: run_app(app, wish, stop, hearers), progress, measured)
+    mode = Standalone(app, options)
+    return run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, measured)
 
 
 def _leave(source: str, ended: RunEnd, log_format: str) -> None:

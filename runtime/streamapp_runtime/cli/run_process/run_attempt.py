@@ -19,7 +19,7 @@ T = TypeVar("T")
 def run_to_end(
     start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", measured: "RunMetrics"
 ) -> RunEnd:
-    """Start, be heard, end: no exception leaves here."""
+    """Start, listen, end: no exception leaves here."""
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
     from streamapp_runtime.driver.failures import FailedError
@@ -28,15 +28,15 @@ def run_to_end(
 
     stop = SignalStop()
     stop.on_signals()
-    hearers = Listeners(
+    listeners = Listeners(
         launched=_both(progress.launched, measured.launched),
-        heard=_both(progress.batch, measured.batch),
+        batch=_both(progress.batch, measured.batch),
         trouble=_both(progress.trouble, measured.trouble),
         idle=progress.idle,
         changed=_both(progress.changed, measured.changed),
     )
     try:
-        start(stop, hearers)
+        start(stop, listeners)
     except AppRefusedError as refused:
         return RunEnd(ExitCode.CONFIG, problems=tuple(refused.problems))
     except JavaMissingError as missing:
@@ -45,15 +45,15 @@ def run_to_end(
         return RunEnd(ExitCode.RETRY, str(failure))
     except FailedError as failed:
         return RunEnd(ExitCode.CONFIG if failed.final else ExitCode.RETRY, str(failed))
-    except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same
+    except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
         traceback.print_exc()
         return RunEnd(ExitCode.RETRY, f"{type(error).__name__}: {error}")
     return RunEnd(ExitCode.DONE)
 
 
 def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
-    def heard(told: T) -> None:
-        first(told)
-        second(told)
+    def both(event: T) -> None:
+        first(event)
+        second(event)
 
-    return heard
+    return both
