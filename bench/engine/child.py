@@ -12,7 +12,8 @@ from bench.engine.spent import cpu_seconds
 from streamapp.spec.parser import parse
 from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.modes.standalone_run import RunOptions, run_standalone
+from streamapp_runtime.driver.modes.app_run import run_app
+from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
 from streamapp_runtime.driver.reporting.listeners import Listeners
 
 
@@ -31,15 +32,15 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
             stop.set()
 
     found = parse(Path(app).read_text(), frozenset(Capability))
-    wish = RunOptions(processors, Path(data), until_end=True, rows=rows)
-    hearers = Listeners(
+    options = RunOptions(processors, Path(data), until_end=True, rows=rows)
+    listeners = Listeners(
         launched=lambda _: tell(0.0, 0, 0, 0, {}),
-        heard=heard,
+        batch=heard,
         trouble=troubled,
         idle=lambda: None,
         changed=lambda _: None,
     )
-    run_standalone(found.apps[0], wish, stop, hearers)
+    run_app(Standalone(found.apps[0], options), stop, listeners)
 
 
 def troubled(why: str) -> None:

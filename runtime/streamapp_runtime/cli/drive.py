@@ -47,7 +47,8 @@ def drive(metrics_port: int, termination: Path) -> None:
 def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.executors.executor_locations import executor_locations
-    from streamapp_runtime.driver.modes.managed_run import run_managed as drive_app
+    from streamapp_runtime.driver.modes.app_run import run_app
+    from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
@@ -70,12 +71,9 @@ def _run_managed(metrics_port: int) -> RunEnd:
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble)
     transport.begin()
     locations = executor_locations(lambda: api.pods(environment.executors), environment.location)
+    mode = Managed(accepted, environment, transport, locations)
     with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
-        run_end = run_to_end(
-            lambda stop, listeners: drive_app(accepted, environment, transport, stop, listeners, locations),
-            progress,
-            metrics,
-        )
+        run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
     transport.close()
     return run_end
 

@@ -17,7 +17,7 @@ from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
-    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.modes.standalone import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
@@ -89,7 +89,7 @@ def run(
     selected = select_app(source.apps, app, name)
 
     from streamapp_runtime.cli.run_process.message_output import message_output
-    from streamapp_runtime.driver.modes.standalone_run import RunOptions
+    from streamapp_runtime.driver.modes.standalone import RunOptions
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
@@ -114,9 +114,11 @@ def _run_to_end(
     app: StreamApp, options: "RunOptions", progress: "ProgressLog", metrics: "RunMetrics"
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
-    from streamapp_runtime.driver.modes.standalone_run import run_standalone as run_app
+    from streamapp_runtime.driver.modes.app_run import run_app
+    from streamapp_runtime.driver.modes.standalone import Standalone
 
-    return run_to_end(lambda stop, listeners: run_app(app, options, stop, listeners), progress, metrics)
+    mode = Standalone(app, options)
+    return run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
 
 
 def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:

@@ -26,17 +26,21 @@ class KnownTable:
 
 def write_tables_file(root: Path, tables: Iterable[TableColumns], setup: WorkerSetup) -> None:
     """Note an app's tables."""
-    kept = {name: (shelf.kind, shelf.changelog) for name, shelf in setup.shelves.items()}
-    kept |= {name: (shelf.kind, None) for name, shelf in setup.adjuncts.items()}
-    told = {}
+    stores = {name: (spec.kind, spec.changelog) for name, spec in setup.store_specs.items()}
+    stores |= {name: (spec.kind, None) for name, spec in setup.side_input_specs.items()}
+    entries = {}
     for table in tables:
-        if table.name in kept:
-            kind, changelog = kept[table.name]
-            told[table.name] = {"store": kind, "columns": column_list(table.columns), "changelog": changelog}
+        if table.name in stores:
+            kind, changelog = stores[table.name]
+            entries[table.name] = {
+                "store": kind,
+                "columns": column_list(table.columns),
+                "changelog": changelog,
+            }
     directory = app_directory(root, setup.application_id)
     directory.mkdir(parents=True, exist_ok=True)
     fresh = directory / f"{TABLES_FILE}.new"
-    fresh.write_text(json.dumps(told, indent=2), "utf-8")
+    fresh.write_text(json.dumps(entries, indent=2), "utf-8")
     fresh.replace(directory / TABLES_FILE)
 
 

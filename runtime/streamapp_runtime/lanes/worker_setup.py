@@ -24,8 +24,8 @@ class WorkerSetup:
     state: str  # the folder below which stores are kept
     checkpoints: str  # the stream of checkpoints: what fencing goes by
     partitions: Mapping[str, int]  # of every stream that is written
-    shelves: Mapping[str, StoreSpec]
-    adjuncts: Mapping[str, SideInputStoreSpec] = field(default_factory=dict)
+    store_specs: Mapping[str, StoreSpec]
+    side_input_specs: Mapping[str, SideInputStoreSpec] = field(default_factory=dict)
     on_bad_record: str = "fail"
     dead_letters: SideOutputStream | None = None  # what takes bad records
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)

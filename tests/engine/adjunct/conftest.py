@@ -23,5 +23,5 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
     yield one
     for each in made:
-        each.adjuncts.release()
+        each.side_inputs.release()
         each.system.close()

@@ -44,19 +44,19 @@ class Filled:
         shelf = SideInputStoreSpec(
             "tiers", self.kind, self.meaning, DAY, False, self.before_join, sides=sides
         )
-        self.adjuncts = SideInputStores(
+        self.side_inputs = SideInputStores(
             self.folder / "state", "app", "run", {"tiers": shelf}, wait_seconds=0.0, clock=lambda: self.now
         )
 
     def dies(self) -> None:
         """The worker goes without a last word: only what was committed in the store is left."""
-        for kept in self.adjuncts._kept.values():
+        for kept in self.side_inputs._open.values():
             kept.store.drop()
             kept.store.close()
         self.new_worker()
 
     def restarts(self) -> None:
-        self.adjuncts.release()
+        self.side_inputs.release()
         self.new_worker()
 
     def write(self, partition: int = 0, **rows: str | None) -> None:
@@ -83,7 +83,7 @@ class Filled:
 
     def opened(self) -> Mapping[int, int]:
         """What the store contains, by partition, as a lane tells it."""
-        found = self.adjuncts.settle(self.order(), self.system, lambda: None)
+        found = self.side_inputs.settle(self.order(), self.system, lambda: None)
         return {partition.index: at for partition, at in found.items()}
 
     def batch(self, *, upto: Mapping[int, int] | None = None, commits: bool = True) -> Mapping[int, int]:
@@ -98,18 +98,18 @@ class Filled:
     def fed(self, *ranges: ReadRange, commits: bool = True) -> Mapping[int, int]:
         """Hand the records of ranges to the store."""
         order = self.order(*ranges)
-        self.adjuncts.settle(order, self.system, lambda: None)
+        self.side_inputs.settle(order, self.system, lambda: None)
         for asked in ranges:
             place = Partition("users", asked.partition)
             for records in self.system.read(place, asked.start, asked.end):
-                self.adjuncts.fill(TASK, "tiers", records.column("key"), records.column("value"))
+                self.side_inputs.fill(TASK, "tiers", records.column("key"), records.column("value"))
         if not commits:
-            self.adjuncts.drop()
+            self.side_inputs.drop()
             return self.opened()
         arrived = {Partition(r.stream, r.partition): r.end for r in ranges}
-        found = self.adjuncts.apply(order, arrived, {})
+        found = self.side_inputs.apply(order, arrived, {})
         return {partition.index: at for partition, at in found.items()}
 
     def content(self) -> dict[str, str]:
-        store = self.adjuncts.store(TASK, "tiers")
+        store = self.side_inputs.store(TASK, "tiers")
         return {key.decode(): value.decode() for key, value in store.scan()}

@@ -32,16 +32,16 @@ def test_after_a_batch_that_filled_it_is_the_turn_of_the_rows() -> None:
 
 
 def test_without_rows_a_table_is_filled_in_one_batch_after_the_other() -> None:
-    assert turn(FILLS, last="t0").demands == (FILLS,)
+    assert turn(FILLS, last="t0").ranges == (FILLS,)
 
 
 def test_rows_that_wait_anyway_take_no_turn_from_a_table() -> None:
-    assert turn(FILLS, ROWS, last="t0", waiting="t1").demands == (FILLS, ROWS)
+    assert turn(FILLS, ROWS, last="t0", waiting="t1").ranges == (FILLS, ROWS)
 
 
 def test_each_location_has_turns_of_its_own() -> None:
     found = turn(FILLS, ROWS, FILLS_THERE, ROWS_THERE, last="t2")
-    assert found.demands == (FILLS, ROWS, ROWS_THERE)
+    assert found.ranges == (FILLS, ROWS, ROWS_THERE)
     assert found.waiting == {"t0", "t1"}
 
 
@@ -61,7 +61,7 @@ def test_no_row_is_read_beside_what_fills_its_table_and_neither_waits_for_two_ba
         found = fill_turn(able, STORES, {SIDE}, waiting, last)
         last = found.filling
         barred = waiting | found.waiting
-        read.append({d for d in found.demands if d.partition.stream == SIDE or d.task not in barred})
+        read.append({d for d in found.ranges if d.partition.stream == SIDE or d.task not in barred})
         for store in (HERE, THERE):
             fills = {d for d in read[-1] if STORES.get(d.task) is store and d.partition in store.partitions}
             rows = {d for d in read[-1] if d.partition.stream != SIDE and d.task in store.seen_by}

@@ -30,7 +30,7 @@ def too_old(table: Filled) -> None:
 
 
 def of_other_columns(table: Filled) -> None:
-    table.adjuncts.release()
+    table.side_inputs.release()
     table.meaning = "another"
     table.new_worker()
 

@@ -118,7 +118,7 @@ def test_a_version_that_was_seen_and_is_lost_is_filled_again(tmp_path: Path, kin
     table.write("a", "1")
     table.mark()
     assert table.get("a") == ("1", 1)
-    table.adjuncts.release()
+    table.side_inputs.release()
     for version in (tmp_path / "state").rglob("v1"):
         version.rename(version.with_name("lost"))
     table.new_worker()

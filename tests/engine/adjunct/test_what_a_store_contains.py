@@ -66,7 +66,7 @@ def test_updates_are_seen_from_the_next_batch_on(make: Make) -> None:
     table.write(a="1")
     table.opened()
     keys, values = [column(["a"]) for _ in range(2)]
-    table.adjuncts.fill("task-0", "tiers", keys, values)
+    table.side_inputs.fill("task-0", "tiers", keys, values)
     assert table.content() == {}
 
 
@@ -75,7 +75,7 @@ def test_updates_are_seen_by_the_joins_of_their_batch_where_that_is_asked_for(ma
     table.write(a="1")
     table.opened()
     keys, values = [column(["a"]) for _ in range(2)]
-    table.adjuncts.fill("task-0", "tiers", keys, values)
+    table.side_inputs.fill("task-0", "tiers", keys, values)
     assert table.content() == {"a": "a"}
 
 

@@ -61,12 +61,12 @@ class Versioned:
         shelf = SideInputStoreSpec(
             "prices", self.kind, "meaning", 10**9, self.broadcast, versions=True, sides=sides
         )
-        self.adjuncts = SideInputStores(
+        self.side_inputs = SideInputStores(
             self.folder / "state", "app", "run", {"prices": shelf}, wait_seconds=0.0
         )
 
     def restarts(self) -> None:
-        self.adjuncts.release()
+        self.side_inputs.release()
         self.new_worker()
 
     def write(self, key: str | None, value: str | None, partition: int = 0) -> None:
@@ -88,9 +88,9 @@ class Versioned:
         """Read on as a driver orders it; what is held then."""
         self.batches += 1
         orders = (BroadcastOrder("prices", True, self.shared, f"1-{self.batches}"),) if self.broadcast else ()
-        self.adjuncts.share(orders)
-        contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
-        held = self.adjuncts.held("task-0")
+        self.side_inputs.share(orders)
+        contained = self.side_inputs.settle(self.settled(), self.system, lambda: None)
+        held = self.side_inputs.paused_inputs("task-0")
         ranges = []
         for partition, at in sorted(contained.items()):
             end = self.system.spans([Partition("prices", partition.index)])
@@ -98,41 +98,41 @@ class Versioned:
             if span.end > at and str(partition) not in held:
                 ranges.append(ReadRange(NAME, partition.index, at, span.end))
         order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().sides)
-        rows = SideInputArrivals(self.adjuncts, contained={0: dict(contained)})
+        rows = SideInputArrivals(self.side_inputs, contained={0: dict(contained)})
         form = open_format("bytes", COLUMNS)
         for number, found in enumerate(ranges):
             end = None
             for taken in read_records(self.read, form, RequestedRange(found, 0, number, {}), self.system):
                 if taken.rows is not None and len(taken.rows):
                     values = taken.rows.columns[0]
-                    self.adjuncts.fill("task-0", "prices", taken.rows.key, values)
+                    self.side_inputs.fill("task-0", "prices", taken.rows.key, values)
                 end = taken.end or end
             rows.came(0, found, end)
         rows.apply(LaneOrder("p", (order,), shared=orders), [0])
         self.shared = rows.published.get("prices", self.shared)
-        return self.adjuncts.held("task-0")
+        return self.side_inputs.paused_inputs("task-0")
 
     def content(self) -> dict[str, str]:
         """What rows see."""
-        store = self.adjuncts.store("task-0", "prices")
+        store = self.side_inputs.store("task-0", "prices")
         return {key.decode(): value.decode() for key, value in store.scan()}
 
     def get(self, key: str) -> tuple[str | None, int]:
         """What rows see of a key once all there is was read, and of which version."""
         while self.behind():
             self.batch()
-        (kept,) = self.adjuncts._kept.values()
+        (kept,) = self.side_inputs._open.values()
         assert kept.sealed is not None
         return self.content().get(key), kept.sealed.filling.sealed
 
     def behind(self) -> bool:
-        contained = self.adjuncts.settle(self.settled(), self.system, lambda: None)
-        held = self.adjuncts.held("task-0")
+        contained = self.side_inputs.settle(self.settled(), self.system, lambda: None)
+        held = self.side_inputs.paused_inputs("task-0")
         spans = self.system.spans([Partition("prices", p.index) for p in contained])
         return any(
             spans[Partition("prices", p.index)].end > at and str(p) not in held for p, at in contained.items()
         )
 
     def close(self) -> None:
-        self.adjuncts.release()
+        self.side_inputs.release()
         self.system.close()

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from streamapp.cli.app_sources import one_app
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.driver.start.app_storage import embedded_storage
@@ -39,7 +40,7 @@ def system(streams: LogStreams) -> EmbeddedSystem:
 def started(session: SparkSession, system: EmbeddedSystem, folder: Path) -> Loop:
     ledger = CheckpointStream(system, "siege.checkpoint")
     ready = launch(one_app(str(APP), None), embedded_storage(folder), system, ledger, session, 1)
-    loop = Loop(session, system, ledger, ready, 1_000, pause=lambda _: None)
+    loop = Loop(session, CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
     loop.start()
     return loop
 
@@ -106,7 +107,7 @@ def test_a_lane_that_finds_itself_elsewhere_touches_nothing_and_the_app_gives_up
     session: SparkSession, system: EmbeddedSystem, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
-    loop.manning.crew.seats = ("elsewhere",)
+    loop.supervisor.executors.executor_ids = ("elsewhere",)
     batch = loop.step()
     assert batch is not None
     assert {report.status for report in batch.reports} == {"misplaced"}

@@ -46,8 +46,8 @@ def commit(
     changes.add(0, "users", keys, keys)
     orders = Orders(1, 1, 0, (lane,))
     outbox = RecordCollector({}, {}, 0)
-    shelves = {"users": SHELF}
-    ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, shelves, "run", OWNER)
+    specs = {"users": SHELF}
+    ledger = LaneCommit(orders, lane, attempt, outbox, changes, failed, specs, "run", OWNER)
     return ledger.commit(system)
 
 

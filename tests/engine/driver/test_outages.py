@@ -2,18 +2,18 @@
 
 import pytest
 
-from streamapp_runtime.driver.batches.outage import MOST_SECONDS, Outage, is_away
+from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS, Outage, is_outage
 from streamapp_runtime.systems.stream_system import DeniedError, FencedError, FullError, UnavailableError
 
 
 def test_an_outage_is_endured_for_so_long_and_no_longer() -> None:
-    times = iter([100.0, 100.0 + MOST_SECONDS, 101.0 + MOST_SECONDS])
+    times = iter([100.0, 100.0 + MOST_OUTAGE_SECONDS, 101.0 + MOST_OUTAGE_SECONDS])
     outage = Outage(lambda: next(times))
     assert [outage.endured() for _ in range(3)] == [True, True, False]
 
 
 def test_an_outage_that_is_over_leaves_all_the_time_to_the_next() -> None:
-    times = iter([0.0, MOST_SECONDS + 1])
+    times = iter([0.0, MOST_OUTAGE_SECONDS + 1])
     outage = Outage(lambda: next(times))
     outage.endured()
     outage.over()
@@ -30,11 +30,11 @@ def test_an_outage_that_is_over_leaves_all_the_time_to_the_next() -> None:
     ],
 )
 def test_only_a_system_that_does_not_answer_is_away(error: Exception, away: bool) -> None:
-    assert is_away(error) is away
+    assert is_outage(error) is away
 
 
 def test_an_outage_that_is_seen_only_with_rows_is_not_over_where_there_are_none() -> None:
-    times = iter([0.0, 1.0, MOST_SECONDS + 1])
+    times = iter([0.0, 1.0, MOST_OUTAGE_SECONDS + 1])
     outage = Outage(lambda: next(times))
     outage.endured(rows=True)
     outage.over(rows=False)

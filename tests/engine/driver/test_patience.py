@@ -9,28 +9,28 @@ from streamapp_runtime.driver.batches.remote_table_backoff import (
 
 def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() -> None:
     now = [0.0]
-    patience = RemoteTableBackoff(lambda: now[0])
+    backoff = RemoteTableBackoff(lambda: now[0])
     expected = FIRST_SECONDS
     for number in range(12):
-        assert patience.note({"a"}, {"a", "b"}) == (number == 0)
+        assert backoff.note({"a"}, {"a", "b"}) == (number == 0)
         now[0] += 0.99 * expected
-        assert patience.held() == {"a"}
+        assert backoff.paused() == {"a"}
         now[0] += 0.02 * expected
-        assert patience.held() == frozenset()
+        assert backoff.paused() == frozenset()
         expected = min(2 * expected, LONGEST_SECONDS)
     assert expected == LONGEST_SECONDS
 
 
 def test_a_batch_without_the_tasks_that_wait_says_nothing_of_them() -> None:
-    patience = RemoteTableBackoff(lambda: 0.0)
-    patience.note({"a"}, {"a"})
-    patience.note((), {"b"})
-    assert patience.held() == {"a"}
+    backoff = RemoteTableBackoff(lambda: 0.0)
+    backoff.note({"a"}, {"a"})
+    backoff.note((), {"b"})
+    assert backoff.paused() == {"a"}
 
 
 def test_a_task_that_was_given_rows_and_waits_no_more_is_forgotten() -> None:
-    patience = RemoteTableBackoff(lambda: 0.0)
-    patience.note({"a"}, {"a"})
-    patience.note((), {"a"})
-    assert patience.held() == frozenset()
-    assert patience.note({"a"}, {"a"})
+    backoff = RemoteTableBackoff(lambda: 0.0)
+    backoff.note({"a"}, {"a"})
+    backoff.note((), {"a"})
+    assert backoff.paused() == frozenset()
+    assert backoff.note({"a"}, {"a"})

@@ -21,7 +21,7 @@ class World:
     def __init__(self, places: Mapping[str, str]) -> None:
         self.now = 0.0
         self.places = places
-        self.roster = LaneAssignment(WHOLE, self.placed, DELAY, lambda: self.now)
+        self.assignment = LaneAssignment(WHOLE, self.placed, lambda: DELAY, lambda: self.now)
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         state = {task: self.places[owner] for task, owner in previous.items()}
@@ -29,7 +29,7 @@ class World:
 
     def after(self, seconds: float, present: Collection[str]) -> Lanes:
         self.now += seconds
-        return self.roster.lanes(present)
+        return self.assignment.lanes(present)
 
 
 def one_machine() -> World:
@@ -43,21 +43,21 @@ def three_machines() -> World:
 def test_while_all_are_there_the_model_is_as_it_is() -> None:
     world = one_machine()
     assert world.after(0, "abc") == WHOLE
-    assert world.roster.complete
+    assert world.assignment.complete
 
 
 def test_the_tasks_of_a_processor_that_is_lost_wait_while_the_others_go_on() -> None:
     world = one_machine()
     assert world.after(0, "ac") == {"a": WHOLE["a"], "c": WHOLE["c"]}
     assert world.after(DELAY - 1, "ac") == {"a": WHOLE["a"], "c": WHOLE["c"]}
-    assert world.roster.away == ("b",)
+    assert world.assignment.missing == ("b",)
 
 
 def test_a_processor_that_comes_back_in_time_has_its_tasks() -> None:
     world = one_machine()
     world.after(0, "ac")
     assert world.after(DELAY - 1, "abc") == WHOLE
-    assert world.roster.moved() == {}
+    assert world.assignment.moved() == {}
 
 
 def test_after_the_delay_its_tasks_move_and_no_others() -> None:
@@ -67,7 +67,7 @@ def test_after_the_delay_its_tasks_move_and_no_others() -> None:
     assert sorted(processor_by_task(lanes)) == TASKS
     assert set(WHOLE["a"]) < set(lanes["a"])
     assert set(WHOLE["c"]) < set(lanes["c"])
-    assert world.roster.moved().keys() == set(WHOLE["b"])
+    assert world.assignment.moved().keys() == set(WHOLE["b"])
 
 
 def test_each_processor_is_waited_for_by_itself() -> None:
@@ -75,8 +75,8 @@ def test_each_processor_is_waited_for_by_itself() -> None:
     world.after(0, "ac")
     world.after(DELAY - 1, "a")
     lanes = world.after(1, "a")
-    assert world.roster.gone == {"b"}
-    assert world.roster.away == ("c",)
+    assert world.assignment.given_up == {"b"}
+    assert world.assignment.missing == ("c",)
     assert set(WHOLE["c"]).isdisjoint(processor_by_task(lanes))
 
 
@@ -85,7 +85,7 @@ def test_where_all_processors_share_a_place_they_move_back() -> None:
     world.after(0, "ac")
     world.after(DELAY, "ac")
     assert sorted(map(len, world.after(1, "abc").values())) == [2, 2, 2]
-    assert world.roster.complete
+    assert world.assignment.complete
 
 
 def test_where_stores_would_have_to_be_restored_they_stay() -> None:
@@ -93,7 +93,7 @@ def test_where_stores_would_have_to_be_restored_they_stay() -> None:
     world.after(0, "ac")
     moved = world.after(DELAY, "ac")
     assert world.after(1, "abc") == moved
-    assert world.roster.gone == {"b"}
+    assert world.assignment.given_up == {"b"}
 
 
 presences = st.lists(st.tuples(st.floats(0, 40), st.sets(st.sampled_from("abc"), min_size=1)), max_size=12)
@@ -109,7 +109,7 @@ def test_whatever_comes_and_goes_no_task_is_in_two_lanes_and_none_is_with_who_is
         assert lanes.keys() <= present
         tasks = [task for mine in lanes.values() for task in mine]
         assert len(tasks) == len(set(tasks))
-        waiting = {task for name in world.roster.away for task in world.roster.assigned[name]}
+        waiting = {task for name in world.assignment.missing for task in world.assignment.assigned[name]}
         assert set(tasks) | waiting == set(TASKS)
 
 

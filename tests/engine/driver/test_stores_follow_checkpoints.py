@@ -34,7 +34,7 @@ class Task:
     folder: Path
     kind: StoreKind
     system: EmbeddedSystem
-    custody: LaneStores = field(init=False)
+    lane_stores: LaneStores = field(init=False)
     checkpoint: Checkpoint = field(default_factory=lambda: Checkpoint("run"))
     batches: int = 0
 
@@ -43,21 +43,21 @@ class Task:
 
     def new_worker(self, begin: int = 0) -> None:
         shelf = StoreSpec("users", self.kind, "schema", STREAM)
-        self.custody = LaneStores(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
+        self.lane_stores = LaneStores(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
 
     @property
     def order(self) -> TaskOrder:
         return TaskOrder("task-0", 0, self.checkpoint.encode().decode())
 
     def settle(self, seconds: float = 60.0) -> RestoreProgress:
-        return self.custody.settle(self.order, self.system, time.monotonic() + seconds, newest)
+        return self.lane_stores.settle(self.order, self.system, time.monotonic() + seconds, newest)
 
     def write(self, **entries: str | None) -> None:
         """Writes of a batch as they are before its commit: pending."""
         self.batches += 1
         attempt = f"1.{self.batches}.0"
-        self.custody.store("task-0", "users").put(*columns(entries))
-        self.custody.written("task-0", "users", attempt)
+        self.lane_stores.store("task-0", "users").put(*columns(entries))
+        self.lane_stores.note_pending("task-0", "users", attempt)
 
     def commit(self, **entries: str | None) -> None:
         """What the last layer does with the same writes."""
@@ -73,11 +73,11 @@ class Task:
         self.commit(**entries)
 
     def content(self) -> dict[str, str]:
-        store = self.custody.store("task-0", "users")
+        store = self.lane_stores.store("task-0", "users")
         return {key.decode(): value.decode() for key, value in store.scan()}
 
     def mark(self) -> StoreMark:
-        found = self.custody.store("task-0", "users").mark
+        found = self.lane_stores.store("task-0", "users").mark
         assert found is not None
         return found
 
@@ -100,7 +100,7 @@ def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Task]:
     task = Task(tmp_path / "state", request.param, system)
     task.settle()
     yield task
-    task.custody.release()
+    task.lane_stores.release()
     system.close()
 
 
@@ -124,7 +124,7 @@ def test_a_worker_that_died_with_committed_writes_pending_is_replaced_by_one_tha
     task.batch(ann="1")
     task.settle()
     task.batch(ann="2", bob="2")
-    task.custody.release()  # drops what is pending, as death does
+    task.lane_stores.release()  # drops what is pending, as death does
     task.new_worker()
     assert task.settle() == RestoreProgress(restored=2)
     assert (task.content(), task.mark().changelog) == ({"ann": "2", "bob": "2"}, 3)
@@ -133,7 +133,7 @@ def test_a_worker_that_died_with_committed_writes_pending_is_replaced_by_one_tha
 def test_a_restart_after_everything_was_settled_restores_nothing(task: Task) -> None:
     task.batch(ann="1")
     task.settle()
-    task.custody.release()
+    task.lane_stores.release()
     task.new_worker()
     assert task.settle() == RestoreProgress()
     assert task.content() == {"ann": "1"}
@@ -143,7 +143,7 @@ def test_a_store_that_is_lost_is_made_again_from_the_whole_changelog(task: Task)
     task.batch(ann="1", bob="1")
     task.settle()
     task.batch(ann=None, cid="1")
-    task.custody.release()
+    task.lane_stores.release()
     task.folder.rename(task.folder.with_name("lost"))
     task.new_worker()
     assert task.settle() == RestoreProgress(restored=4)
@@ -165,12 +165,12 @@ def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: Task) -> No
     task.batch(ann="old", bob="old")
     begin = task.checkpoint.changelogs["users"]
     task.checkpoint = Checkpoint("run")
-    task.custody.release()
+    task.lane_stores.release()
     shutil.rmtree(task.folder)
     task.new_worker(begin)
     assert task.settle() == RestoreProgress()
     task.batch(bob="new")
-    task.custody.release()
+    task.lane_stores.release()
     shutil.rmtree(task.folder)
     task.new_worker(begin)
     assert task.settle() == RestoreProgress(restored=1)
@@ -182,9 +182,9 @@ def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -
     task.settle()
     mark = task.mark()
     old = StoreMark(**{name: getattr(mark, name) for name in StoreMark.__slots__} | {"written_ms": 1})
-    task.custody.store("task-0", "users").set_mark(old)
+    task.lane_stores.store("task-0", "users").set_mark(old)
     task.batch(bob=None)
-    task.custody.release()
+    task.lane_stores.release()
     task.new_worker()
     settled = task.settle()
     assert settled == RestoreProgress(restored=3)
@@ -197,7 +197,7 @@ def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: Task)
     for number in range(6):
         task.write(**{f"key-{number}": "1"})
         task.commit(**{f"key-{number}": "x" * 200_000})  # a block each
-    task.custody.release()
+    task.lane_stores.release()
     restored = 0
     while True:
         task.new_worker()
@@ -206,7 +206,7 @@ def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: Task)
         if not settled.left:
             break
         assert settled.restored + settled.left == 6 - (restored - settled.restored)
-        task.custody.release()
+        task.lane_stores.release()
     assert restored == 6
     assert sorted(task.content()) == [f"key-{number}" for number in range(6)]
 
@@ -214,16 +214,16 @@ def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: Task)
 def test_tasks_that_went_to_another_lane_are_let_go(task: Task) -> None:
     task.batch(ann="1")
     task.settle()
-    task.custody.release(keep=["task-1"])
+    task.lane_stores.release(keep=["task-1"])
     other = Task(task.folder, task.kind, task.system, checkpoint=task.checkpoint)
     assert other.settle() == RestoreProgress()
-    other.custody.release()
+    other.lane_stores.release()
 
 
 @pytest.fixture
 def kept_by_another(task: Task) -> Iterator[subprocess.Popen[str]]:
     """The store is kept by an earlier worker of the same app."""
-    task.custody.release()
+    task.lane_stores.release()
     task.new_worker()
     directory = state_directory(task.folder, "app", "task-0", "users")
     command = [sys.executable, "-m", "tests.engine.driver.keeping_worker", str(directory)]
@@ -245,7 +245,7 @@ def kept_by_another(task: Task) -> Iterator[subprocess.Popen[str]]:
 def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
     task: Task, kept_by_another: subprocess.Popen[str]
 ) -> None:
-    task.custody.wait_seconds = 0.0
+    task.lane_stores.wait_seconds = 0.0
     assert task.settle() == RestoreProgress()
     assert kept_by_another.wait() != 0
 
@@ -257,16 +257,16 @@ def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
     def replaced() -> None:
         raise FencedError("incarnation 2 has taken over")
 
-    task.custody.wait_seconds = 0.0
+    task.lane_stores.wait_seconds = 0.0
     with pytest.raises(FencedError):
-        task.custody.settle(task.order, task.system, time.monotonic(), replaced)
+        task.lane_stores.settle(task.order, task.system, time.monotonic(), replaced)
     assert kept_by_another.poll() is None
 
 
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_a_store_kept_by_another_app_is_busy(task: Task, kept_by_another: subprocess.Popen[str]) -> None:
-    task.custody.application_id = "other"
-    task.custody.wait_seconds = 0.0
+    task.lane_stores.application_id = "other"
+    task.lane_stores.wait_seconds = 0.0
     directory = state_directory(task.folder, "app", "task-0", "users")
     other = state_directory(task.folder, "other", "task-0", "users")
     other.parent.mkdir(parents=True)

@@ -21,7 +21,7 @@ class Kept(Task):
 
     def new_worker(self) -> None:
         shelf = StoreSpec("users", self.kind, "schema", None)
-        self.custody = LaneStores(self.folder, "app", "run", {"users": shelf})
+        self.lane_stores = LaneStores(self.folder, "app", "run", {"users": shelf})
 
     def commit(self, **entries: str | None) -> None:
         count = self.checkpoint.changelogs.get("users", 0) + len(entries)
@@ -29,7 +29,7 @@ class Kept(Task):
 
     def end(self) -> None:
         """The worker ends; what is pending is dropped."""
-        self.custody.release()
+        self.lane_stores.release()
         self.new_worker()
 
 
@@ -39,7 +39,7 @@ def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
     task = Kept(tmp_path / "state", request.param, system)
     task.settle()
     yield task
-    task.custody.release()
+    task.lane_stores.release()
     system.close()
 
 
@@ -84,8 +84,8 @@ def test_writes_that_were_not_committed_cost_nothing(task: Kept) -> None:
 def test_a_store_that_lay_here_while_its_task_was_elsewhere_is_not_gone_on_with(task: Kept) -> None:
     task.batch(ann="1")
     task.settle()
-    task.custody.release()
+    task.lane_stores.release()
     task.commit(ann="2")  # on another host
     task.new_worker()
-    task.custody.settle(task.order, task.system, time.monotonic() + 60, newest)
+    task.lane_stores.settle(task.order, task.system, time.monotonic() + 60, newest)
     assert task.content() == {}

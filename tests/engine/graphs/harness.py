@@ -16,6 +16,7 @@ from streamapp.spec.serialization import as_data, as_yaml
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
@@ -93,8 +94,10 @@ class House:
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run an app until it has read all that there is."""
-        ledger, ready = self.launched(app)
-        loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
+        _, ready = self.launched(app)
+        loop = Loop(
+            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
+        )
         loop.start()
         batches = []
         for _ in range(MOST_STEPS):
@@ -110,8 +113,10 @@ class House:
 
     def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run a batch app until it says that all has ended."""
-        ledger, ready = self.launched(app)
-        loop = Loop(self.session, self.system, ledger, ready, rows or app.spec.batch.rows, pause=_no_pause)
+        _, ready = self.launched(app)
+        loop = Loop(
+            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
+        )
         loop.start()
         batches = []
         while not loop.ended:

@@ -132,7 +132,7 @@ def test_rows_go_on_while_a_table_that_joins_come_after_changes_all_the_time(her
     here.write("rates", told(RATE_ROWS * 20, "page"), partitions=1)
     here.write("views", told(VIEW_ROWS, "user"), partitions=2)
     batches = here.run(made(store, bootstrap=False, before="join"), rows=10)
-    given = [set(batch.given) for batch in batches if batch.given]
+    given = [set(batch.read) for batch in batches if batch.read]
     assert all(len(streams) == 1 for streams in given)
     rows = [number for number, streams in enumerate(given) if streams == {"views"}]
     assert {"rates"} in given[rows[0] : rows[-1]], "rows waited until there was nothing to fill any more"

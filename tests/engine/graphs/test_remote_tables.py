@@ -8,6 +8,7 @@ import pytest
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FailedError
 from tests.engine.graphs.harness import House, Row, app, in_order, told
 
@@ -114,7 +115,7 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(here: House) -> Non
     here.write("views", told(ROWS, "user"))
     ledger, ready = here.launched(joining(here, retry={"attempts": 1}))
     heard: list[str] = []
-    loop = Loop(here.session, here.system, ledger, ready, 8, trouble=heard.append)
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=8), trouble=heard.append)
     loop.start()
     waits = 0
     for _ in range(MOST_STEPS):
@@ -123,7 +124,7 @@ def test_rows_wait_for_a_table_that_is_away_and_none_is_lost(here: House) -> Non
         if waits == 3:
             break
     assert here.rows("out") == []
-    assert loop.failures == 0
+    assert loop.retries.failures == 0
     incarnation = ledger.incarnation
     there(here)
     for _ in range(MOST_STEPS):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.engine.graphs.harness import House, Row, app, last_by_key, told
 
 EVENTS = {"name": "events", "key": "n", "columns": "user STRING, n INT"}
@@ -46,8 +47,8 @@ def test_what_lay_between_two_stages_and_in_changelogs_is_not_taken_up_again(her
     write(here, ann=10, bob=4)
     here.run(totals(0))
     write(here, ann=5)
-    ledger, ready = here.launched(totals(0))
-    loop = Loop(here.session, here.system, ledger, ready, 100)
+    _, ready = here.launched(totals(0))
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=100))
     loop.start()
     loop.step()  # repartitioned, and not counted
 

@@ -8,7 +8,7 @@ import pytest
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.loop import Loop
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.start.launch import Launch
 from tests.engine.graphs.harness import House, Row, Told, app, in_order, last_by_key, told
 
@@ -32,11 +32,10 @@ def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(
         streams=[EVENTS, {"name": "out"}],
     )
     here.write("events", told(ROWS, "user"), partitions=1)
-    ledger: CheckpointStream
     ready: Launch
-    ledger, ready = here.launched(made)
+    _, ready = here.launched(made)
     clock = ticking()
-    loop = Loop(here.session, here.system, ledger, ready, 10, clock=lambda: next(clock))
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
     while loop.behind:
         loop.step()
     loop.release()

@@ -10,6 +10,7 @@ from confluent_kafka import Producer
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.engine.graphs.harness import MOST_STEPS, House, app, told
 from tests.engine.kafka.topics import create
 from tests.engine.places import ON_KAFKA
@@ -123,8 +124,8 @@ def test_a_topic_that_is_written_all_the_time_is_waited_for_up_to_where_it_was_a
     for number in range(20):
         write(to, topic, dict.fromkeys(KEYS, number))
     assert to.flush(60) == 0
-    ledger, ready = here.launched(joining())
-    loop = Loop(here.session, here.system, ledger, ready, 60, pause=lambda _: None)
+    _, ready = here.launched(joining())
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=60), pause=lambda _: None)
     loop.start()
     number, steps = 20, 0
     while len(here.rows("out")) < len(KEYS):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from streamapp.protocol.accepted_app import decode_accepted
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
-from streamapp_runtime.driver.modes.managed_run import run_managed
+from streamapp_runtime.driver.modes.app_run import run_app
+from streamapp_runtime.driver.modes.managed import Managed
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -20,11 +21,11 @@ def say(word: RunMessage) -> None:
 
 
 def main(folder: Path) -> int:
-    post = PodEnvironment(folder, folder / "data", "wanted", "report", pod="driver-1")
-    accepted = decode_accepted(post.app.read_text("utf-8"))
-    carrier = FileTransport(folder)
+    environment = PodEnvironment(folder, folder / "data", "wanted", "report", pod="driver-1")
+    accepted = decode_accepted(environment.app.read_text("utf-8"))
+    mode = Managed(accepted, environment, FileTransport(folder))
     ended = run_to_end(
-        lambda stop, hearers: run_managed(accepted, post, carrier, stop, hearers),
+        lambda stop, listeners: run_app(mode, stop, listeners),
         ProgressLog(say, time.monotonic),
         RunMetrics(time.monotonic),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from tests.engine.graphs.harness import House
 
@@ -20,15 +21,15 @@ class Run:
 
     @classmethod
     def start(cls, here: House, app: StreamApp, rows: int = 1_000) -> "Run":
-        ledger, ready = here.launched(app)
-        loop = Loop(here.session, here.system, ledger, ready, rows, pause=lambda _: None)
+        _, ready = here.launched(app)
+        loop = Loop(here.session, CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
         loop.start()
-        return cls(loop, ModelAuthor(ready.site, "here", time.monotonic, time.time))
+        return cls(loop, ModelAuthor(ready.context, "here", time.monotonic, time.time))
 
     def review(self, processors: int = 1) -> list[str]:
         """Take up what is new, if anything is; why another model runs."""
         loop = self.loop
-        found = self.author.next(loop.launch, loop.manning.lanes, loop.session, processors, count=True)
+        found = self.author.next(loop.launch, loop.supervisor.lanes, loop.session, processors, count=True)
         if found is None:
             return []
         loop.switch(found[0])

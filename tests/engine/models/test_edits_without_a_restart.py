@@ -6,6 +6,7 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.engine.graphs.harness import House, app, told
 from tests.engine.models.switching import Run
@@ -22,8 +23,8 @@ def passing(**spec: Any) -> StreamApp:
 
 
 def begun(here: House, made: StreamApp, processors: int = 1) -> Loop:
-    ledger, ready = here.launched(made, processors)
-    loop = Loop(here.session, here.system, ledger, ready, made.spec.batch.rows, pause=lambda _: None)
+    _, ready = here.launched(made, processors)
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
     loop.start()
     return loop
 
@@ -79,16 +80,16 @@ def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(here: House)
     here.write("events", told(numbered(0, 1), "user"), 2)
     loop = begun(here, chained(rebalanceDelay=LONG), processors=2)
     left = {"processor-0"}
-    assert sum(map(len, loop.manning.roster.lanes(left).values())) == 1
+    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 1
     apply_edit(loop, chained(rebalanceDelay="0s"))
-    assert sum(map(len, loop.manning.roster.lanes(left).values())) == 2
+    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 2
 
 
 def test_executors_are_waited_for_as_long_as_the_edit_says(here: House) -> None:
     lines(here, 1)
     loop = begun(here, passing())
     apply_edit(loop, passing(executor={"startTimeout": "7s"}))
-    assert (loop.first, loop.manning.first) == (7.0, 7.0)
+    assert loop.supervisor.run.settings.executor_start == 7.0
 
 
 def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(here: House) -> None:
@@ -130,7 +131,7 @@ def test_watermarks_are_written_as_often_as_the_edit_says(here: House) -> None:
 def _idle(loop: Loop) -> None:
     """Until nothing is left to read; a watermark that waits for its time is left waiting."""
     for _ in range(30):
-        if loop.step() is None and not loop.backlog.demands(loop.backlog.positions()):
+        if loop.step() is None and not loop.backlog.pending(loop.backlog.positions()):
             return
     raise AssertionError("the app does not come to rest")
 

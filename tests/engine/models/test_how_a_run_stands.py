@@ -16,25 +16,33 @@ from tests.engine.models.test_a_growing_stream import chained, numbered
 def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: House, tmp_path: Path) -> None:
     here.write("events", told(numbered(0, 2), "user"))
     run = Run.start(here, chained())
-    carrier = FileTransport(tmp_path / "protocol")
-    carrier.begin()
-    workforce = ExecutorPool("one", here.session, lambda _: None, 1)
-    places = LocalityMemory.in_folder(tmp_path / "places", "here")
-    beside = StandaloneFollower(run.loop, run.author, workforce, carrier, places, 1, lambda _: None)
+    transport = FileTransport(tmp_path / "protocol")
+    transport.begin()
+    executor_pool = ExecutorPool("one", here.session, lambda _: None, 1)
+    locality = LocalityMemory.in_folder(tmp_path / "places", "here")
+    follower = StandaloneFollower(
+        loop=run.loop,
+        author=run.author,
+        executor_pool=executor_pool,
+        transport=transport,
+        locality=locality,
+        processors=1,
+        changed=lambda _: None,
+    )
 
     def said() -> Report:
-        report = read_report(carrier.folder)
+        report = read_report(transport.folder)
         assert report is not None
         return report
 
-    beside.begin()
+    follower.begin()
     assert (said().state, said().model_version) == (DriverState.WAITING, run.loop.launch.model.version)
     batch = run.loop.step()
     assert batch is not None
-    beside.tell(batch)
+    follower.report(batch)
     assert (said().state, said().incarnation) == (DriverState.RUNNING, batch.incarnation)
-    beside.tell(replace(batch, restoring=2))
-    beside.tell()  # as it does where it has something to warn of
+    follower.report(replace(batch, restoring=2))
+    follower.report()  # as it does where it has something to warn of
     assert (said().state, said().progress.restoring) == (DriverState.RESTORING, 2)
-    beside.tell(ended=True)
+    follower.report(ended=True)
     assert said().state is DriverState.ENDED

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.engine.graphs.harness import House, Row, app, in_order, last_by_key, told
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import at, counting, events, sent
@@ -51,9 +52,9 @@ def test_an_app_without_any_record_ends(here: House) -> None:
 
 def test_what_comes_after_the_start_is_left_to_the_next_turn(here: House) -> None:
     here.write("events", told(ROWS[:25], "user"), partitions=4)
-    ledger, ready = here.launched(BATCH)
+    _, ready = here.launched(BATCH)
     here.write("events", told(ROWS[25:], "user"), partitions=4)
-    loop = Loop(here.session, here.system, ledger, ready, 1_000)
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=1_000))
     loop.start()
     while not loop.ended:
         loop.step()
@@ -93,8 +94,8 @@ def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
 ) -> None:
     """Each end of stream that a task writes is in one of these commits, and no two tasks end in the same."""
     here.write("events", told(ROWS, "user"), partitions=2)
-    ledger, ready = here.launched(BATCH)
-    loop = Loop(here.session, here.system, ledger, ready, 25, pause=lambda _: None)
+    _, ready = here.launched(BATCH)
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
     loop.start()
     environment = here.session.sparkContext.environment
     environment[VARIABLE] = str(tmp_path)

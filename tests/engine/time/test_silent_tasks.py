@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.key_partitioning import partition_of
 from tests.engine.graphs.harness import House, app
 from tests.engine.time.making import NOW, at, counting, events, sent, told
@@ -26,10 +27,10 @@ class Watched:
         made = app(by_page, counting("by-page", key="page"), sent("counted"), streams=streams, config=NOW)
         self.here = here
         here.write("events", told([at(1, SPEAKING), at(2, SILENT)]), partitions=2)
-        ledger, ready = here.launched(made)
+        _, ready = here.launched(made)
         assert ready.setup.time is not None
         self.now = ready.setup.time.since
-        self.loop = Loop(here.session, here.system, ledger, ready, 1_000, clock=lambda: self.now)
+        self.loop = Loop(here.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: self.now)
         self.loop.start()
         self.settle()
 

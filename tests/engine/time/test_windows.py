@@ -1,6 +1,7 @@
 """Windows of event time in apps: from the columns of a source to rows in the output."""
 
 from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.engine.graphs.harness import House, app
 from tests.engine.places import ON_BOTH
 from tests.engine.time.making import NOW, at, counting, events, sent, told
@@ -56,11 +57,11 @@ def test_a_silent_partition_is_left_out_by_a_batch_that_no_record_asked_for(here
     streams = [events(idleTimeout="10s"), OUT]
     made = app(counting("events"), sent("counted"), streams=streams, config=NOW, grouper="single")
     here.write("events", told([at(1), at(12)]), partitions=2)
-    ledger, ready = here.launched(made)
+    _, ready = here.launched(made)
     keeping = ready.setup.time
     assert keeping is not None
     now = [keeping.since]
-    loop = Loop(here.session, here.system, ledger, ready, 1_000, clock=lambda: now[0])
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: now[0])
     loop.start()
     while loop.behind:
         loop.step()

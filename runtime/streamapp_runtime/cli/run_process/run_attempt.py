@@ -30,7 +30,7 @@ def run_to_end(
     stop.on_signals()
     listeners = Listeners(
         launched=_both(progress.launched, metrics.launched),
-        heard=_both(progress.batch, metrics.batch),
+        batch=_both(progress.batch, metrics.batch),
         trouble=_both(progress.trouble, metrics.trouble),
         idle=progress.idle,
         changed=_both(progress.changed, metrics.changed),
@@ -45,7 +45,7 @@ def run_to_end(
         return RunEnd(ExitCode.RETRY, str(failure))
     except FailedError as failed:
         return RunEnd(ExitCode.CONFIG if failed.final else ExitCode.RETRY, str(failed))
-    except Exception as error:  # a fault of ours: whoever started this has to hear of it all the same
+    except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
         traceback.print_exc()
         return RunEnd(ExitCode.RETRY, f"{type(error).__name__}: {error}")
     return RunEnd(ExitCode.DONE)

@@ -1,4 +1,4 @@
-"""The records on which expressions fail, of a search in which lanes told the rows, and why each does."""
+"""The records on which expressions fail, of a search in which lanes report the rows, and why each does."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -27,15 +27,17 @@ RecordId = tuple[str, int, int]
 
 
 def failing_records(
-    crew: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[TaskReport, ...] | str]
+    executors: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[TaskReport, ...] | str]
 ) -> Mapping[RecordId, str]:
     """The records on which expressions fail, found in one trial; none where something else fails."""
-    careful = crew.careful(incarnation)
-    if careful is None:
+    frame = executors.marking_frame(incarnation)
+    if frame is None:
         return {}
-    with without_shared_subexpressions(crew.session):
-        reports = trial(careful)
-    return {} if isinstance(reports, str) else reasons_by_record(crew.session, crew.program, reports)
+    with without_shared_subexpressions(executors.session):
+        reports = trial(frame)
+    if isinstance(reports, str):
+        return {}
+    return reasons_by_record(executors.session, executors.program, reports)
 
 
 def reasons_by_record(
@@ -43,23 +45,23 @@ def reasons_by_record(
 ) -> Mapping[RecordId, str]:
     """Each record, and why: as Spark says when it evaluates that row alone."""
     steps, asked = all_sql_steps(program), dict[tuple[int, int], list[RecordId]]()
-    found: dict[RecordId, str] = {}
-    for rows in (failed_rows_in(report.misfits) for report in reports if report.misfits):
+    reasons: dict[RecordId, str] = {}
+    for rows in (failed_rows_in(report.failed_rows) for report in reports if report.failed_rows):
         wide = rows.drop_columns(["stream", "partition"])
         places = zip(*(rows[name].to_pylist() for name in ("stream", "partition", "off")), strict=True)
         for index, place in enumerate(places):
             failed = failed_step(rows["tag"][index].as_py())
-            if place in found or failed is None:
+            if place in reasons or failed is None:
                 continue
             known = asked.setdefault(failed, [])
             if len(known) < MOST_REASONS:
                 reason = _reason(session, steps[failed[0]], wide.slice(index, 1), failed[1])
                 known.append(place)
-                found[place] = reason
+                reasons[place] = reason
             else:
                 stream, partition, offset = known[0]
-                found[place] = f"as {stream}#{partition} at offset {offset}: {found[known[0]]}"
-    return found
+                reasons[place] = f"as {stream}#{partition} at offset {offset}: {reasons[known[0]]}"
+    return reasons
 
 
 def _reason(session: SparkSession, step: SqlStep, row: pa.Table, tag: int) -> str:

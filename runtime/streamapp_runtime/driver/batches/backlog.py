@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.batches.data_loss import DataLoss
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
@@ -37,65 +38,78 @@ class RemainingInput:
 class Backlog:
     """The records that an app has before it."""
 
-    system: StreamSystem
-    ledger: CheckpointStream
-    launch: Launch
+    run: CurrentRun
     clock: Callable[[], float] = time.time  # as splits are stamped
-    heard: Callable[[str], None] = lambda _: None  # of records that are lost
-    fillings: SideInputProgress = field(init=False)
-    losses: DataLoss = field(init=False)
+    data_lost: Callable[[str], None] = lambda _: None  # called with which records are lost
+    side_inputs: SideInputProgress = field(init=False)
+    data_loss: DataLoss = field(init=False)
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
-        self.fillings = SideInputProgress.of(self.launch)
-        side, topics = self.launch.course.side, self.launch.topics
+        self.side_inputs = SideInputProgress.of(self.launch)
+        side, topics = self.launch.read_order.side, self.launch.topics
         read = {stream: topic for stream, topic in topics.items() if stream not in side}
         goes_on = self.launch.app.spec.on_data_loss == "earliest"
-        self.losses = DataLoss(self.system, self.ledger, read, goes_on, time.monotonic, self.heard)
+        self.data_loss = DataLoss(self.system, self.ledger, read, goes_on, time.monotonic, self.data_lost)
 
-    def under(self, launch: Launch) -> "Backlog":
-        """The records of the same app under another model."""
-        found = replace(self, launch=launch)
-        found.fillings = SideInputProgress.of(launch, self.fillings)
-        found.start()
-        return found
+    @property
+    def launch(self) -> Launch:
+        """What runs."""
+        return self.run.launch
+
+    @property
+    def system(self) -> StreamSystem:
+        """The system of the app's streams."""
+        return self.launch.context.system
+
+    @property
+    def ledger(self) -> CheckpointStream:
+        """The app's checkpoint stream."""
+        return self.launch.context.ledger
+
+    def renewed(self) -> "Backlog":
+        """The records of the same app, once the run has another model."""
+        backlog = replace(self)
+        backlog.side_inputs = SideInputProgress.of(self.launch, self.side_inputs)
+        backlog.start()
+        return backlog
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
-        self.fillings.start(self._spans(self.fillings.partitions))
+        self.side_inputs.start(self._spans(self.side_inputs.partitions))
 
     def positions(self) -> ReadPositions:
         """Where the tasks are, by their checkpoints."""
         return ReadPositions(self.ledger.of_tasks(), self.launch.shared, self.ledger.starts)
 
-    def demands(self, positions: ReadPositions) -> list[PendingRange]:
+    def pending(self, positions: ReadPositions) -> list[PendingRange]:
         """Everything that could be read now."""
-        side = self.launch.course.side
+        side = self.launch.read_order.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
-        spans = self._spans([p for parts in main.values() for p in parts] + self.fillings.partitions)
-        if self.losses.given_up(positions.next_of(main), spans):
+        spans = self._spans([p for parts in main.values() for p in parts] + self.side_inputs.partitions)
+        if self.data_loss.give_up_lost(positions.next_of(main), spans):
             positions, self._inherited = self.positions(), None
-        found = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
-        return [*found, *self.fillings.demands(spans)]
+        main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
+        return [*main_ranges, *self.side_inputs.pending(spans)]
 
-    def remaining(self, found: Sequence[PendingRange], given: Sequence[PendingRange]) -> RemainingInput:
-        """What is left after a batch that is given some of what there is, and what tasks take over for it."""
-        keeping = self.launch.setup.time
-        if keeping is None:
+    def remaining(self, pending: Sequence[PendingRange], ranges: Sequence[PendingRange]) -> RemainingInput:
+        """What is left after a batch that reads some of what is pending, and what tasks take over for it."""
+        event_time = self.launch.setup.time
+        if event_time is None:
             return RemainingInput()
-        rest = left_to_read(found, given)
-        silent = keeping.idle_rules
+        left = left_to_read(pending, ranges)
+        rules = event_time.idle_rules
         behind = {
-            task: tuple((p.stream, p.index) for p in parts if p.stream in silent and (task, p) in rest)
+            task: tuple((p.stream, p.index) for p in parts if p.stream in rules and (task, p) in left)
             for task, parts in self.launch.partitions.items()
         }
         if self._inherited is None:
-            self._inherited = self._to_inherit(keeping)
+            self._inherited = self._to_inherit(event_time)
         if self.launch.turn is None:
             return RemainingInput(behind, {}, self._inherited)
-        reached = self.positions().next_of(keeping.partitions)
-        reached |= {(demand.task, demand.partition): demand.end for demand in given}
-        ended = partitions_at_end(self.launch.turn, keeping.partitions, rest, reached)
+        reached = self.positions().next_of(event_time.partitions)
+        reached |= {(one.task, one.partition): one.end for one in ranges}
+        ended = partitions_at_end(self.launch.turn, event_time.partitions, left, reached)
         return RemainingInput(behind, ended, self._inherited)
 
     def committed(self, task: str) -> None:
@@ -106,46 +120,46 @@ class Backlog:
     def read_anew(self, lanes: Lanes) -> None:
         """Begin anew with workers who know nothing: what tasks take over is to be looked up again."""
         self._inherited = None
-        self.fillings.forget(lanes)
+        self.side_inputs.forget(lanes)
 
-    def open(self, found: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
-        """What of it may be read now, and does not wait for older partitions of a stream that grew."""
+    def readable(self, pending: Sequence[PendingRange], positions: ReadPositions) -> list[PendingRange]:
+        """What may be read now: what does not wait for older partitions of a stream that grew."""
         splits = settle_splits(self.ledger, self.system, self.launch.topics, self.clock(), self.launch.settle)
         tasks = self.launch.partitions
-        return past_splits(found, tasks, positions.next_of(tasks) if splits else {}, splits)
+        return past_splits(pending, tasks, positions.next_of(tasks) if splits else {}, splits)
 
     def settled(self) -> bool:
         """Whether all that the app wrote to itself is there to be read."""
-        own, topics = set(self.launch.course.priority), self.launch.topics
-        every = {p for partitions in self.launch.partitions.values() for p in partitions if p.stream in own}
+        inner, topics = set(self.launch.read_order.priority), self.launch.topics
+        every = {p for parts in self.launch.partitions.values() for p in parts if p.stream in inner}
         return self.system.settled(Partition(topics.get(p.stream, p.stream), p.index) for p in every)
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose tables are not yet what they have to be."""
-        return self.fillings.waiting(positions)
+        return self.side_inputs.waiting(positions)
 
-    def sides(self) -> Mapping[str, tuple[SidePartition, ...]]:
+    def side_partitions(self) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task."""
-        return self.fillings.known or self.fillings.sides(self.positions())
+        return self.side_inputs.known or self.side_inputs.side_partitions(self.positions())
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
-        course, topics = self.launch.course, self.launch.topics
-        own = set(course.priority) - course.kept
+        order, topics = self.launch.read_order, self.launch.topics
+        cleared = set(order.priority) - order.retained
         read = self.positions().done_with(self.launch.partitions)
         self.system.delete_before(
-            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in own}
+            {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in cleared}
         )
 
-    def _to_inherit(self, keeping: EventTimeSetup) -> dict[str, str]:
+    def _to_inherit(self, event_time: EventTimeSetup) -> dict[str, str]:
         checkpoints = {t: Checkpoint.decode(text.encode()) for t, text in self.ledger.checkpoints.items()}
         layout = self.launch.assignment.layout
         return inherited_bookkeeping(
-            keeping.partitions, checkpoints, self.launch.shared, layout, keeping.turn
+            event_time.partitions, checkpoints, self.launch.shared, layout, event_time.turn
         )
 
     def _spans(self, partitions: Collection[Partition]) -> dict[Partition, OffsetSpan]:
         topics = self.launch.topics
-        asked = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
-        spans = self.system.spans(set(asked.values()))
-        return {partition: spans[place] for partition, place in asked.items()}
+        in_system = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
+        spans = self.system.spans(set(in_system.values()))
+        return {partition: spans[there] for partition, there in in_system.items()}

@@ -1,4 +1,4 @@
-"""What came of one batch, as everybody hears of it who counts or shows batches."""
+"""What came of one batch, for whoever counts or shows batches."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +24,8 @@ class BatchResult:
     bad: int
     restoring: int  # tasks that are still bringing back their stores
     restored: int  # changelog entries that were replayed into stores
-    lags: Mapping[str, int]  # by stream: records that were there and not given to this batch
-    given: Mapping[str, int]  # by stream: records that were given to it
+    lags: Mapping[str, int]  # by stream: records that are pending and that this batch did not read
+    read: Mapping[str, int]  # by stream: records that its lanes were to read
     reports: tuple[TaskReport, ...]
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
@@ -43,10 +43,10 @@ def batch_result(
     reports: tuple[TaskReport, ...],
     seconds: float,
     restoring: int,
-    found: Sequence[PendingRange],
-    given: Sequence[PendingRange],
+    pending: Sequence[PendingRange],
+    ranges: Sequence[PendingRange],
 ) -> BatchResult:
-    """What the reports of a batch say together. Of what was found so much was given."""
+    """What the reports of a batch say together. Of what was pending, it read these ranges."""
     return BatchResult(
         number=orders.batch,
         incarnation=orders.incarnation,
@@ -56,8 +56,8 @@ def batch_result(
         bad=sum(report.bad for report in reports),
         restoring=restoring,
         restored=sum(report.restored for report in reports),
-        lags=by_stream(found) - by_stream(given),
-        given=by_stream(given),
+        lags=by_stream(pending) - by_stream(ranges),
+        read=by_stream(ranges),
         reports=reports,
         late=_counted(reports, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
@@ -68,9 +68,9 @@ def _counted(reports: Iterable[TaskReport], counter: str) -> int:
     return sum(number for report in reports for name, _, number in report.counted if name == counter)
 
 
-def by_stream(found: Iterable[PendingRange]) -> Counter[str]:
+def by_stream(ranges: Iterable[PendingRange]) -> Counter[str]:
     """How many records of each stream."""
-    counted: Counter[str] = Counter()
-    for demand in found:
-        counted[declared_stream(demand.partition.stream)] += demand.lag
-    return counted
+    records: Counter[str] = Counter()
+    for one in ranges:
+        records[declared_stream(one.partition.stream)] += one.lag
+    return records

@@ -10,7 +10,7 @@ from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
 
 SHRUNK_SECONDS = 10.0
 """How long an end may lie before a position: a broker that has just taken over may not know its end yet."""
-LOOK_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 """How often topics are asked whether they are still the same."""
 
 
@@ -23,14 +23,14 @@ class DataLoss:
     topics: Mapping[str, str]  # stream -> topic, of all that tasks read by position
     goes_on: bool  # from the oldest record; else the app ends
     clock: Callable[[], float]
-    heard: Callable[[str], None] = lambda _: None
+    reported: Callable[[str], None] = lambda _: None  # called with which records are lost
     _shrunk: dict[Partition, float] = field(default_factory=dict)
-    _looked: float = float("-inf")
+    _checked: float = float("-inf")
 
-    def given_up(
+    def give_up_lost(
         self, positions: Mapping[tuple[str, Partition], int], spans: Mapping[Partition, OffsetSpan]
     ) -> bool:
-        """Whether positions were given up, where nothing can be read; HopelessError where none may be."""
+        """Whether positions were given up, where nothing can be read; FinalFailureError where none may be."""
         now = self.clock()
         lost: dict[Partition, str] = {}
         for (_, partition), at in positions.items():
@@ -41,8 +41,8 @@ class DataLoss:
                 lost[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
             elif at <= span.end:
                 self._shrunk.pop(partition, None)
-        if now - self._looked > LOOK_SECONDS:
-            self._looked = now
+        if now - self._checked > CHECK_SECONDS:
+            self._checked = now
             lost |= self._of_new_topics(positions)
         if lost:
             self._give_up(lost)
@@ -50,15 +50,15 @@ class DataLoss:
 
     def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
         new = self.ledger.recreated_topics(self.topics.values())
-        said = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
-        return {p: said[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
+        reasons = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
+        return {p: reasons[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
 
     def _give_up(self, lost: Mapping[Partition, str]) -> None:
-        why = "; ".join(sorted(set(lost.values())))
+        reason = "; ".join(sorted(set(lost.values())))
         if not self.goes_on:
-            raise FinalFailureError(f"{why}; {DATA_LOSS_HINT}")
+            raise FinalFailureError(f"{reason}; {DATA_LOSS_HINT}")
         self.ledger.forget(lost.keys())
         self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost}))
         for partition in lost:
             self._shrunk.pop(partition, None)
-        self.heard(f"{why}; going on from the oldest record there is")
+        self.reported(f"{reason}; going on from the oldest record there is")

@@ -11,18 +11,18 @@ from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, 
 def lane_orders(
     backlog: Backlog,
     lanes: Lanes,
-    seats: Sequence[str],
-    given: Sequence[PendingRange],
+    executor_ids: Sequence[str],
+    ranges: Sequence[PendingRange],
     batch: str,
     remaining: RemainingInput,
 ) -> tuple[LaneOrder, ...]:
-    """The orders of each lane in a batch of this name; `seats` are empty where there is one process."""
-    checkpoints, sides = backlog.ledger.checkpoints, backlog.sides()
-    shared = backlog.fillings.shared(batch, given)
-    ranges: dict[str, list[ReadRange]] = {}
-    for demand in sorted(given, key=lambda d: (d.partition, d.start)):
-        asked = ReadRange(demand.partition.stream, demand.partition.index, demand.start, demand.end)
-        ranges.setdefault(demand.task, []).append(asked)
+    """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
+    checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
+    broadcast_orders = backlog.side_inputs.broadcast_orders(batch, ranges)
+    read_ranges: dict[str, list[ReadRange]] = {}
+    for one in sorted(ranges, key=lambda r: (r.partition, r.start)):
+        read_range = ReadRange(one.partition.stream, one.partition.index, one.start, one.end)
+        read_ranges.setdefault(one.task, []).append(read_range)
     changelog = backlog.launch.assignment.layout.changelog
     return tuple(
         LaneOrder(
@@ -32,16 +32,18 @@ def lane_orders(
                     task,
                     changelog[task],
                     checkpoints.get(task, ""),
-                    tuple(ranges.get(task, ())),
-                    sides.get(task, ()),
+                    tuple(read_ranges.get(task, ())),
+                    side_partitions.get(task, ()),
                     remaining.behind.get(task, ()),
                     remaining.ended.get(task, ()),
                     remaining.inherited.get(task, ""),
                 )
                 for task in tasks
             ),
-            seat,
-            shared.get(processor, ()),
+            executor_id,
+            broadcast_orders.get(processor, ()),
         )
-        for (processor, tasks), seat in zip(lanes.items(), seats or ("",) * len(lanes), strict=True)
+        for (processor, tasks), executor_id in zip(
+            lanes.items(), executor_ids or ("",) * len(lanes), strict=True
+        )
     )

@@ -1,72 +1,145 @@
-"""The lanes of a model and who is at them: mustered before the first batch, and looked after from then on."""
+"""The lanes of a model: assigned to the processors that are there, fenced, bound, and bound again."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from pyspark.sql import DataFrame
 
-from streamapp_runtime.driver.batches import retry
+from streamapp_runtime.driver.batches.binding_states import (
+    BindingEvent,
+    BindingState,
+    NextAction,
+    is_bound,
+    next_action,
+    next_state,
+)
 from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
-from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+GRACE_SECONDS: Final = 5.0
+"""How long the other lanes wait for an executor that is lost: most are replaced by then."""
+CHECK_SECONDS: Final = 1.0
+"""How often the driver checks whether a processor that is missing has come back."""
 
 
 @dataclass(slots=True)
 class LaneSupervisor:
-    """One model's lanes."""
+    """One model's lanes, and the state that they are in."""
 
-    crew: LaneExecutors
-    launch: Launch
-    first: float  # how long executors are waited for at the start
-    delay: float  # seconds that tasks wait for a processor that is lost
-    changed: Callable[[RunChange], None]  # hears when processors are missing, or back
-    lanes: Lanes = field(init=False)  # those that are manned now
-    roster: LaneAssignment = field(init=False)
-    _told: Lanes = field(init=False)
-    _looked: float = 0.0
+    executors: LaneExecutors
+    run: CurrentRun
+    changed: Callable[[RunChange], None]  # called when processors are missing, or back
+    state: BindingState = BindingState.UNBOUND
+    lanes: Lanes = field(init=False)  # those whose processors are there
+    assignment: LaneAssignment = field(init=False)
+    restoring: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
+    _reported: Lanes = field(init=False)  # as it was last told to who listens
+    _checked: float = 0.0
+    _frame: DataFrame | None = None  # what batches run; None while lanes are not bound
 
     def __post_init__(self) -> None:
-        self.lanes = self._told = self.launch.lanes
-        self.roster = LaneAssignment(self.launch.lanes, self.launch.placed, self.delay, time.monotonic)
+        launch = self.run.launch
+        self.lanes = self._reported = launch.lanes
+        self.assignment = LaneAssignment(
+            launch.lanes, launch.placed, lambda: self.run.settings.rebalance_delay, time.monotonic
+        )
 
     @property
     def tasks(self) -> frozenset[str]:
-        """The tasks of the lanes that are manned."""
+        """The tasks of the lanes whose processors are there."""
         return frozenset(task for tasks in self.lanes.values() for task in tasks)
 
-    def man(self) -> bool:
-        """See who is there, and give the tasks of those who are not to others when it is time.
+    @property
+    def bound(self) -> bool:
+        """Whether batches may run."""
+        return is_bound(self.state)
 
-        Whether tasks run elsewhere than before.
-        """
-        seconds = 0.0  # for those who are missing already
-        if self.roster.complete:
-            seconds = min(retry.GRACE_SECONDS, self.delay) if self.crew.bound else self.first
-        lanes = self.roster.lanes(self.crew.muster(tuple(self.launch.lanes), seconds))
-        self._looked = time.monotonic()
+    @property
+    def next_action(self) -> NextAction:
+        """What is to be done with the lanes next."""
+        return next_action(self.state)
+
+    @property
+    def frame(self) -> DataFrame:
+        """What batches run."""
+        if self._frame is None:
+            raise TypeError(f"lanes that are {self.state} run no batch")
+        return self._frame
+
+    def assign(self) -> None:
+        """Assign tasks to the processors that are there, those of lost ones too when it is time."""
+        settings = self.run.settings
+        seconds = 0.0  # for processors that are missing already
+        if self.assignment.complete:
+            bound_before = bool(self.executors.bound)
+            seconds = (
+                min(GRACE_SECONDS, settings.rebalance_delay) if bound_before else settings.executor_start
+            )
+        lanes = self.assignment.lanes(self.executors.wait_for(tuple(self.run.launch.lanes), seconds))
+        self._checked = time.monotonic()
         if lanes == self.lanes:
-            return False
-        self.lanes, was, self._told = lanes, self._told, self.roster.assigned
-        self.changed(lanes_changed(self.launch, was, self.roster))
-        return True
+            return
+        self.lanes, before, self._reported = lanes, self._reported, self.assignment.assigned
+        self.changed(lanes_changed(self.run.launch, before, self.assignment))
+        self._advance(BindingEvent.TASKS_MOVED)
+
+    def fence(self) -> None:
+        """Raise the incarnation, and read what lanes of earlier ones have committed."""
+        self.run.launch.context.ledger.raise_incarnation()
+        self._advance(BindingEvent.FENCED)
+
+    def bind(self) -> None:
+        """Bind the lanes under the current incarnation; stores are restored in the batches that follow."""
+        self._note_restoring(self.tasks)
+        frame = self.executors.lane_frame(tuple(self.lanes), self.run.launch.context.ledger.incarnation)
+        self._advance(BindingEvent.BOUND)
+        self._frame = frame
+        self._advance(self._stores_event())
+
+    def note(self, reports: Iterable[TaskReport]) -> None:
+        """Take from the reports of a batch whose stores are still to be restored."""
+        self._note_restoring(r.task for r in reports if r.status is TaskStatus.RESTORING)
+        self._advance(self._stores_event())
+
+    def fail(self, *, fence: bool) -> None:
+        """Have lanes bound anew; `fence` where they may still be writing."""
+        self._advance(BindingEvent.FAILED if fence else BindingEvent.MISPLACED)
+
+    def released(self) -> None:
+        """Have lanes bound anew that have closed their stores."""
+        self._advance(BindingEvent.RELEASED)
 
     def stale(self) -> bool:
         """While processors are missing: whether one is back, or has been waited for long enough."""
-        if self.roster.complete or time.monotonic() - self._looked < retry.LOOK_SECONDS:
+        if self.assignment.complete or time.monotonic() - self._checked < CHECK_SECONDS:
             return False
-        self._looked = time.monotonic()
-        return self.roster.lanes(self.crew.present(tuple(self.launch.lanes))) != self.lanes
-
-    def assemble(self, incarnation: int) -> DataFrame:
-        """What every batch runs from now on."""
-        return self.crew.assemble(tuple(self.lanes), incarnation)
+        self._checked = time.monotonic()
+        present = self.executors.present(tuple(self.run.launch.lanes))
+        return self.assignment.lanes(present) != self.lanes
 
     def binding(self) -> dict[str, str]:
         """The executor of each processor that is there; none where lanes run in the driver's own process."""
-        return {name: self.crew.bound[name] for name in self.lanes if name in self.crew.bound}
+        bound = self.executors.bound
+        return {name: bound[name] for name in self.lanes if name in bound}
 
-    def executors(self) -> tuple[str, ...]:
+    def needed_executors(self) -> tuple[str, ...]:
         """The executors that the model still needs."""
-        return tuple(self.crew.bound[name] for name in self.launch.lanes if name in self.crew.bound)
+        bound = self.executors.bound
+        return tuple(bound[name] for name in self.run.launch.lanes if name in bound)
+
+    def _note_restoring(self, tasks: Iterable[str]) -> None:
+        self.restoring = frozenset(tasks)
+
+    def _stores_event(self) -> BindingEvent:
+        return BindingEvent.STORES_LEFT if self.restoring else BindingEvent.STORES_RESTORED
+
+    def _advance(self, event: BindingEvent) -> None:
+        self.state = next_state(self.state, event)
+        if not self.bound:
+            self._frame = None

@@ -1,10 +1,14 @@
-"""The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints."""
+"""The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints.
+
+What may be done with the lanes, and when, is in `binding_states`; the loop looks there before each batch.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final, assert_never
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -13,14 +17,15 @@ from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
 from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
-from streamapp_runtime.driver.batches import retry
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
+from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
-from streamapp_runtime.driver.batches.outage import PAUSE_SECONDS, Outage, is_away
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
+from streamapp_runtime.driver.batches.retries import Retries, is_outage
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
@@ -31,8 +36,9 @@ from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.status_rules import Reaction, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, Orders
+from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import (
     FencedError,
@@ -41,60 +47,63 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 
+KEEP_ALIVE_SECONDS: Final = 20.0
+"""Idle Python workers end after a minute, and what they hold with them."""
+
 
 @dataclass(slots=True)
 class Loop:
     """One driver's batches, one after the other."""
 
     session: SparkSession
-    system: StreamSystem
-    ledger: CheckpointStream
-    launch: Launch
-    rows: int
+    run: CurrentRun
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
-    trouble: Callable[[str], None] = lambda _: None  # hears why a batch failed
-    changed: Callable[[RunChange], None] = lambda _: None  # hears when processors are missing, or back
-    interval: float = 0.0  # seconds from the start of one batch to that of the next, at least
-    first: float = retry.EXECUTOR_START_SECONDS  # how long executors are waited for at the start
-    delay: float = 30.0  # seconds that tasks wait for a processor that is lost
-    places: ExecutorLocations = no_locations
-    number: int = 0
-    failures: int = 0  # in a row
-    manning: LaneSupervisor = field(init=False)
+    trouble: Callable[[str], None] = lambda _: None  # called with the reason when a batch failed
+    changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
+    locations: ExecutorLocations = no_locations
+    number: int = 0  # of the last batch
+    supervisor: LaneSupervisor = field(init=False)
     backlog: Backlog = field(init=False)
-    trials: BadRecordSearch = field(init=False)
-    admission: BatchBudget = field(init=False)
-    outage: Outage = field(default_factory=lambda: Outage(time.monotonic))
+    bad_records: BadRecordSearch = field(init=False)
+    budget: BatchBudget = field(default_factory=BatchBudget)
+    retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
     timers: Timers = field(default_factory=Timers)
-    patience: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
-    _frame: DataFrame | None = None  # None while there is something to mend
-    _fence: bool = False  # whether what failed may still be writing
-    _unready: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
-    _last: float = 0.0  # when a batch ended
-    _begun: float = float("-inf")  # when a batch with records began
+    backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
+    _ended_at: float = 0.0  # when the last batch ended
+    _rows_at: float = float("-inf")  # when the last batch with records began
 
     def __post_init__(self) -> None:
-        self.backlog = Backlog(self.system, self.ledger, self.launch, heard=self.trouble)
-        self.admission = BatchBudget(self.rows, self.launch.app.spec.batch.bytes)
-        self.trials = BadRecordSearch(self.launch.setup.on_bad_record)
-        self._engage({})
+        self.backlog = Backlog(self.run, data_lost=self.trouble)
+        self.bad_records = BadRecordSearch(self.launch.setup.on_bad_record)
+        self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
 
-    def _engage(self, bound: dict[str, str]) -> None:
-        """Begin with all processors of the model."""
-        launch = self.launch
-        crew = LaneExecutors(
-            *(self.session, launch.program, launch.setup, self.pause),
-            bound=bound,
-            wanted=launch.locations,
-            places=self.places,
-        )
-        self.manning = LaneSupervisor(crew, self.launch, self.first, self.delay, self.changed)
-        self.timers = Timers()
+    @property
+    def launch(self) -> Launch:
+        """What runs."""
+        return self.run.launch
+
+    @property
+    def system(self) -> StreamSystem:
+        """The system of the app's streams."""
+        return self.launch.context.system
+
+    @property
+    def ledger(self) -> CheckpointStream:
+        """The app's checkpoint stream."""
+        return self.launch.context.ledger
 
     def disturbed(self, error: Exception) -> None:
         """Begin anew after what befell the driver between two batches, as after a batch that failed."""
-        self._failed(failure_reason(error))
+        self._fail(failure_reason(error))
+
+    def edit(self, settings: RunSettings, launch: Launch) -> None:
+        """Go on by another generation of the app, from the next batch on."""
+        self.run.settings = settings
+        if launch.setup != self.launch.setup:  # lanes themselves go by it
+            self.switch(launch)
+        else:
+            self.run.launch = launch
 
     def switch(self, launch: Launch, renew: Callable[[], SparkSession | None] = lambda: None) -> None:
         """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
@@ -104,12 +113,14 @@ class Loop:
         """
         self.release()
         session = renew()
-        bound = {} if session else self.manning.crew.bound
+        bound = {} if session else self.supervisor.executors.bound
         self.session = session or self.session
-        self.launch = launch
-        self.backlog = self.backlog.under(launch)
-        self._frame, self._fence = None, True
-        self._engage(bound)
+        self.run.launch = launch
+        self.backlog = self.backlog.renewed()
+        self.supervisor = self._new_supervisor(
+            bound, next_state(self.supervisor.state, BindingEvent.SWITCHED)
+        )
+        self.timers = Timers()
 
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
@@ -118,25 +129,25 @@ class Loop:
     def step(self) -> BatchResult | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
-            if self._frame is not None and self.manning.stale():
+            if self.supervisor.bound and self.supervisor.stale():
                 self.release()
-                self._frame = None
-            if self.trials.due(self.failures):
+                self.supervisor.released()
+            if self.bad_records.due(self.retries.failures):
                 self._search()
-            return self._step(self._frame or self._mended())
+            return self._step(self._bound_frame())
         except FencedError as error:
             raise failures.FailedError(f"another driver runs this app: {error}") from error
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
         except failures.RETRIABLE as error:
-            self._failed(failure_reason(error), away=is_away(error))
+            self._fail(failure_reason(error), outage=is_outage(error))
             return None
 
     def release(self) -> None:
         """Settle and close the stores, so that the next start finds them as they should be."""
-        if self._frame is not None:
+        if self.supervisor.bound:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
-                self._run(self._frame, [], None, release=True)
+                self._run_batch(self.supervisor.frame, [], None, release=True)
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""
@@ -146,169 +157,189 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, to mend or to say, or a store to bring back."""
-        if self._frame is None or self._busy or self.timers.pending:
+        if not self.supervisor.bound or self._needs_batch or self.timers.pending:
             return True
         try:
             # What was just written is looked for first, and what can be read then counts.
-            return not self.backlog.settled() or bool(self.backlog.demands(self.backlog.positions()))
+            return not self.backlog.settled() or bool(self.backlog.pending(self.backlog.positions()))
         except (UnavailableError, UnknownStreamError):
             return True  # the next step hears of it again, and says so
 
     @property
-    def _busy(self) -> bool:
-        return bool(self._unready) or self.backlog.fillings.pressing
-
-    @property
     def ended(self) -> bool:
         """Whether all that the app reads has ended, and all that follows from it was done."""
-        return self._frame is not None and self.timers.all_ended(self.launch.partitions)
+        return self.supervisor.bound and self.timers.all_ended(self.launch.partitions)
+
+    @property
+    def _needs_batch(self) -> bool:
+        """Whether a batch is needed even if there is nothing to read."""
+        return bool(self.supervisor.restoring) or self.backlog.side_inputs.pressing
+
+    def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
+        """Begin with all processors of the model; `bound` are the executors of the one before."""
+        launch = self.launch
+        executors = LaneExecutors(
+            *(self.session, launch.program, launch.setup, self.pause),
+            bound=bound,
+            wanted=launch.locations,
+            locations=self.locations,
+        )
+        return LaneSupervisor(executors, self.run, self.changed, state)
+
+    def _bound_frame(self) -> DataFrame:
+        """What batches run, once lanes are bound: what may still be writing is fenced before that."""
+        supervisor = self.supervisor
+        if not supervisor.bound:
+            seconds = self.retries.pause_seconds()
+            if seconds is not None:
+                self.pause(seconds)
+            supervisor.assign()
+        while True:
+            match supervisor.next_action:
+                case NextAction.FENCE:
+                    supervisor.fence()
+                case NextAction.BIND:
+                    self.backlog.read_anew(supervisor.lanes)
+                    supervisor.bind()
+                case NextAction.RUN:
+                    return supervisor.frame
+                case unknown:
+                    assert_never(unknown)
 
     def _step(self, frame: DataFrame) -> BatchResult | None:
+        """Run a batch with what may be read now; None where none is needed."""
         positions = self.backlog.positions()
-        found = self.backlog.demands(positions)
-        waiting = self.backlog.waiting(positions)
-        due = time.monotonic() - self._begun >= self.interval
-        may = self.manning.tasks - self._unready - self.patience.held()
-        able = [demand for demand in self.backlog.open(found, positions) if due and demand.task in may]
-        turn = self.backlog.fillings.turn(able, waiting)
-        waiting |= turn.waiting
-        given = allocate(turn.demands, self.admission.budget(), self.launch.course, waiting)
-        if not given and not self._busy:
-            asleep = time.monotonic() - self._last > retry.KEEP_ALIVE_SECONDS
+        pending = self.backlog.pending(positions)
+        waiting_tasks = self.backlog.waiting(positions)
+        ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
+        if not ranges and not self._needs_batch:
+            asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):
                 return None
             self.ledger.check()
-        batch = self._run(frame, given, found)
-        if self._frame is not None and given:
+        batch = self._run_batch(frame, ranges, pending)
+        if self.supervisor.bound and ranges:
             self.backlog.forget_read()
         return batch
 
-    def _run(
+    def _ranges_to_read(
+        self, readable: Sequence[PendingRange], waiting_tasks: frozenset[str]
+    ) -> list[PendingRange]:
+        """What the next batch reads of all that may be read; the rows of some tasks wait for their tables."""
+        settings = self.run.settings
+        due = time.monotonic() - self._rows_at >= settings.batch_interval
+        able_tasks = self.supervisor.tasks - self.supervisor.restoring - self.backoff.paused()
+        of_able_tasks = [one for one in readable if due and one.task in able_tasks]
+        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
+        most = self.budget.records(settings.batch_rows, settings.batch_bytes)
+        return allocate(turn.ranges, most, self.launch.read_order, waiting_tasks | turn.waiting)
+
+    def _run_batch(
         self,
         frame: DataFrame,
-        given: list[PendingRange],
-        found: Sequence[PendingRange] | None,
+        ranges: list[PendingRange],
+        pending: Sequence[PendingRange] | None,
         *,
         release: bool = False,
     ) -> BatchResult:
         self.number += 1
-        orders = self._orders(given, release, found)
+        orders = self._orders(ranges, release, pending)
         begun = time.monotonic()
-        self.trials.suspect(given)
-        self._begun = begun if given else self._begun
+        self.bad_records.suspect(ranges)
+        self._rows_at = begun if ranges else self._rows_at
         crash_point("driver.ordered")
-        reports = self._collected(frame, orders)
+        reports = self.supervisor.executors.run_batch(frame, orders)
         crash_point("driver.reported")
-        self._last = time.monotonic()
-        self.admission.heard(reports)
+        self._ended_at = time.monotonic()
+        self.budget.note(reports)
         if not release:  # who lets go of everything says nothing of time
             self.timers.note(reports)
-        self._take(reports, frozenset(demand.task for demand in given))
-        batch = batch_result(orders, reports, self._last - begun, len(self._unready), found or (), given)
-        return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.fillings.left)
+        self._take(reports, frozenset(one.task for one in ranges))
+        seconds, restoring = self._ended_at - begun, len(self.supervisor.restoring)
+        batch = batch_result(orders, reports, seconds, restoring, pending or (), ranges)
+        return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.side_inputs.left)
 
-    def _search(self) -> None:
-        """Look for records that are to blame. Where none is found, the failures before count on."""
-        before = self.failures
-        try:
-            for _ in self.trials.found(self._named, self._tried):
-                before = 0
-        finally:
-            self.failures = before
-
-    def _tried(self, given: Sequence[PendingRange]) -> str | None:
-        """Why a batch fails; None where it does not. Nothing of it is committed."""
-        reports = self._trial(given, self._ready())
-        return reports if isinstance(reports, str) else failures.failure_of(reports)
-
-    def _named(self, given: Sequence[PendingRange]) -> Mapping[RecordId, str]:
-        """The records on which expressions fail."""
-        self._ready()
-        return failing_records(self.manning.crew, self.ledger.incarnation, partial(self._trial, given))
-
-    def _ready(self) -> DataFrame:
-        """What runs batches, once all tasks can work."""
-        while self._frame is None or self._busy:
-            self._run(self._frame or self._mended(), [], None)
-        return self._frame
-
-    def _trial(self, given: Sequence[PendingRange], frame: DataFrame) -> tuple[TaskReport, ...] | str:
-        """What lanes say of a batch of which nothing is committed; why, where it fails."""
-        self.number += 1
-        try:
-            return self._collected(frame, replace(self._orders(given), trial=True))
-        except PySparkException as error:
-            if is_process_loss(error):
-                raise
-            self._frame, self._fence = None, True
-            return spark_message(error)
-
-    def _collected(self, frame: DataFrame, orders: Orders) -> tuple[TaskReport, ...]:
-        self.session.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.text())
-        # An RDD is made once; a frame's own `collect` makes one each time, and a query that Spark tells of.
-        return tuple(TaskReport.parse(row.report) for row in frame.rdd.collect())
-
-    def _take(self, reports: tuple[TaskReport, ...], given: frozenset[str]) -> None:
+    def _take(self, reports: tuple[TaskReport, ...], reading_tasks: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
-        self.backlog.fillings.hear(reports)
+        self.backlog.side_inputs.note(reports)
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
                 self.backlog.committed(report.task)
         failures.refuse_fatal(reports)
-        self._unready = frozenset(report.task for report in reports if report.status == "restoring")
-        waiting = {report.task: report.message for report in reports if report.status == failures.WAITING}
-        if self.patience.note(waiting, given):
+        self.supervisor.note(reports)
+        reactions = [(reaction_to(report.status), report) for report in reports]
+        waiting = {report.task: report.message for reaction, report in reactions if reaction is Reaction.WAIT}
+        if self.backoff.note(waiting, reading_tasks):
             self.trouble("; ".join(sorted(set(waiting.values()))))
-        unwell = [report for report in reports if report.status not in {*failures.WELL, failures.WAITING}]
-        if not unwell:
+        failed = [pair for pair in reactions if pair[0] not in {Reaction.GO_ON, Reaction.WAIT}]
+        if not failed:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
-            if not waiting and (given or not self.trials.suspects):
-                self.failures, self.trials.suspects = 0, ()
-            self.outage.over(rows=bool(given))
+            if not waiting and (reading_tasks or not self.bad_records.suspects):
+                self.retries.failures, self.bad_records.suspects = 0, ()
+            self.retries.outage.over(rows=bool(reading_tasks))
             return
-        why = "; ".join(sorted({f"{report.status}: {report.message}" for report in unwell}))
+        reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
-        fence = any(report.status != "misplaced" for report in unwell)
-        away = all(report.status == "unavailable" for report in unwell)
-        self._failed(why, fence=fence, away=away, rows=bool(given))
+        fence = any(reaction is not Reaction.BIND_ANEW for reaction, _ in failed)
+        outage = all(reaction is Reaction.OUTLAST for reaction, _ in failed)
+        self._fail(reason, fence=fence, outage=outage, rows=bool(reading_tasks))
 
-    def _failed(self, why: str, *, fence: bool = True, away: bool = False, rows: bool = False) -> None:
+    def _fail(self, reason: str, *, fence: bool = True, outage: bool = False, rows: bool = False) -> None:
         """Have everything begun anew before the next batch."""
-        self.failures += 0 if away else 1
-        self.trouble(why)
-        self._frame = None
-        self._fence = self._fence or fence
-        if away and not self.outage.endured(rows=rows):
-            raise failures.FailedError(f"the streams' system has been out of reach for too long: {why}")
-        if self.failures > failures.MOST_FAILURES:
-            raise failures.FailedError(f"{self.failures} batches in a row failed, the last one with: {why}")
+        self.trouble(reason)
+        self.supervisor.fail(fence=fence)
+        self.retries.note_failure(reason, outage=outage, rows=rows)
         if not is_alive(self.session):
-            raise failures.FailedError(f"Spark has ended: {why}")
+            raise failures.FailedError(f"Spark has ended: {reason}")
 
-    def _mended(self) -> DataFrame:
-        """Fence what may still be running, read what was committed, and begin with new workers."""
-        if self.failures:
-            self.pause(retry.retry_delay(self.failures))
-        elif self.outage.since is not None:
-            self.pause(PAUSE_SECONDS)
-        self._fence |= self.manning.man()
-        if self._fence:
-            self.ledger.raise_incarnation()
-            self._fence = False
-        self._unready = self.manning.tasks
-        self.backlog.read_anew(self.manning.lanes)
-        self._frame = self.manning.assemble(self.ledger.incarnation)
-        return self._frame
+    def _search(self) -> None:
+        """Look for records that are to blame. Where none is found, the failures before count on."""
+        before = self.retries.failures
+        try:
+            for _ in self.bad_records.search(self._records_that_fail, self._trial_failure):
+                before = 0
+        finally:
+            self.retries.failures = before
+
+    def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
+        """The records on which expressions fail."""
+        self._frame_of_restored_lanes()
+        trial = partial(self._trial, ranges)
+        return failing_records(self.supervisor.executors, self.ledger.incarnation, trial)
+
+    def _trial_failure(self, ranges: Sequence[PendingRange]) -> str | None:
+        """Why a batch fails; None where it does not. Nothing of it is committed."""
+        reports = self._trial(ranges, self._frame_of_restored_lanes())
+        return reports if isinstance(reports, str) else failures.failure_of(reports)
+
+    def _frame_of_restored_lanes(self) -> DataFrame:
+        """What runs batches, once all tasks can work."""
+        while not self.supervisor.bound or self._needs_batch:
+            self._run_batch(self._bound_frame(), [], None)
+        return self.supervisor.frame
+
+    def _trial(self, ranges: Sequence[PendingRange], frame: DataFrame) -> tuple[TaskReport, ...] | str:
+        """What lanes report of a batch of which nothing is committed; why, where it fails."""
+        self.number += 1
+        try:
+            orders = replace(self._orders(ranges), trial=True)
+            return self.supervisor.executors.run_batch(frame, orders)
+        except PySparkException as error:
+            if is_process_loss(error):
+                raise
+            self.supervisor.fail(fence=True)
+            return spark_message(error)
 
     def _orders(
         self,
-        given: Sequence[PendingRange],
+        ranges: Sequence[PendingRange],
         release: bool = False,
-        found: Sequence[PendingRange] | None = None,
+        pending: Sequence[PendingRange] | None = None,
     ) -> Orders:
         batch = f"{self.ledger.incarnation}-{self.number}"
-        rest = RemainingInput() if found is None else self.backlog.remaining(found, given)
-        lanes = lane_orders(self.backlog, self.manning.lanes, self.manning.crew.seats, given, batch, rest)
-        skip = self.trials.known(given)
-        return Orders(self.ledger.incarnation, self.number, self.clock(), lanes, release, skip)
+        remaining = RemainingInput() if pending is None else self.backlog.remaining(pending, ranges)
+        lanes, executor_ids = self.supervisor.lanes, self.supervisor.executors.executor_ids
+        orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining)
+        skip = self.bad_records.known(ranges)
+        return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

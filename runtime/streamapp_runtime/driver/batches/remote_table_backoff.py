@@ -17,17 +17,17 @@ class RemoteTableBackoff:
     _until: float = field(default=float("-inf"))
     _seconds: float = FIRST_SECONDS
 
-    def held(self) -> frozenset[str]:
+    def paused(self) -> frozenset[str]:
         """The tasks that are given nothing for now."""
         return self.tasks if self.clock() < self._until else frozenset()
 
-    def note(self, waiting: Collection[str], given: Collection[str]) -> bool:
-        """Hear which tasks wait of those that were given rows; whether they are the first to."""
+    def note(self, waiting: Collection[str], reading: Collection[str]) -> bool:
+        """Note which tasks wait of those that were given rows; whether they are the first to."""
         first = bool(waiting) and not self.tasks
         if waiting:
             self.tasks |= frozenset(waiting)
             self._until = self.clock() + self._seconds
             self._seconds = min(2 * self._seconds, LONGEST_SECONDS)
-        elif self.tasks & frozenset(given):
+        elif self.tasks & frozenset(reading):
             self.tasks, self._seconds = frozenset(), FIRST_SECONDS
         return first

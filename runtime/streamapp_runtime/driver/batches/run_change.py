@@ -30,28 +30,29 @@ class RunChange:
     warnings: tuple[ReportedWarning, ...] = ()  # all that stand
 
 
-def model_switched(before: Launch, was: Lanes, after: Launch, why: Sequence[str]) -> RunChange:
+def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: Sequence[str]) -> RunChange:
     """That another model runs."""
-    moved = _moved(was, after.lanes)
+    moved = _moved(lanes_before, after.lanes)
     tasks, processors = len(after.assignment.tasks), len(after.lanes)
-    text = f"model {after.model.version}: {'; '.join(why)}"
+    text = f"model {after.model.version}: {'; '.join(reasons)}"
     text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
     text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
     text += f", {moved or 'none'} moved"
     return RunChange(ChangeKind.MODEL, text, after.model.version, after.lanes, moved)
 
 
-def lanes_changed(launch: Launch, was: Lanes, roster: LaneAssignment) -> RunChange:
+def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignment) -> RunChange:
     """That a processor is missing, was given up, or is back."""
-    moved = _moved(was, roster.assigned)
-    if roster.gone:
-        text = f"without {', '.join(sorted(roster.gone))}: {moved or 'no'} tasks moved to other processors"
-    elif roster.away:
-        waiting = sum(len(roster.assigned[name]) for name in roster.away)
-        text = f"{', '.join(roster.away)} missing: {_several(waiting, 'task')} waiting for it"
+    moved = _moved(lanes_before, assignment.assigned)
+    if assignment.given_up:
+        lost = ", ".join(sorted(assignment.given_up))
+        text = f"without {lost}: {moved or 'no'} tasks moved to other processors"
+    elif assignment.missing:
+        waiting = sum(len(assignment.assigned[name]) for name in assignment.missing)
+        text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
-    return RunChange(ChangeKind.LANES, text, launch.model.version, roster.assigned, moved)
+    return RunChange(ChangeKind.LANES, text, launch.model.version, assignment.assigned, moved)
 
 
 def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:
@@ -62,14 +63,14 @@ def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[
 
 def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
-    told = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
-    text = f"the app goes on as it is: {told}" if warnings else "nothing is refused any more"
+    reasons = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
+    text = f"the app goes on as it is: {reasons}" if warnings else "nothing is refused any more"
     return RunChange(ChangeKind.REFUSED, text, launch.model.version, lanes, warnings=warnings)
 
 
-def _moved(was: Lanes, now: Lanes) -> int:
-    before: Mapping[str, str] = processor_by_task(was)
-    return sum(before.get(task, name) != name for task, name in processor_by_task(now).items())
+def _moved(before: Lanes, after: Lanes) -> int:
+    owners: Mapping[str, str] = processor_by_task(before)
+    return sum(owners.get(task, name) != name for task, name in processor_by_task(after).items())
 
 
 def _several(number: int, one: str) -> str:

@@ -21,44 +21,44 @@ from streamapp_runtime.systems.stream_system import OffsetSpan
 
 @dataclass(slots=True)
 class SideInputProgress:
-    """What stores contain, by task. What is not known was not yet told: nothing is read for it until then."""
+    """What stores contain, by task. What is not known was not yet reported, and nothing is read for it."""
 
     launch: Launch
-    sharing: BroadcastTables
+    broadcast_tables: BroadcastTables
     ends: Mapping[Partition, int] = field(default_factory=dict)  # at the start, of what is waited for
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
-    held: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
+    paused: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
     known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
     filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
 
     @classmethod
     def of(cls, launch: Launch, before: "SideInputProgress | None" = None) -> "SideInputProgress":
         """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
-        ends, seen = (before.ends, before.sharing.seen) if before else ({}, {})
+        ends, seen = (before.ends, before.broadcast_tables.seen) if before else ({}, {})
         return cls(launch, BroadcastTables(launch.broadcasts, seen=seen), ends)
 
     @property
     def partitions(self) -> list[Partition]:
         """Everything that fills a table."""
         shared = [p for table in self.launch.broadcasts for p in table.partitions]
-        return [p for parts in self._own().values() for p in parts] + shared
+        return [p for parts in self._of_task_tables().values() for p in parts] + shared
 
     def start(self, spans: Mapping[Partition, OffsetSpan]) -> None:
         """Note how far tables have to be filled before they are joined, where that is not known yet."""
-        bootstrap = self.launch.course.bootstrap
+        bootstrap = self.launch.read_order.bootstrap
         self.ends = {p: span.end for p, span in spans.items() if p.stream in bootstrap} | dict(self.ends)
 
     def forget(self, lanes: Lanes) -> None:
-        """New workers open the stores anew: what they contain has to be heard again."""
-        self.sharing.forget(lanes, self.contained)
-        self.contained, self.known, self.held = {}, {}, {}
+        """New workers open the stores anew: what they contain has to be reported again."""
+        self.broadcast_tables.forget(lanes, self.contained)
+        self.contained, self.known, self.paused = {}, {}, {}
 
     @property
     def left(self) -> int:
         """How many records main inputs still wait for, about: as many offsets have to be passed."""
         return sum(
             BootstrapGate({p: self.ends[p] for p in parts if p in self.ends}).remaining(
-                self.contained.get(task, {}), self.held.get(task, ())
+                self.contained.get(task, {}), self.paused.get(task, ())
             )
             for task, parts in self._of_tasks().items()
         )
@@ -66,62 +66,62 @@ class SideInputProgress:
     @property
     def pressing(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
-        return self.sharing.pressing(self._filled)
+        return self.broadcast_tables.pressing(self._filled)
 
-    def shared(self, version: str, given: Iterable[PendingRange]) -> Mapping[str, tuple[BroadcastOrder, ...]]:
-        """What each lane has to do with broadcast tables in a batch that is given so much."""
-        return self.sharing.orders(version, self._filled, given)
+    def broadcast_orders(
+        self, version: str, ranges: Iterable[PendingRange]
+    ) -> Mapping[str, tuple[BroadcastOrder, ...]]:
+        """What each lane has to do with broadcast tables in a batch that reads these ranges."""
+        return self.broadcast_tables.orders(version, self._filled, ranges)
 
-    def turn(self, able: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
+    def turn(self, readable: Sequence[PendingRange], waiting: frozenset[str]) -> FillTurn:
         """What may be read of all that could be, where filling and joining take turns."""
-        side = self.launch.course.side
-        found = fill_turn(able, self.sharing.stores(), side, waiting, self.filled_last)
-        self.filled_last = found.filling
-        return found
+        side = self.launch.read_order.side
+        turn = fill_turn(readable, self.broadcast_tables.stores(), side, waiting, self.filled_last)
+        self.filled_last = turn.filling
+        return turn
 
-    def hear(self, reports: Sequence[TaskReport]) -> None:
-        """Take what lanes say of their stores."""
+    def note(self, reports: Sequence[TaskReport]) -> None:
+        """Take what lanes report of their stores."""
         for report in reports:
             if report.contained:
-                told = {Partition.parse(name): at for name, at in report.contained.items()}
-                self.contained.setdefault(report.task, {}).update(told)
-                self.held[report.task] = frozenset(report.held)
-        before = self.sharing.settled
-        self.sharing.hear(reports, self.contained)
-        if self.sharing.settled != before:
+                positions = {Partition.parse(name): at for name, at in report.contained.items()}
+                self.contained.setdefault(report.task, {}).update(positions)
+                self.paused[report.task] = frozenset(report.paused_inputs)
+        before = self.broadcast_tables.settled
+        self.broadcast_tables.note(reports, self.contained)
+        if self.broadcast_tables.settled != before:
             self.known = {}  # now some tasks fill broadcast tables too
 
-    def demands(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
+    def pending(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
         """What could be read into tables now."""
         for task, positions in self.contained.items():
             for partition, at in positions.items():
-                ahead = self.held.get(task, frozenset())
-                held = str(partition) in ahead or self._waits(partition, positions, ahead)
-                if spans[partition].end > at and not held:
+                paused = self.paused.get(task, frozenset())
+                waits = str(partition) in paused or self._waits(partition, positions, paused)
+                if spans[partition].end > at and not waits:
                     yield PendingRange(task, partition, at, spans[partition].end)
 
     def _waits(
-        self, partition: Partition, contained: Mapping[Partition, int], ahead: Collection[str]
+        self, partition: Partition, contained: Mapping[Partition, int], paused: Collection[str]
     ) -> bool:
         """Whether older partitions go first. How a stream of broadcast tables alone grew is not known."""
         layout = self.launch.assignment.layout.streams.get(declared_stream(partition.stream))
-        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, ahead)
+        return waits_for_older(partition, self.ends, contained, layout.initial if layout else 1, paused)
 
     def waiting(self, positions: ReadPositions) -> frozenset[str]:
         """The tasks whose stores do not contain what their rows have to see."""
-        bootstrap = self.launch.course.bootstrap
-        found = set(self.sharing.waiting(self._filled))
-        for task, parts in self._own().items():
+        bootstrap = self.launch.read_order.bootstrap
+        waiting_tasks = set(self.broadcast_tables.waiting(self._filled))
+        for task, parts in self._of_task_tables().items():
             ends = {p: self.ends[p] for p in parts if p in self.ends}
-            wanted, held = (
-                bootstrap_gate(ends, positions.of_tasks.get(task, {})),
-                self.held.get(task, frozenset()),
-            )
-            if wanted.waits(self.contained.get(task, {}), held) or held & bootstrap:
-                found.add(task)
-        return frozenset(found)
+            gate = bootstrap_gate(ends, positions.of_tasks.get(task, {}))
+            paused = self.paused.get(task, frozenset())
+            if gate.waits(self.contained.get(task, {}), paused) or paused & bootstrap:
+                waiting_tasks.add(task)
+        return frozenset(waiting_tasks)
 
-    def sides(self, positions: ReadPositions) -> Mapping[str, tuple[SidePartition, ...]]:
+    def side_partitions(self, positions: ReadPositions) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task, and how far the checkpoints say it was ever read."""
         parts = self._of_tasks()
         known = positions.next_of(parts)
@@ -137,14 +137,14 @@ class SideInputProgress:
 
     @property
     def _filled(self) -> FillProgress:
-        return FillProgress(self.ends, self.contained, self.held)
+        return FillProgress(self.ends, self.contained, self.paused)
 
     def _of_tasks(self) -> dict[str, list[Partition]]:
-        found, hosts = self._own(), self.sharing.hosts()
-        return {task: parts + hosts.get(task, []) for task, parts in found.items()}
+        partitions, hosts = self._of_task_tables(), self.broadcast_tables.hosts()
+        return {task: parts + hosts.get(task, []) for task, parts in partitions.items()}
 
-    def _own(self) -> dict[str, list[Partition]]:
-        side = self.launch.course.side
+    def _of_task_tables(self) -> dict[str, list[Partition]]:
+        side = self.launch.read_order.side
         every = self.launch.partitions.items()
         return {task: [p for p in parts if p.stream in side] for task, parts in every}
 

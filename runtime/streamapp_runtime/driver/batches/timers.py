@@ -17,7 +17,7 @@ class Timers:
     _watermarks: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
     def note(self, reports: Iterable[TaskReport]) -> None:
-        """Take what tasks say after a batch."""
+        """Take what tasks report after a batch."""
         for report in reports:
             self._due.pop(report.task, None)
             self._idle_at.pop(report.task, None)
@@ -42,11 +42,11 @@ class Timers:
 
     def watermarks(self) -> dict[str, int]:
         """Of each stream the lowest watermark that a task has; one without event times has none."""
-        found: dict[str, int] = {}
-        for task in self._watermarks.values():
-            for stream, at in task.items():
-                found[stream] = min(at, found.get(stream, at))
-        return {stream: at for stream, at in found.items() if at < NO_BOUND}
+        lowest: dict[str, int] = {}
+        for watermarks in self._watermarks.values():
+            for stream, at in watermarks.items():
+                lowest[stream] = min(at, lowest.get(stream, at))
+        return {stream: at for stream, at in lowest.items() if at < NO_BOUND}
 
     def all_ended(self, tasks: Collection[str]) -> bool:
         """Whether nothing will come to any of the tasks."""

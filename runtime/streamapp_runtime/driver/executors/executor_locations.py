@@ -1,4 +1,4 @@
-"""Where the executors of an app are: told by their pods, for Spark knows nothing of nodes and claims.
+"""Where the executors of an app are: read from their pods, for Spark knows nothing of nodes and claims.
 
 It only saves work. What an executor finds on its disk is looked at by its lanes in any case.
 """
@@ -22,36 +22,38 @@ AGAIN_SECONDS = 1.0
 def executor_locations(
     pods: Pods, location: str, clock: Callable[[], float] = time.monotonic
 ) -> ExecutorLocations:
-    """The places of an app's executors, told as `placement.location` says; nobody's where it says nothing."""
-    of = parse_location_provider(location)
-    return no_locations if isinstance(of, Refusal) else PodLocations(pods, of, clock)
+    """The locations of an app's executors, read as `placement.location` says; none where it says nothing."""
+    provider = parse_location_provider(location)
+    return no_locations if isinstance(provider, Refusal) else PodLocations(pods, provider, clock)
 
 
-def no_locations(living: Collection[str]) -> Mapping[str, str]:
-    """The places of executors that are all on one machine."""
+def no_locations(live: Collection[str]) -> Mapping[str, str]:
+    """The locations of executors that are all on one machine."""
     return {}
 
 
 @dataclass(slots=True)
 class PodLocations:
-    """The places of executors; one that was seen is not asked for again, since no pod ever moves."""
+    """The locations of executors; one that was seen is not asked for again, since no pod ever moves."""
 
     pods: Pods
-    of: LocationProvider
+    provider: LocationProvider
     clock: Callable[[], float]
     _known: dict[str, str] = field(default_factory=dict)
-    _asked: float = float("-inf")
+    _read_at: float = float("-inf")
 
-    def __call__(self, living: Collection[str]) -> Mapping[str, str]:
+    def __call__(self, live: Collection[str]) -> Mapping[str, str]:
         """Where these executors are, as far as anybody knows."""
-        if set(living) - self._known.keys() and self.clock() - self._asked >= AGAIN_SECONDS:
-            self._asked = self.clock()
-            self._known |= self._told()
-        return {name: self._known[name] for name in living if self._known.get(name)}
+        if set(live) - self._known.keys() and self.clock() - self._read_at >= AGAIN_SECONDS:
+            self._read_at = self.clock()
+            self._known |= self._read_pods()
+        return {name: self._known[name] for name in live if self._known.get(name)}
 
-    def _told(self) -> dict[str, str]:
+    def _read_pods(self) -> dict[str, str]:
         try:
-            found = [(one["metadata"].get("labels") or {}, self.of(pod_facts(one))) for one in self.pods()]
+            labelled = [(p["metadata"].get("labels") or {}, self.provider(pod_facts(p))) for p in self.pods()]
         except API_ERRORS:
             return {}  # an API server that is away holds nobody up
-        return {labels[EXECUTOR_ID]: str(place) for labels, place in found if place and EXECUTOR_ID in labels}
+        return {
+            labels[EXECUTOR_ID]: str(place) for labels, place in labelled if place and EXECUTOR_ID in labels
+        }

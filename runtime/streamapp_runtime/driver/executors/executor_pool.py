@@ -31,67 +31,67 @@ _NUMBERS = iter(range(1_000, 1_000_000))
 
 @dataclass(slots=True)
 class ExecutorPool:
-    """Who may be called upon."""
+    """The executors of one session, and how many of them there are to be."""
 
     name: str
     session: SparkSession
-    settled: Callable[[SparkSession], None]  # what has to be said to a new session
+    prepare: Callable[[SparkSession], None]  # sets what a new session needs
     workers: int  # of the cluster in the driver's JVM; 1 where there is none
-    _asked: tuple[int, float] | None = None  # for how many, and when
+    _requested: tuple[int, float] | None = None  # for how many, and when
 
     def ready(self, count: int) -> bool:
         """Whether so many can be given work. They are asked for, and waited for, but not for ever."""
         if in_one_process(self.session) or len(live_executors(self.session)) >= count:
-            self._asked = None
+            self._requested = None
             return True
-        if self._asked is None or self._asked[0] != count:
-            self._ask(count)
-            self._asked = count, time.monotonic()
-        if time.monotonic() - self._asked[1] < EXECUTOR_WAIT_SECONDS:
+        if self._requested is None or self._requested[0] != count:
+            self._request(count)
+            self._requested = count, time.monotonic()
+        if time.monotonic() - self._requested[1] < EXECUTOR_WAIT_SECONDS:
             return False
-        self._asked = None
+        self._requested = None
         return True
 
-    def call(self, count: int) -> None:
+    def request(self, count: int) -> None:
         """Ask for so many, and wait for none."""
         if not in_one_process(self.session):
             self._limit(count)
 
     def renewed(self, count: int) -> SparkSession | None:
         """A new session where this one is too small for ever; the lanes of the old one have to be closed."""
-        return None if count == 1 or not in_one_process(self.session) else self.anew(count)
+        return None if count == 1 or not in_one_process(self.session) else self.restarted(count)
 
-    def anew(self, count: int) -> SparkSession:
+    def restarted(self, count: int) -> SparkSession:
         """Spark begun anew with so many; the lanes of the old session have to be closed."""
         close_session(self.session)
         self.session = open_session(self.name, count)
-        self.settled(self.session)
+        self.prepare(self.session)
         self.workers = count
         return self.session
 
-    def dismiss(self, kept: Collection[str]) -> None:
-        """Let all executors go but these."""
+    def release_others(self, needed: Collection[str]) -> None:
+        """Have Spark end all executors but these."""
         if in_one_process(self.session):
             return
-        surplus = sorted(live_executors(self.session).keys() - set(kept))
+        surplus = sorted(live_executors(self.session).keys() - set(needed))
         if not surplus:
             return
         context: Any = self.session.sparkContext
-        self._limit(len(kept))
+        self._limit(len(needed))
         jvm, listed = context._jvm, context._jvm.java.util.ArrayList()  # noqa: SLF001 - Python has no killExecutors
         for executor in surplus:
             listed.add(executor)
         ids = jvm.scala.jdk.javaapi.CollectionConverters.asScala(listed).toSeq()
         context._jsc.sc().schedulerBackend().killExecutors(ids, False, False, True)  # noqa: SLF001
 
-    def _ask(self, count: int) -> None:
+    def _request(self, count: int) -> None:
         self._limit(count)
         for _ in range(self.workers, count):
             _add_worker(self.session)
         self.workers = max(self.workers, count)
 
     def _limit(self, count: int) -> None:
-        """How many executors Spark is to have; without a word it takes all that it can get."""
+        """How many executors Spark is to have; unless it is told it takes all that it can get."""
         context: Any = self.session.sparkContext
         jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
         none = _companion(jvm, "scala.collection.immutable.Map").empty()

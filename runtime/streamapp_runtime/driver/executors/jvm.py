@@ -50,18 +50,18 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     spark_home.prepare_spark_home()
     options = f"-Dlog4j2.configurationFile={LOGGING.as_uri()} {LATE_COMPILATION}"
     conf = SparkConf(loadDefaults=False).setAll([*settings, ("spark.driver.defaultJavaOptions", options)])
-    heard, told = os.pipe()
-    apart = {"stderr": told, "start_new_session": True}
+    read_end, write_end = os.pipe()
+    options_of_process = {"stderr": write_end, "start_new_session": True}
     launch: Any = launch_gateway  # made without types
-    said = os.fdopen(heard, "rb")
+    output = os.fdopen(read_end, "rb")
     try:
-        gateway = launch(conf, apart)
+        gateway = launch(conf, options_of_process)
     except PySparkRuntimeError as error:
-        os.close(told)
-        with said:
-            raise _failed(java, said.read().decode(errors="replace")) from error
-    os.close(told)
-    Thread(target=_pass_on, args=(said,), daemon=True).start()
+        os.close(write_end)
+        with output:
+            raise _failed(java, output.read().decode(errors="replace")) from error
+    os.close(write_end)
+    Thread(target=_pass_on, args=(output,), daemon=True).start()
     SparkContext._ensure_initialized(gateway=gateway)  # noqa: SLF001 - nor to be given a gateway
 
 
@@ -97,10 +97,10 @@ def _version(java: str) -> str:
     return lines[0] if lines else "it says nothing of its version"
 
 
-def _pass_on(said: IO[bytes]) -> None:
+def _pass_on(output: IO[bytes]) -> None:
     """What the JVM and its workers say, but for what means nothing to anybody."""
-    with said:
-        for line in said:
+    with output:
+        for line in output:
             if line.strip() and not line.startswith(NOISE_LINES) and not _hushed.is_set():
                 sys.stderr.write(line.decode(errors="replace"))
                 sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Which processors are there, and who runs the tasks of those that are not.
+"""Which processors are there, and which of them run the tasks of those that are missing.
 
 The tasks of a processor whose executor is lost wait for another on its location; when none has come for a
 while they move. They move back only where that costs nothing: a store that would have to be restored stays
@@ -20,52 +20,54 @@ PlaceTasks = Callable[[Collection[str], Mapping[str, str]], TaskPlacement | Refu
 
 @dataclass(slots=True)
 class LaneAssignment:
-    """The processors of one model: who is here, who is waited for, who is given up."""
+    """The processors of one model: present, missing, or given up."""
 
-    whole: Lanes  # as the model has it
+    model_lanes: Lanes  # as the model has them
     place: PlaceTasks
-    delay: float  # seconds that tasks wait for a processor
+    delay: Callable[[], float]  # seconds that tasks wait for a processor
     clock: Callable[[], float]
-    gone: frozenset[str] = frozenset()  # given up: their tasks are elsewhere
+    given_up: frozenset[str] = frozenset()  # processors whose tasks are elsewhere
     assigned: Lanes = field(default_factory=dict)  # all tasks, by the processors that are not given up
-    _away: dict[str, float] = field(default_factory=dict)  # since when
+    _missing_since: dict[str, float] = field(default_factory=dict)  # by processor
 
     def __post_init__(self) -> None:
-        self.assigned = self.assigned or self.whole
+        self.assigned = self.assigned or self.model_lanes
 
     @property
     def complete(self) -> bool:
         """Whether every processor is there and has its tasks."""
-        return not self._away and not self.gone
+        return not self._missing_since and not self.given_up
 
     @property
-    def away(self) -> tuple[str, ...]:
-        """Who is waited for."""
-        return tuple(sorted(self._away.keys() - self.gone))
+    def missing(self) -> tuple[str, ...]:
+        """The processors that are waited for."""
+        return tuple(sorted(self._missing_since.keys() - self.given_up))
 
     def lanes(self, present: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """Who runs what, now that these processors are there. Tasks that wait are in no lane."""
-        now = self.clock()
-        self._away = {name: self._away.get(name, now) for name in self.whole if name not in present}
-        late = {name for name, since in self._away.items() if now - since >= self.delay}
-        if lost := late - self.gone:
-            self._move(self.gone | lost, only_free=False)
-        if back := self.gone - self._away.keys():
-            self._move(self.gone - back, only_free=True)
+        """The lanes, now that these processors are there. Tasks that wait are in no lane."""
+        now, delay = self.clock(), self.delay()
+        self._missing_since = {
+            name: self._missing_since.get(name, now) for name in self.model_lanes if name not in present
+        }
+        late = {name for name, since in self._missing_since.items() if now - since >= delay}
+        if lost := late - self.given_up:
+            self._move(self.given_up | lost, only_free=False)
+        if back := self.given_up - self._missing_since.keys():
+            self._move(self.given_up - back, only_free=True)
         return {name: self.assigned[name] for name in sorted(self.assigned) if name in present}
 
     def moved(self) -> dict[str, str]:
         """The tasks that are not where the model has them."""
-        was, now = processor_by_task(self.whole), processor_by_task(self.assigned)
-        return {task: name for task, name in sorted(now.items()) if was[task] != name}
+        by_model, current = processor_by_task(self.model_lanes), processor_by_task(self.assigned)
+        return {task: name for task, name in sorted(current.items()) if by_model[task] != name}
 
-    def _move(self, gone: frozenset[str], *, only_free: bool) -> None:
-        """Place tasks on all who are not given up, if there are any."""
-        left = [name for name in self.whole if name not in gone]
-        placed = self.place(left, processor_by_task(self.assigned)) if left else None
-        if placed is None or isinstance(placed, Refusal) or (only_free and placed.location_moves):
+    def _move(self, given_up: frozenset[str], *, only_free: bool) -> None:
+        """Place all tasks on the processors that are not given up, if there are any."""
+        left = [name for name in self.model_lanes if name not in given_up]
+        placement = self.place(left, processor_by_task(self.assigned)) if left else None
+        if placement is None or isinstance(placement, Refusal) or (only_free and placement.location_moves):
             return
-        self.gone, self.assigned = gone, placed.tasks_of()
+        self.given_up, self.assigned = given_up, placement.tasks_of()
 
 
 def processor_by_task(lanes: Lanes) -> dict[str, str]:

@@ -22,12 +22,12 @@ def lane_rows(session: SparkSession, executors: Sequence[tuple[str, str]], lanes
     for lane in range(lanes):
         cells = gateway.new_array(jvm.java.lang.Object, 1)
         cells[0] = lane
-        places = jvm.java.util.ArrayList()
+        locations = jvm.java.util.ArrayList()
         if executors:
             host, executor = executors[lane]
-            places.add(f"executor_{host}_{executor}")
+            locations.add(f"executor_{host}_{executor}")
         row = jvm.org.apache.spark.sql.RowFactory.create(cells)
-        pairs.add(jvm.scala.Tuple2(row, converters.asScala(places).toSeq()))
+        pairs.add(jvm.scala.Tuple2(row, converters.asScala(locations).toSeq()))
     tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("org.apache.spark.sql.Row"))
     rdd = context._jsc.sc().makeRDD(converters.asScala(pairs).toSeq(), tag)  # noqa: SLF001
     java: Any = session._jsparkSession  # noqa: SLF001

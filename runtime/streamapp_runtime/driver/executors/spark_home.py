@@ -17,13 +17,13 @@ def prepare_spark_home() -> None:
     """Make the folder, unless a Spark of the user's own is named; it goes when this process ends."""
     if VARIABLE in os.environ:
         return
-    found = find_spec("pyspark")
-    if found is None or found.origin is None:
+    pyspark = find_spec("pyspark")
+    if pyspark is None or pyspark.origin is None:
         return  # starting Spark will say so
     folder = Path(tempfile.mkdtemp(prefix="streamapp-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for part in ("bin", "jars", "python"):
-        source = Path(found.origin).with_name(part)
+        source = Path(pyspark.origin).with_name(part)
         if source.exists():
             folder.joinpath(part).symlink_to(source)
     os.environ[VARIABLE] = str(folder)

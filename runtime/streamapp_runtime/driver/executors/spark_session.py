@@ -76,9 +76,9 @@ def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSessi
 def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession:
     """A session on whatever the settings name; of the engine's own they may change where the driver is."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    mine = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    usual = {"spark.master": "local[1]", "spark.executor.defaultJavaOptions": LATE_COMPILATION}
-    settings = {**usual, **shape, **mine}
+    fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
+    defaults = {"spark.master": "local[1]", "spark.executor.defaultJavaOptions": LATE_COMPILATION}
+    settings = {**defaults, **shape, **fixed}
     start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
@@ -110,13 +110,13 @@ def is_alive(session: SparkSession) -> bool:
 def live_executors(session: SparkSession) -> dict[str, str]:
     """The executors that live, id -> host; none where lanes run in the driver's own process."""
     listed = session.sparkContext._jsc.sc().statusStore().executorList(True)  # noqa: SLF001 - Spark has no other way
-    found = {}
+    hosts = {}
     for index in range(listed.size()):
-        one = listed.apply(index)
-        host = one.hostPort().rpartition(":")[0]
-        if one.id() != "driver" and host:  # one that is just coming has no address yet
-            found[one.id()] = host
-    return found
+        executor = listed.apply(index)
+        host = executor.hostPort().rpartition(":")[0]
+        if executor.id() != "driver" and host:  # one that is just coming has no address yet
+            hosts[executor.id()] = host
+    return hosts
 
 
 def in_one_process(session: SparkSession) -> bool:

@@ -1,4 +1,4 @@
-"""How many records a batch is given: so many at most, and no more than so many bytes are thought to be."""
+"""How many records a batch reads: so many at most, and no more than so many bytes are thought to be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,19 +11,17 @@ GUESSED_RECORD_BYTES = 256
 
 @dataclass(slots=True)
 class BatchBudget:
-    """The bounds of a batch. Records are taken to be as large as those of the last batch were."""
+    """The size of a batch. Records are taken to be as large as those of the last batch were."""
 
-    rows: int
-    bytes: int
     _size: float = GUESSED_RECORD_BYTES
 
-    def budget(self) -> int:
-        """How many records the next batch may read; one in any case."""
-        return max(1, min(self.rows, int(self.bytes / self._size)))
+    def records(self, most_records: int, most_bytes: int) -> int:
+        """How many records the next batch may read within these bounds; one in any case."""
+        return max(1, min(most_records, int(most_bytes / self._size)))
 
-    def heard(self, reports: Iterable[TaskReport]) -> None:
+    def note(self, reports: Iterable[TaskReport]) -> None:
         """Note how large the records of a batch were."""
-        told = [(report.rows_in, report.bytes_in) for report in reports]
-        rows = sum(rows for rows, _ in told)
-        if rows:
-            self._size = max(1.0, sum(size for _, size in told) / rows)
+        sizes = [(report.rows_in, report.bytes_in) for report in reports]
+        records = sum(rows for rows, _ in sizes)
+        if records:
+            self._size = max(1.0, sum(size for _, size in sizes) / records)

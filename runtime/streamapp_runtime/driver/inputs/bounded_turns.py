@@ -39,9 +39,9 @@ def last_turn(ledger: CheckpointStream) -> BoundedTurn | None:
     text = ledger.records.get(TURN)
     if text is None:
         return None
-    found = json.loads(text)
-    ends = {Partition.parse(name): int(end) for name, end in found["ends"].items()}
-    return BoundedTurn(int(found["turn"]), ends, bool(found["over"]))
+    fields = json.loads(text)
+    ends = {Partition.parse(name): int(end) for name, end in fields["ends"].items()}
+    return BoundedTurn(int(fields["turn"]), ends, bool(fields["over"]))
 
 
 def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> BoundedTurn:
@@ -59,31 +59,33 @@ def end_turn(ledger: CheckpointStream, turn: BoundedTurn) -> None:
     ledger.record(TURN, BoundedTurn(turn.number, turn.ends, over=True).encode())
 
 
-def within_turn(turn: BoundedTurn | None, found: Iterable[PendingRange]) -> list[PendingRange]:
+def within_turn(turn: BoundedTurn | None, ranges: Iterable[PendingRange]) -> list[PendingRange]:
     """What there is to read in a turn."""
     if turn is None:
-        return list(found)
+        return list(ranges)
     inputs = turn.inputs()
     cut = [
         replace(d, end=min(d.end, turn.ends.get(d.partition, 0))) if d.partition.stream in inputs else d
-        for d in found
+        for d in ranges
     ]
-    return [demand for demand in cut if demand.lag > 0]
+    return [one for one in cut if one.lag > 0]
 
 
-def left_to_read(found: Iterable[PendingRange], given: Iterable[PendingRange]) -> set[tuple[str, Partition]]:
-    """By task, the partitions of which something is left to read after a batch."""
-    rest = {(d.task, d.partition): d.end for d in found}
-    for demand in given:
-        if rest.get((demand.task, demand.partition)) == demand.end:
-            del rest[demand.task, demand.partition]
-    return set(rest)
+def left_to_read(
+    pending: Iterable[PendingRange], ranges: Iterable[PendingRange]
+) -> set[tuple[str, Partition]]:
+    """By task, the partitions of which something is left to read after a batch that reads these ranges."""
+    left = {(d.task, d.partition): d.end for d in pending}
+    for one in ranges:
+        if left.get((one.task, one.partition)) == one.end:
+            del left[one.task, one.partition]
+    return set(left)
 
 
 def partitions_at_end(
     turn: BoundedTurn,
     tasks: Mapping[str, Collection[Partition]],
-    rest: Collection[tuple[str, Partition]],
+    left: Collection[tuple[str, Partition]],
     reached: Mapping[tuple[str, Partition], int],
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     """By task, the partitions of which the turn has nothing left.
@@ -95,7 +97,7 @@ def partitions_at_end(
 
     def done(task: str, partition: Partition) -> bool:
         end = turn.ends.get(partition, 0)
-        return (task, partition) not in rest and reached.get((task, partition), end) >= end
+        return (task, partition) not in left and reached.get((task, partition), end) >= end
 
     return {
         task: tuple((p.stream, p.index) for p in parts if p.stream in inputs and done(task, p))

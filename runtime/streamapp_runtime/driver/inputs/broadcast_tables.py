@@ -52,7 +52,7 @@ class TableVersion:
 
 @dataclass(slots=True)
 class BroadcastTables:
-    """What is known of broadcast tables under one crew of lanes."""
+    """What is known of broadcast tables under one binding of the lanes."""
 
     tables: tuple[BroadcastTable, ...]
     clock: Callable[[], float] = time.monotonic
@@ -64,7 +64,7 @@ class BroadcastTables:
     _ordered: float = 0.0  # when a version was last asked for
 
     def forget(self, lanes: Lanes, contained: ContainedPositions) -> None:
-        """Other workers: where they are and what is there has to be heard again."""
+        """Other workers: where they are and what is there has to be reported again."""
         for name in self.lanes:
             for table in self.tables:
                 if table.in_memory:  # each batch has seen what was there then
@@ -72,8 +72,8 @@ class BroadcastTables:
         self.lanes = {name: tasks for name, tasks in lanes.items() if tasks} if self.tables else {}
         self._locations, self._versions = {}, {}
 
-    def hear(self, reports: Collection[TaskReport], contained: ContainedPositions) -> None:
-        """Take what lanes say of where they are, and of versions that they made."""
+    def note(self, reports: Collection[TaskReport], contained: ContainedPositions) -> None:
+        """Take what lanes report of where they are, and of versions that they made."""
         owners = {task: name for name, tasks in self.lanes.items() for task in tasks}
         for report in reports:
             name = owners.get(report.task, "")
@@ -83,7 +83,9 @@ class BroadcastTables:
             self._writers = broadcast_writers(self._locations, self._writers)
         for report in reports:
             for table, version in report.published.items():
-                self._note(report.task, self._locations[owners[report.task]], table, version, contained)
+                self._note_version(
+                    report.task, self._locations[owners[report.task]], table, version, contained
+                )
 
     @property
     def settled(self) -> bool:
@@ -92,12 +94,12 @@ class BroadcastTables:
 
     def hosts(self) -> dict[str, list[Partition]]:
         """What is read for broadcast tables, by the task in whose name a lane reads it."""
-        found: dict[str, list[Partition]] = {}
+        hosted: dict[str, list[Partition]] = {}
         for name, tasks in self.lanes.items() if self.settled else ():
             for table in self.tables:
                 if self._fills(name, table):
-                    found.setdefault(tasks[0], []).extend(table.partitions)
-        return found
+                    hosted.setdefault(tasks[0], []).extend(table.partitions)
+        return hosted
 
     def stores(self) -> dict[str, TurnTakingStore]:
         """The stores that are filled while no rows see them, by the task in whose name they are filled."""
@@ -120,19 +122,19 @@ class BroadcastTables:
         """Whether a batch is needed even if there is nothing to read."""
         if not self.settled:
             return True
-        told = filled.contained
-        unknown = any(p not in told.get(task, {}) for task, parts in self.hosts().items() for p in parts)
+        contained = filled.contained
+        unknown = any(p not in contained.get(task, {}) for task, parts in self.hosts().items() for p in parts)
         return unknown or any(self._due(n, t, filled) for n in self.lanes for t in self.tables)
 
     def orders(
-        self, version: str, filled: FillProgress, given: Iterable[PendingRange] = ()
+        self, version: str, filled: FillProgress, ranges: Iterable[PendingRange] = ()
     ) -> dict[str, tuple[BroadcastOrder, ...]]:
-        """What each lane has to do in a batch that is given so much; `version` names what is made in it."""
+        """What each lane has to do in a batch that reads these ranges; `version` names what is made in it."""
         if not self.settled:
             return {}
         self._ordered = self.clock()
         soon = filled
-        for demand in given:
+        for demand in ranges:
             soon = soon.after(demand.task, {demand.partition: demand.end})
         return {
             name: tuple(
@@ -158,8 +160,8 @@ class BroadcastTables:
         return table.in_memory or self._writers.get(self._locations[name]) == name
 
     def _version(self, name: str, table: BroadcastTable) -> str:
-        found = self._versions.get((table.name, self._locations[name]))
-        return found.name if found else ""
+        version = self._versions.get((table.name, self._locations[name]))
+        return version.name if version else ""
 
     def _lacks(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
         """Whether rows of a lane have to wait for a table."""
@@ -203,21 +205,21 @@ class BroadcastTables:
         return table.before_join or self.clock() >= version.next_after
 
     def _unseen(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
-        held = filled.held_of(self.lanes[name][0])
-        return any(p.stream in held for p in table.partitions)
+        paused = filled.paused_of(self.lanes[name][0])
+        return any(p.stream in paused for p in table.partitions)
 
     def _gated(
         self, name: str, table: BroadcastTable, filled: FillProgress, positions: Mapping[Partition, int]
     ) -> bool:
         wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
         seen = {p: self.seen[table.name, p] for p in wanted if (table.name, p) in self.seen}
-        return bootstrap_gate(wanted, seen).waits(positions, filled.held_of(self.lanes[name][0]))
+        return bootstrap_gate(wanted, seen).waits(positions, filled.paused_of(self.lanes[name][0]))
 
     def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
         known = filled.contained.get(self.lanes[name][0], {})
         return {p: known[p] for p in table.partitions if p in known}
 
-    def _note(
+    def _note_version(
         self, task: str, location: str, table: str, version: str, contained: ContainedPositions
     ) -> None:
         now = self.clock()

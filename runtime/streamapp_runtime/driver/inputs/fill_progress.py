@@ -15,14 +15,14 @@ class FillProgress:
 
     ends: Mapping[Partition, int]  # at the start, of what is waited for
     contained: ContainedPositions
-    held: Mapping[str, Collection[str]] = field(default_factory=dict)
+    paused: Mapping[str, Collection[str]] = field(default_factory=dict)
     """By task: partitions that are ahead of a version, and side inputs of which nothing is seen yet."""
 
-    def held_of(self, task: str) -> Collection[str]:
-        """What is held of a task's tables."""
-        return self.held.get(task, ())
+    def paused_of(self, task: str) -> Collection[str]:
+        """What is not read on of a task's tables."""
+        return self.paused.get(task, ())
 
     def after(self, task: str, reached: Mapping[Partition, int]) -> "FillProgress":
         """The same once a task's stores have taken more."""
         contained = {**self.contained, task: {**self.contained.get(task, {}), **reached}}
-        return FillProgress(self.ends, contained, self.held)
+        return FillProgress(self.ends, contained, self.paused)

@@ -23,13 +23,13 @@ class TurnTakingStore:
 class FillTurn:
     """What may be read in one batch."""
 
-    demands: tuple[PendingRange, ...]
+    ranges: tuple[PendingRange, ...]
     waiting: frozenset[str] = frozenset()  # tasks whose rows wait, since it is the turn of their tables
     filling: frozenset[str] = frozenset()  # the tasks in whose name tables are filled in it
 
 
 def fill_turn(
-    able: Sequence[PendingRange],
+    readable: Sequence[PendingRange],
     stores: Mapping[str, TurnTakingStore],
     side: Collection[str],
     waiting: Collection[str],
@@ -41,14 +41,14 @@ def fill_turn(
     filled in the batch before. A store has its turn whenever there is something for it, but not twice in a
     row while rows could go on.
     """
-    rows = {d.task for d in able if d.partition.stream not in side} - set(waiting)
-    wanted = {host for host, store in stores.items() if _asks(host, store, able)}
-    filling = {host for host in wanted if host not in last or not rows & stores[host].seen_by}
-    put_off = wanted - filling
-    kept = (d for d in able if d.task not in put_off or d.partition not in stores[d.task].partitions)
+    rows = {d.task for d in readable if d.partition.stream not in side} - set(waiting)
+    asking = {host for host, store in stores.items() if _asks(host, store, readable)}
+    filling = {host for host in asking if host not in last or not rows & stores[host].seen_by}
+    put_off = asking - filling
+    ranges = (r for r in readable if r.task not in put_off or r.partition not in stores[r.task].partitions)
     seen_by = (stores[host].seen_by for host in filling)
-    return FillTurn(tuple(kept), frozenset().union(*seen_by), frozenset(filling))
+    return FillTurn(tuple(ranges), frozenset().union(*seen_by), frozenset(filling))
 
 
-def _asks(host: str, store: TurnTakingStore, able: Iterable[PendingRange]) -> bool:
-    return any(d.task == host and d.partition in store.partitions for d in able)
+def _asks(host: str, store: TurnTakingStore, readable: Iterable[PendingRange]) -> bool:
+    return any(d.task == host and d.partition in store.partitions for d in readable)

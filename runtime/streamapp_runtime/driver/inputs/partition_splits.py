@@ -31,20 +31,20 @@ def settle_splits(
 
 
 def past_splits(
-    found: Iterable[PendingRange],
+    pending: Iterable[PendingRange],
     tasks: Mapping[str, tuple[Partition, ...]],
     positions: Mapping[tuple[str, Partition], int],
     splits: tuple[Split, ...],
 ) -> list[PendingRange]:
     """The demands of partitions that may be read: their task is past all that has to come before."""
     if not splits:
-        return list(found)
+        return list(pending)
     read: dict[str, dict[Partition, int]] = {}
     for (task, partition), position in positions.items():
         read.setdefault(task, {})[partition] = position
     return [
         demand
-        for demand in found
+        for demand in pending
         if not split_waits(demand.partition, tasks[demand.task], splits, read.get(demand.task, {}))
     ]
 

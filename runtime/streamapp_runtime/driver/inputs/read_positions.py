@@ -18,29 +18,29 @@ class ReadPositions:
         """The next record by task and partition, where there is one to be named."""
         anyone = self._furthest()
         starts = self.starts or {}
-        found = {}
+        positions = {}
         for task, partitions in tasks.items():
-            own = self.of_tasks.get(task, {})
+            task_positions = self.of_tasks.get(task, {})
             for partition in partitions:
-                known = own if partition in self.shared else anyone
+                known = task_positions if partition in self.shared else anyone
                 position = known.get(partition, starts.get(partition))
                 if position is not None:
-                    found[task, partition] = position
-        return found
+                    positions[task, partition] = position
+        return positions
 
     def done_with(self, tasks: Mapping[str, Collection[Partition]]) -> dict[Partition, int]:
         """The positions below which nobody reads any more."""
-        found = self._furthest()
+        lowest = self._furthest()
         for partition in self.shared:
             readers = [task for task, partitions in tasks.items() if partition in partitions]
-            found[partition] = min(
+            lowest[partition] = min(
                 (self.of_tasks.get(task, {}).get(partition, 0) for task in readers), default=0
             )
-        return found
+        return lowest
 
     def _furthest(self) -> dict[Partition, int]:
-        found: dict[Partition, int] = {}
+        furthest: dict[Partition, int] = {}
         for positions in self.of_tasks.values():
             for partition, position in positions.items():
-                found[partition] = max(position, found.get(partition, 0))
-        return found
+                furthest[partition] = max(position, furthest.get(partition, 0))
+        return furthest

@@ -22,7 +22,9 @@ class ReadOrder:
     priority: Sequence[str]  # deepest first; a stream that is not named comes last
     bootstrap: frozenset[str] = frozenset()  # side inputs that main inputs wait for
     side: frozenset[str] = frozenset()  # all side inputs: they wait for nothing
-    kept: frozenset[str] = frozenset()  # streams of the app's own that it does not clear: others read them
+    retained: frozenset[str] = (
+        frozenset()
+    )  # streams of the app's own that it does not clear: others read them
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,44 +48,44 @@ def pending_ranges(
     spans: Mapping[Partition, OffsetSpan],
 ) -> list[PendingRange]:
     """Everything that could be read now."""
-    found = []
+    ranges = []
     known = positions.next_of(tasks)
     for task, partitions in tasks.items():
         for partition in partitions:
             span = spans[partition]
             start = known.get((task, partition), span.oldest)
             if span.end > start:
-                found.append(PendingRange(task, partition, start, span.end))
-    return found
+                ranges.append(PendingRange(task, partition, start, span.end))
+    return ranges
 
 
 def allocate(
-    wanted: Iterable[PendingRange], budget: int, course: ReadOrder, waiting: Collection[str]
+    pending: Iterable[PendingRange], budget: int, order: ReadOrder, waiting: Collection[str]
 ) -> list[PendingRange]:
-    """The demands cut to the budget; tasks that wait for their tables read side inputs only."""
-    rank = {stream: place for place, stream in enumerate(course.priority)}
+    """The ranges cut to the budget; tasks that wait for their tables read side inputs only."""
+    rank = {stream: place for place, stream in enumerate(order.priority)}
     last = len(rank)
-    open_now = [d for d in wanted if d.partition.stream in course.side or d.task not in waiting]
-    filling = [d for d in open_now if d.partition.stream in course.bootstrap]
-    others = [d for d in open_now if d.partition.stream not in course.bootstrap]
-    kept = min(sum(d.lag for d in filling), max(1, budget // BOOTSTRAP_SHARE)) if filling else 0
-    given: list[PendingRange] = []
-    left = budget - kept
+    open_now = [d for d in pending if d.partition.stream in order.side or d.task not in waiting]
+    filling = [d for d in open_now if d.partition.stream in order.bootstrap]
+    others = [d for d in open_now if d.partition.stream not in order.bootstrap]
+    reserved = min(sum(d.lag for d in filling), max(1, budget // BOOTSTRAP_SHARE)) if filling else 0
+    allocated: list[PendingRange] = []
+    left = budget - reserved
     for place in sorted({rank.get(d.partition.stream, last) for d in others}):
         level = _level([d for d in others if rank.get(d.partition.stream, last) == place], left)
-        given += level
+        allocated += level
         left -= sum(d.lag for d in level)
-    return given + _level(filling, left + kept)
+    return allocated + _level(filling, left + reserved)
 
 
-def _level(wanted: list[PendingRange], budget: int) -> list[PendingRange]:
+def _level(pending: list[PendingRange], budget: int) -> list[PendingRange]:
     """As much for each as there is, and no more for any than for another that has more to read."""
-    given: list[PendingRange] = []
+    allocated: list[PendingRange] = []
     left = budget
-    for place, demand in enumerate(sorted(wanted, key=lambda d: (d.lag, d.partition))):
-        share = left // (len(wanted) - place)
-        rows = min(demand.lag, share)
+    for place, one in enumerate(sorted(pending, key=lambda r: (r.lag, r.partition))):
+        share = left // (len(pending) - place)
+        rows = min(one.lag, share)
         if rows > 0:
-            given.append(PendingRange(demand.task, demand.partition, demand.start, demand.start + rows))
+            allocated.append(PendingRange(one.task, one.partition, one.start, one.start + rows))
             left -= rows
-    return given
+    return allocated

@@ -25,20 +25,20 @@ def inherited_bookkeeping(
     turn: int,
 ) -> dict[str, str]:
     """The books that tasks do not have themselves, by task, as they travel; none for most."""
-    heard = _Heard(checkpoints, turn)
-    found = {}
+    known = _KnownBookkeeping(checkpoints, turn)
+    inherited = {}
     for task, partitions in tasks.items():
         books: dict[Partition, UpstreamProgress] = {}
         for partition in partitions:
-            upstream = None if partition in shared else heard.by_another(task, partition, layout)
+            upstream = None if partition in shared else known.by_another(task, partition, layout)
             if upstream is not None:
                 books[partition] = upstream
         if books:
-            found[task] = encode_bookkeeping(Bookkeeping(heard.at, books))
-    return found
+            inherited[task] = encode_bookkeeping(Bookkeeping(known.at, books))
+    return inherited
 
 
-class _Heard:
+class _KnownBookkeeping:
     """What all tasks have heard of their partitions in a turn, and who has heard most of each."""
 
     def __init__(self, checkpoints: Mapping[str, Checkpoint], turn: int) -> None:

@@ -1,4 +1,4 @@
-"""The author of job models in a run of its own: looks at streams and wishes, and proposes the next model.
+"""The author of job models in a run of its own: looks at streams and processors, and proposes the next model.
 
 Where an operator is the author the driver has none of this. Both use the same rules (`streamapp.author`).
 """
@@ -27,8 +27,8 @@ Counts = Mapping[str, int | None]
 class ModelAuthor:
     """What is looked at between two batches."""
 
-    site: AppContext
-    here: str
+    context: AppContext
+    location: str  # of all processors
     clock: Callable[[], float]  # seconds, for periods
     now: Callable[[], float]  # seconds since the epoch, for splits
     warnings: tuple[ReportedWarning, ...] = ()
@@ -37,7 +37,7 @@ class ModelAuthor:
 
     def due(self) -> bool:
         """Whether streams are to be counted again."""
-        seconds = growth_interval(self.site.app)
+        seconds = growth_interval(self.context.app)
         return seconds is not None and self.clock() - self._counted >= seconds
 
     def next(
@@ -52,41 +52,45 @@ class ModelAuthor:
         if (counts, names) == self._refused:
             return None
         try:
-            made = self._made(launch, lanes, session, names)
+            after = self._launch_anew(launch, lanes, session, names)
         except AppRefusedError as error:
             self._refused = counts, names
             self.warnings = tuple(ReportedWarning(p.reason, p.path, p.message) for p in error.problems)
             return None
         self.warnings, self._refused = (), None
-        return made, _why(launch, made)
+        return after, _reasons(launch, after)
 
     def _counts(self, launch: Launch) -> Counts:
         try:
-            found = counts_of(self.site.app, self.site.system)
+            counts = counts_of(self.context.app, self.context.system)
         except UnavailableError:
             return launch.counts  # looked at another time
         self._counted = self.clock()
-        return found
+        return counts
 
-    def _made(self, launch: Launch, lanes: Lanes, session: SparkSession, names: tuple[str, ...]) -> Launch:
+    def _launch_anew(
+        self, launch: Launch, lanes: Lanes, session: SparkSession, names: tuple[str, ...]
+    ) -> Launch:
         owners = processor_by_task(lanes)
         known = KnownPlacement(
             model=launch.model,
             owners=owners,
             task_locations={task: launch.locations.get(owner) for task, owner in owners.items()},
-            processor_locations=dict.fromkeys(names, self.here),
+            processor_locations=dict.fromkeys(names, self.location),
         )
-        draft = draft_model(self.site.app, live_world(self.site, names, self.now()), known)
+        draft = draft_model(self.context.app, live_world(self.context, names, self.now()), known)
         before = launch.proposal
         same = (draft.proposal.graph, draft.proposal.plan) == (before.graph, before.plan)
-        return prepare_launch(self.site, session, draft, launch.program if same else None)
+        return prepare_launch(self.context, session, draft, launch.program if same else None)
 
 
-def _why(before: Launch, after: Launch) -> list[str]:
+def _reasons(before: Launch, after: Launch) -> list[str]:
     grown = [
         f"{stream} went from {before.counts.get(stream) or 0} to {count} partitions"
         for stream, count in sorted(after.counts.items())
         if count is not None and count != before.counts.get(stream)
     ]
-    was, now = len(before.lanes), len(after.lanes)
-    return grown + [f"{now} processors instead of {was}"] * (was != now)
+    lanes_before, lanes_after = len(before.lanes), len(after.lanes)
+    if lanes_before == lanes_after:
+        return grown
+    return [*grown, f"{lanes_after} processors instead of {lanes_before}"]

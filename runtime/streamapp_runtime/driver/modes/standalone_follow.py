@@ -1,99 +1,69 @@
-"""A run that is its own author: between batches it takes up growths and wishes, and tells how things are."""
+"""A run that is its own author: between batches it takes up growths and wanted numbers of processors."""
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from streamapp.protocol.accepted_app import spec_hash
-from streamapp_runtime.driver.batches.batch_result import BatchResult
-from streamapp_runtime.driver.batches.loop import Loop
-from streamapp_runtime.driver.batches.run_change import RunChange, change_refused, model_switched
-from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.failures import RETRIABLE, FailedError
+from streamapp.protocol.driver_report import Report
+from streamapp_runtime.driver.batches.run_change import change_refused, model_switched
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
-from streamapp_runtime.driver.reporting.run_report import run_report
+from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
-from streamapp_runtime.systems.stream_system import FencedError
-from streamapp_runtime.transport.message_transport import MessageTransport
-
-LOOK_SECONDS = 0.5
-"""How often wishes are looked for."""
 
 
-@dataclass(slots=True)
-class StandaloneFollower:
-    """What goes on beside the batches."""
+@dataclass(slots=True, kw_only=True)
+class StandaloneFollower(ModelFollower):
+    """What goes on beside the batches of a run by hand."""
 
-    loop: Loop
     author: ModelAuthor
-    workforce: ExecutorPool
-    carrier: MessageTransport
-    places: LocalityMemory
+    locality: LocalityMemory
     processors: int  # as many as the run began with
-    changed: Callable[[RunChange], None]
-    _last: BatchResult | None = None
-    _looked: float = float("-inf")
 
     def begin(self) -> None:
-        """Note where everything is."""
-        self._noted()
-        self.tell()
+        """Note where everything is, and report that the run waits for its first batch."""
+        self._note_locality()
+        self.report()
 
-    def look(self, *, now: bool = False) -> bool:
-        """Run another model from the next batch on, if one is wanted; whether one was taken up."""
-        if not now and time.monotonic() - self._looked < LOOK_SECONDS:
-            return False
-        self._looked = time.monotonic()
-        try:
-            return self._look(now)
-        except FencedError as error:
-            raise FailedError(f"another driver runs this app: {error}") from error
-        except RETRIABLE as error:
-            self.loop.disturbed(error)
-            return False
-
-    def _look(self, now: bool) -> bool:
-        wanted = self.carrier.wanted()
+    def take_up(self, *, now: bool) -> bool:
+        """Take up another number of processors, or streams that grew."""
+        wanted = self.transport.wanted()
         processors = (wanted.processors if wanted else 0) or self.processors
-        if processors > len(self.loop.launch.lanes) and not self.workforce.ready(processors):
+        if processors > len(self.loop.launch.lanes) and not self.executor_pool.ready(processors):
             return False
-        return self._follow(processors, count=now or self.author.due())
+        return self._switch(processors, count=now or self.author.due())
 
-    def _follow(self, processors: int, *, count: bool) -> bool:
+    def complete(self, report: Report) -> Report:
+        """A report with the app's hash and counts, and what the author refused."""
+        launch = self.loop.launch
+        return replace(
+            report,
+            spec_hash=spec_hash(launch.app),
+            counts={name: count for name, count in launch.counts.items() if count is not None},
+            warnings=self.author.warnings,
+        )
+
+    def _switch(self, processors: int, *, count: bool) -> bool:
         loop, author = self.loop, self.author
-        before, was, told = loop.launch, loop.manning.roster.assigned, author.warnings
-        found = author.next(before, was, loop.session, processors, count=count)
-        if author.warnings != told and found is None:
-            self.changed(change_refused(before, was, author.warnings))
-        if author.warnings != told:
-            self.tell()
-        if found is None:
+        before, lanes_before = loop.launch, loop.supervisor.assignment.assigned
+        warnings_before = author.warnings
+        proposed = author.next(before, lanes_before, loop.session, processors, count=count)
+        if author.warnings != warnings_before:
+            if proposed is None:
+                self.changed(change_refused(before, lanes_before, author.warnings))
+            self.report()
+        if proposed is None:
             return False
-        after, why = found
+        after, reasons = proposed
         if after.counts != before.counts and before.app.spec.on_partition_change == "restart":
-            loop.switch(after, lambda: self.workforce.anew(processors))
-            why.append("Spark began anew")
+            loop.switch(after, lambda: self.executor_pool.restarted(processors))
+            reasons.append("Spark began anew")
         else:
-            loop.switch(after, lambda: self.workforce.renewed(processors))
+            loop.switch(after, lambda: self.executor_pool.renewed(processors))
             if processors < len(before.lanes):
-                self.workforce.dismiss(loop.manning.executors())
-        self._noted()
-        self.changed(model_switched(before, was, after, why))
+                self.executor_pool.release_others(loop.supervisor.needed_executors())
+        self._note_locality()
+        self.changed(model_switched(before, lanes_before, after, reasons))
         return True
 
-    def _noted(self) -> None:
+    def _note_locality(self) -> None:
         launch = self.loop.launch
-        self.places.note(launch.model, launch.locations)
-
-    def tell(self, batch: BatchResult | None = None, *, ended: bool = False) -> None:
-        """Report how things are, since the last batch where there is no later one."""
-        self._last = batch or self._last
-        launch = self.loop.launch
-        self.carrier.report(
-            replace(
-                run_report(self.loop, self._last, ended=ended),
-                spec_hash=spec_hash(launch.app),
-                counts={name: count for name, count in launch.counts.items() if count is not None},
-                warnings=self.author.warnings,
-            )
-        )
+        self.locality.note(launch.model, launch.locations)

@@ -48,3 +48,7 @@ class SignalStop:
     def wait(self, timeout: float, /) -> None:
         """Let time pass."""
         time.sleep(timeout)
+
+
+class StoppedError(Exception):
+    """The run was told to end before it had begun."""

@@ -21,29 +21,29 @@ from streamapp_runtime.driver.start.live_world import live_world
 
 
 def launch_wanted(
-    site: AppContext,
+    context: AppContext,
     session: SparkSession,
     wanted: WantedState,
     model: JobModel,
     before: Launch | None = None,
 ) -> Launch | Refusal:
     """The model ready to run, or why it cannot be taken: then the one that runs goes on."""
-    assignment = wanted_assignment(site, wanted, model)
+    assignment = wanted_assignment(context, wanted, model)
     if isinstance(assignment, Refusal):
         return assignment
-    world = replace(live_world(site, model.processors, time.time()), layout=assignment.layout)
-    proposal = propose(site.app, world)
+    world = replace(live_world(context, model.processors, time.time()), layout=assignment.layout)
+    proposal = propose(context.app, world)
     known = before.proposal if before else None
     same = known is not None and (proposal.graph, proposal.plan) == (known.graph, known.plan)
     program = before.program if before and same else None
     locations = {name: wanted.locations.get(name) for name in model.processors}
     draft = Draft(proposal, assignment, world.counts, model, locations)
-    return prepare_launch(site, session, draft, program)
+    return prepare_launch(context, session, draft, program)
 
 
-def wanted_assignment(site: AppContext, wanted: WantedState, model: JobModel) -> Assignment | Refusal:
+def wanted_assignment(context: AppContext, wanted: WantedState, model: JobModel) -> Assignment | Refusal:
     """Who owns what by this model, with the layout to keep from now on."""
-    ledger = site.ledger
+    ledger = context.ledger
     if model.run_id != ledger.run_id:
         return Refusal(
             Reason.LAYOUT_CONFLICT,
@@ -52,10 +52,10 @@ def wanted_assignment(site: AppContext, wanted: WantedState, model: JobModel) ->
             "make one for the layout that the driver reports",
         )
     tasks = {task.name: task.partitions for task in model.tasks}
-    layout = wanted.layout or ledger.layout or Layout(model.run_id, site.app.spec.grouper)
+    layout = wanted.layout or ledger.layout or Layout(model.run_id, context.app.spec.grouper)
     layout = replace(layout, run=model.run_id)
     conflict = layout_conflict(ledger.layout, layout, tasks, model.broadcast)
     if conflict is not None:
         return conflict
-    kept = layout if ledger.layout is None else merged_layout(ledger.layout, layout)
-    return Assignment(tasks, model.broadcast, kept)
+    merged = layout if ledger.layout is None else merged_layout(ledger.layout, layout)
+    return Assignment(tasks, model.broadcast, merged)

@@ -1,4 +1,4 @@
-"""Who hears of what happens in a run."""
+"""Who is called when something happens in a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Listeners:
     """Called from the driver's own thread, between batches."""
 
     launched: Callable[[Launch], None]
-    heard: Callable[[BatchResult], None]
+    batch: Callable[[BatchResult], None]
     trouble: Callable[[str], None]
     idle: Callable[[], None]
     changed: Callable[[RunChange], None]

@@ -9,7 +9,6 @@ from prometheus_client import CollectorRegistry
 from streamapp.exposition.metric_collector import GaugeValues, MetricCollector
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import RunChange
-from streamapp_runtime.driver.failures import WELL
 from streamapp_runtime.driver.reporting.run_metrics import (
     BAD,
     BATCH,
@@ -36,6 +35,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
 )
 from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
@@ -87,12 +87,12 @@ class RunMetrics:
             values.set_gauge(INCARNATION, batch.incarnation)
             values.set_gauge(LAG, {(stream,): batch.lags.get(stream, 0) for stream in self._input_streams})
             values.set_gauge(WATERMARK, {(stream,): at / 1000 for stream, at in batch.watermarks.items()})
-            if all(report.status in WELL for report in batch.reports):
-                for stream, rows in batch.given.items():
+            if all(is_fine(report.status) for report in batch.reports):
+                for stream, rows in batch.read.items():
                     values.increment(ROWS_IN, stream, by=rows)
             values.observe(SECONDS, batch.seconds, BATCH)
             for report in batch.reports:
-                for counter, name, number in report.counted if report.status in WELL else ():
+                for counter, name, number in report.counted if is_fine(report.status) else ():
                     metric = COUNTED[counter]
                     stream_or_name = self._topic_streams.get(name, name) if metric in BY_TOPIC else name
                     values.increment(metric, stream_or_name, by=number)

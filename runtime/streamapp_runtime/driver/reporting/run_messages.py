@@ -83,7 +83,7 @@ def plan_message(launch: Launch) -> RunMessage:
     lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
     facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
     text = f"{name}: {lanes}\n  {listed}"
-    if launch.site.ledger.was_reset:
+    if launch.context.ledger.was_reset:
         text += "\n  begins anew: what it knew was given up, as resetNonce says"
         facts["reset"] = True
     return RunMessage(text, facts)

@@ -11,10 +11,10 @@ from streamapp_runtime.systems.stream_system import StreamSystem
 
 @dataclass(frozen=True, slots=True)
 class AppContext:
-    """One app on its system, with the driver's own books."""
+    """One app on its system, with the driver's view of its checkpoint stream."""
 
     app: StreamApp
-    home: AppStorage
+    storage: AppStorage
     system: StreamSystem
     ledger: CheckpointStream
-    own: UserFunctions
+    user_functions: UserFunctions

@@ -1,4 +1,4 @@
-"""Where an app is at home: the system that its streams are in, and the folder of its stores."""
+"""Where an app keeps what it has: the system that its streams are in, and the folder of its stores."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ def embedded_storage(folder: Path, *, sync: bool = False) -> AppStorage:
 
 
 def storage_of(app: StreamApp, data: Path | None, secrets: Path | None = None) -> AppStorage:
-    """The home of an app that can run. Paths are absolute: executors have working directories of their own.
+    """The storage of an app that can run. Paths are absolute: executors have other working directories.
 
     `secrets` is where the entries of `configSecret` lie, or a folder that has a folder of each system's.
     """
@@ -45,13 +45,13 @@ def connection_of(system: System, index: int, data: Path | None, secrets: Path |
     if system.kafka.config_secret is not None and secrets is None:
         message = "outside a cluster, name its entries' folder with --secrets"
         raise _refused(index, "kafka.configSecret", message)
-    place = None if secrets is None else _of_system(secrets, system.name)
-    return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, place)
+    folder = None if secrets is None else _of_system(secrets, system.name)
+    return KafkaConnection(system.kafka.bootstrap_servers, system.kafka.config, folder)
 
 
 def _of_system(secrets: Path, name: str) -> str:
-    own = secrets / name
-    return str((own if own.is_dir() else secrets).resolve())
+    folder = secrets / name
+    return str((folder if folder.is_dir() else secrets).resolve())
 
 
 def _refused(index: int, field: str, message: str) -> AppRefusedError:

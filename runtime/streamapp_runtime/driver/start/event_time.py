@@ -1,4 +1,4 @@
-"""What workers are told of an app's event time: made of the program, the tasks and the app's own settings."""
+"""What workers have to know of an app's event time: made of the program, the tasks and its settings."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,14 +36,17 @@ def timekeeping_of(
     now: int,
 ) -> EventTimeSetup | None:
     """All of it; None where the app has no event times and never ends."""
-    found = program_reach(program)
-    if turn is None and not found.timed:
+    reach_of_program = program_reach(program)
+    if turn is None and not reach_of_program.timed:
         return None
     operations = [task.operation for task in _tasks(program)]
     reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not StreamRole.SIDE_INPUT}
-    mine = {task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()}
+    main_partitions = {
+        task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()
+    }
     upstream = upstream_tasks(
-        {stream: reach.holds for stream, reach in found.writes.items()}, reading_tasks(mine)
+        {stream: reach.holds for stream, reach in reach_of_program.writes.items()},
+        reading_tasks(main_partitions),
     )
     counts = {o.stream: o.partitions for o in operations if isinstance(o, Write)}
     timed = {s.name: s.event_time for s in app.spec.streams if s.event_time and s.name in reads}
@@ -52,16 +55,16 @@ def timekeeping_of(
         model=_model(ledger, upstream),
         since=now,
         interval=control_interval(app),
-        partitions=mine,
+        partitions=main_partitions,
         delays={name: milliseconds(time.delay) for name, time in timed.items()},
-        timed=found.timed,
+        timed=reach_of_program.timed,
         made=frozenset(stream for stream, read in reads.items() if read.enveloped and not read.control),
         controlled=frozenset(stream for stream, read in reads.items() if read.control),
         outlets={
             stream: WatermarkOutput(counts[stream] or 0, len(upstream[stream]), reach)
-            for stream, reach in found.writes.items()
+            for stream, reach in reach_of_program.writes.items()
         },
-        states=found.states,
+        states=reach_of_program.states,
         idle={
             name: IdleRule(milliseconds(time.idle_timeout), time.idle_quorum)
             for name, time in timed.items()
@@ -102,8 +105,8 @@ def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
 
 def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> int:
     """The version of who speaks to which stream: one more when that changes, so that all are waited for."""
-    said = json.dumps({stream: sorted(tasks) for stream, tasks in sorted(upstream.items())})
-    digest = sha256(said.encode()).hexdigest()
+    text = json.dumps({stream: sorted(tasks) for stream, tasks in sorted(upstream.items())})
+    digest = sha256(text.encode()).hexdigest()
     known = json.loads(ledger.records.get(MODEL, b'{"version":0,"hash":""}'))
     if known["hash"] == digest:
         return int(known["version"])

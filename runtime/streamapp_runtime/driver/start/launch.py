@@ -1,4 +1,4 @@
-"""An app that is ready to run: plan, tasks, streams, program and places, all known and made."""
+"""An app that is ready to run: plan, tasks, streams, program and locations, all known and made."""
 
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -65,7 +65,7 @@ from streamapp_runtime.systems.stream_system import StreamSystem
 class Launch:
     """An app that is ready to run."""
 
-    site: AppContext
+    context: AppContext
     proposal: Proposal
     assignment: Assignment
     program: Program
@@ -74,7 +74,7 @@ class Launch:
     lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks
     partitions: Mapping[str, tuple[Partition, ...]]  # task -> what it reads, hops too
     topics: Mapping[str, str]  # stream -> its name in the system
-    course: ReadOrder
+    read_order: ReadOrder
     shared: frozenset[Partition] = frozenset()  # what every task reads
     broadcasts: tuple[BroadcastTable, ...] = ()
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
@@ -85,7 +85,7 @@ class Launch:
     @property
     def app(self) -> StreamApp:
         """The app."""
-        return self.site.app
+        return self.context.app
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         """All tasks on these processors, as few as can be away from their stores."""
@@ -96,102 +96,113 @@ class Launch:
 
 def launch(
     app: StreamApp,
-    home: AppStorage,
+    storage: AppStorage,
     system: StreamSystem,
     ledger: CheckpointStream,
     session: SparkSession,
     processors: int,
     *,
-    places: LocalityMemory | None = None,
+    locality: LocalityMemory | None = None,
 ) -> Launch:
-    """Take over, plan, form tasks, compile, and make what is missing; RefusedError when the app cannot run.
+    """Take over, plan, form tasks, compile, and make what is missing; AppRefusedError when it cannot run.
 
-    `places` is what is remembered of where tasks and processors were.
+    `locality` is what is remembered of where tasks and processors were.
     """
     if problems := unsupported_fields(app):
         raise AppRefusedError(problems)
-    site = AppContext(app, home, system, ledger, load_user_functions(app))
+    context = AppContext(app, storage, system, ledger, load_user_functions(app))
     ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app))
-    return first_launch(site, session, processors, places)
+    return first_launch(context, session, processors, locality)
 
 
 def first_launch(
-    site: AppContext, session: SparkSession, processors: int, places: LocalityMemory | None = None
+    context: AppContext, session: SparkSession, processors: int, locality: LocalityMemory | None = None
 ) -> Launch:
     """The first model of a driver that has taken over and is the author; AppRefusedError if there is none."""
     names = processor_names(processors)
     known = KnownPlacement()
-    if places is not None:
-        remembered = places.recall(site.ledger.run_id)
+    if locality is not None:
+        remembered = locality.recall(context.ledger.run_id)
         known = KnownPlacement(
             model=remembered.model,
             owners=remembered.processors,
             task_locations=remembered.tasks,
-            processor_locations=dict.fromkeys(names, places.here),
+            processor_locations=dict.fromkeys(names, locality.location),
         )
-    return prepare_launch(site, session, draft_model(site.app, live_world(site, names, time.time()), known))
+    return prepare_launch(
+        context, session, draft_model(context.app, live_world(context, names, time.time()), known)
+    )
 
 
 def prepare_launch(
-    site: AppContext, session: SparkSession, draft: Draft, program: Program | None = None
+    context: AppContext, session: SparkSession, draft: Draft, program: Program | None = None
 ) -> Launch:
     """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
 
     A `program` that was compiled for the same graph serves again.
     """
-    app, system, ledger = site.app, site.system, site.ledger
+    app, system, ledger = context.app, context.system, context.ledger
     proposal, assignment = draft.proposal, draft.assignment
     lanes = draft.model.assignment()
-    work = compile_app(app, proposal, session, program)
-    kept, adjuncts = store_specs(app, work.program), side_input_store_specs(app, work.program)
+    compiled = compile_app(app, proposal, session, program)
+    specs, side_input_specs = (
+        store_specs(app, compiled.program),
+        side_input_store_specs(app, compiled.program),
+    )
     topics = declared_topics(app)
-    written = create_written_streams(app, proposal, work.tasks, system)
+    written = create_written_streams(app, proposal, compiled.tasks, system)
     dead_letters = create_dead_letter_stream(app, topics, system)
-    create_changelogs(kept.values(), assignment.layout.changelog, system)
-    verify_identities(site, topics | read_topics(work.tasks), [shelf.changelog for shelf in kept.values()])
-    shared = broadcast_tables_of(app, proposal, work.tasks)
+    create_changelogs(specs.values(), assignment.layout.changelog, system)
+    verify_identities(
+        context, topics | read_topics(compiled.tasks), [spec.changelog for spec in specs.values()]
+    )
+    shared = broadcast_tables_of(app, proposal, compiled.tasks)
     if not ledger.checkpoints:
         ledger.begin_at(latest_positions(app, assignment, topics, shared, system))
     ledger.remember(replace(assignment.layout, run=ledger.run_id))
     ledger.expect(lanes)
-    partitions = partitions_by_task(app, assignment, work.tasks, written)
-    turn = take_turn(ledger, input_ends(work.tasks, partitions, system)) if app.spec.mode == "batch" else None
+    partitions = partitions_by_task(app, assignment, compiled.tasks, written)
+    turn = (
+        take_turn(ledger, input_ends(compiled.tasks, partitions, system))
+        if app.spec.mode == "batch"
+        else None
+    )
     setup = WorkerSetup(
         application_id=app.application_id,
         run_id=ledger.run_id,
-        connection=site.home.connection,
-        state=str(site.home.state),
+        connection=context.storage.connection,
+        state=str(context.storage.state),
         checkpoints=ledger.stream,
         partitions=written,
-        shelves=kept,
-        adjuncts=adjuncts,
+        store_specs=specs,
+        side_input_specs=side_input_specs,
         owned=OwnedStores(
             ledger.run_id,
             tasks=frozenset(assignment.layout.changelog),
-            tables=frozenset(kept) | frozenset(adjuncts),
-            shared=frozenset(name for name, shelf in adjuncts.items() if shelf.broadcast),
-            embedded=isinstance(site.home.connection, EmbeddedConnection),
+            tables=frozenset(specs) | frozenset(side_input_specs),
+            shared=frozenset(name for name, spec in side_input_specs.items() if spec.broadcast),
+            embedded=isinstance(context.storage.connection, EmbeddedConnection),
         ),
         on_bad_record=app.spec.on_bad_record.action,
         dead_letters=dead_letters,
-        avro=work.avro,
-        delivery=delivery_guarantee_of(app, kept.values()),
-        begins=_begins(kept.values(), ledger.starts),
-        remotes=remote_settings(app, work.program),
-        time=timekeeping_of(app, work.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
+        avro=compiled.avro,
+        delivery=delivery_guarantee_of(app, specs.values()),
+        begins=_begins(specs.values(), ledger.starts),
+        remotes=remote_settings(app, compiled.program),
+        time=timekeeping_of(app, compiled.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
         late_rows=create_late_row_stream(app, topics, system),
     )
     return Launch(
-        site=site,
+        context=context,
         proposal=proposal,
         assignment=assignment,
-        program=work.program,
+        program=compiled.program,
         setup=setup,
         model=draft.model,
         lanes=lanes,
         partitions=partitions,
-        topics=topics | read_topics(work.tasks),
-        course=read_order(app, proposal, work.tasks),
+        topics=topics | read_topics(compiled.tasks),
+        read_order=read_order(app, proposal, compiled.tasks),
         shared=frozenset(assignment.broadcast),
         broadcasts=shared,
         locations=draft.locations,
@@ -201,9 +212,9 @@ def prepare_launch(
     )
 
 
-def _begins(shelves: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
+def _begins(specs: Iterable[StoreSpec], starts: Mapping[Partition, int]) -> dict[Partition, int]:
     """Where changelogs begin that hold entries of a run that was given up."""
-    names = {shelf.changelog for shelf in shelves}
+    names = {spec.changelog for spec in specs}
     return {partition: at for partition, at in starts.items() if partition.stream in names}
 
 

@@ -19,14 +19,14 @@ def made_counts(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
     return {name: count for name in made if (count := system.partitions(name)) is not None}
 
 
-def live_world(site: AppContext, processors: tuple[str, ...], now: float) -> World:
+def live_world(context: AppContext, processors: tuple[str, ...], now: float) -> World:
     """What tasks are formed by."""
     return World(
-        counts=counts_of(site.app, site.system),
-        layout=site.ledger.layout,
-        run=site.ledger.run_id,
+        counts=counts_of(context.app, context.system),
+        layout=context.ledger.layout,
+        run=context.ledger.run_id,
         now=now,
         processors=processors,
-        algorithm=site.own.algorithm,
-        grouper=site.own.grouper,
+        algorithm=context.user_functions.algorithm,
+        grouper=context.user_functions.grouper,
     )

@@ -1,4 +1,4 @@
-"""What is remembered of an app's places from one run to the next: it saves work, and decides nothing."""
+"""What is remembered from one run to the next of where tasks were: it saves work, and decides nothing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,13 +33,13 @@ class LocalityMemory:
     """The memory of one app."""
 
     store: MetadataStore
-    here: str  # the location of all processors of this machine
+    location: str  # the location of all processors of this machine
 
     @classmethod
-    def in_folder(cls, folder: Path, here: str) -> "LocalityMemory":
+    def in_folder(cls, folder: Path, location: str) -> "LocalityMemory":
         """Kept in a folder, which is made."""
         folder.parent.mkdir(parents=True, exist_ok=True)
-        return cls(FileMetadataStore(folder), here)
+        return cls(FileMetadataStore(folder), location)
 
     def recall(self, run_id: str) -> RememberedPlacement:
         """What is known of a run; what cannot be read is not known."""

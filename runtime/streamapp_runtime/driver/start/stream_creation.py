@@ -47,19 +47,17 @@ def retention_by_stream(app: StreamApp) -> dict[str, int]:
     }
 
 
-def create_changelogs(
-    shelves: Iterable[StoreSpec], changelog: Mapping[str, int], system: StreamSystem
-) -> None:
+def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], system: StreamSystem) -> None:
     """A partition for every task in the changelog of every kind of state."""
     wanted = max(changelog.values()) + 1
-    for shelf in shelves:
-        if shelf.changelog is None:
+    for spec in specs:
+        if spec.changelog is None:
             continue
-        there = system.partitions(shelf.changelog)
+        there = system.partitions(spec.changelog)
         if there is not None and there < wanted:
-            system.grow(shelf.changelog, wanted)
+            system.grow(spec.changelog, wanted)
         else:
-            system.create(shelf.changelog, there or wanted, StreamOptions(compacted=True))
+            system.create(spec.changelog, there or wanted, StreamOptions(compacted=True))
 
 
 def create_dead_letter_stream(

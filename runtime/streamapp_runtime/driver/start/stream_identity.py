@@ -12,10 +12,10 @@ RESET_HINT = "raise resetNonce to have the app begin anew"
 
 
 def verify_identities(
-    site: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None]
+    context: AppContext, topics: Mapping[str, str], changelogs: Collection[str | None]
 ) -> None:
-    """Note which streams these are. RefusedError where they are others, unless they can be begun anew."""
-    app, system, ledger = site.app, site.system, site.ledger
+    """Note which streams these are. AppRefusedError where they are others, unless they can be begun anew."""
+    app, system, ledger = context.app, context.system, context.ledger
     every = {*topics.values()} | {changelog for changelog in changelogs if changelog is not None}
     new = ledger.recreated_topics(every)
     if state := sorted(new.difference(topics.values())):
@@ -33,8 +33,8 @@ def verify_identities(
 
 
 def _refused(app: StreamApp, stream: str, topic: str) -> Problem:
-    places = [index for index, each in enumerate(app.spec.streams) if each.name == stream]
-    path = f"spec.streams[{places[0]}]" if places else "spec"
+    indexes = [index for index, each in enumerate(app.spec.streams) if each.name == stream]
+    path = f"spec.streams[{indexes[0]}]" if indexes else "spec"
     return Problem(
         0, 0, path, f'topic "{topic}" was deleted and made again since it was read; {DATA_LOSS_HINT}'
     )

@@ -47,8 +47,8 @@ def latest_positions(
     }
     sides = (Partition(declared_stream(p.stream), p.index) for table in shared for p in table.partitions)
     every |= {p for p in sides if p.stream in names and p.stream not in first}
-    asked = {Partition(topics[p.stream], p.index): p for p in every}
-    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+    in_system = {Partition(topics[p.stream], p.index): p for p in every}
+    return {in_system[partition]: span.end for partition, span in system.spans(in_system).items()}
 
 
 def input_ends(
@@ -63,8 +63,8 @@ def input_ends(
         and not task.operation.control
     }
     every = {p for parts in partitions.values() for p in parts if p.stream in inputs}
-    asked = {Partition(inputs[p.stream], p.index): p for p in every}
-    return {asked[partition]: span.end for partition, span in system.spans(asked).items()}
+    in_system = {Partition(inputs[p.stream], p.index): p for p in every}
+    return {in_system[partition]: span.end for partition, span in system.spans(in_system).items()}
 
 
 def partitions_by_task(
@@ -72,8 +72,8 @@ def partitions_by_task(
 ) -> dict[str, tuple[Partition, ...]]:
     """What each task reads; a hop's partition goes to the task that holds the table's keys of that number."""
     reads = read_topics(tasks)
-    found = {task: list(assignment.partitions(task)) for task in assignment.tasks}
-    owners = {p: task for task, partitions in assignment.tasks.items() for p in partitions}
+    partitions = {task: list(assignment.partitions(task)) for task in assignment.tasks}
+    owners = {p: task for task, parts in assignment.tasks.items() for p in parts}
     for task in tasks:
         operation = task.operation
         if isinstance(operation, Read) and operation.role is StreamRole.HOP:
@@ -86,13 +86,13 @@ def partitions_by_task(
                 raise AppRefusedError([Problem(0, 0, where, message, Reason.NOT_YET_SUPPORTED)])
             like = next(p.stream for p in sorted(owners) if p.index == count - 1)
             for index in range(count):
-                found[owners[Partition(like, index)]].append(Partition(operation.stream, index))
+                partitions[owners[Partition(like, index)]].append(Partition(operation.stream, index))
     for read in side_input_reads(tasks):
         if not fills_broadcast_table(app, read):
             for name in assignment.tasks:
-                own = [p for p in assignment.partitions(name) if p.stream == read.stream]
-                found[name] += [Partition(read.name, p.index) for p in own]
-    return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in found.items()}
+                side_partitions = [p for p in assignment.partitions(name) if p.stream == read.stream]
+                partitions[name] += [Partition(read.name, p.index) for p in side_partitions]
+    return {task: tuple(sorted(p for p in parts if p.stream in reads)) for task, parts in partitions.items()}
 
 
 def side_input_reads(tasks: Sequence[PlacedOperation]) -> list[Read]:
@@ -111,10 +111,10 @@ def broadcast_tables_of(
             count = proposal.plan.streams[read.stream].partitions or 0
             parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
     tables = {table.name: table for table in app.spec.tables}
-    return tuple(_shared(tables[name], found) for name, found in sorted(parts.items()))
+    return tuple(_broadcast_table(tables[name], found) for name, found in sorted(parts.items()))
 
 
-def _shared(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
+def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:
     before = table.apply_before == "join"
     return BroadcastTable(table.name, tuple(partitions), table.store == "memory", table.in_versions, before)
 

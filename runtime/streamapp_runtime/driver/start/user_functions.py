@@ -28,17 +28,17 @@ def load_user_functions(app: StreamApp) -> UserFunctions:
     """The app's own functions; RefusedError with the field's path where one cannot be loaded."""
     grouper, algorithm = app.spec.grouper, app.spec.config.get(ALGORITHM)
     return UserFunctions(
-        None if grouper in BUILT_IN_GROUPERS else _made("spec.grouper", grouper),
-        modulo if algorithm is None else _made(f"spec.config.{ALGORITHM}", algorithm),
+        None if grouper in BUILT_IN_GROUPERS else _load("spec.grouper", grouper),
+        modulo if algorithm is None else _load(f"spec.config.{ALGORITHM}", algorithm),
     )
 
 
-def _made(path: str, python: str) -> Any:
+def _load(path: str, python: str) -> Any:
     """A function as it is; a class is made without arguments, and its object is called."""
     try:
-        found = load_user_code(python)
+        loaded = load_user_code(python)
         with user_code_guard(python, "cannot be made", "give it an __init__ without arguments"):
-            return found() if isinstance(found, type) else found
+            return loaded() if isinstance(loaded, type) else loaded
     except UserCodeError as error:
         raise AppRefusedError(
             [Problem(0, 0, path, f"{error.message}; {error.hint}", error.reason)]

@@ -1,4 +1,4 @@
-"""One batch in the first layer of a lane: records become rows, and are heard for what they say of time."""
+"""One batch in the first layer of a lane: records become rows, and move event time on."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -24,43 +24,45 @@ class FirstLayerBatch(LayerBatch):
         Side inputs go first, and behind them the word that they are all there: so a table that is to have
         them before it is joined has them, and none takes a part of a range for the whole.
         """
-        every = [(index, found) for index, task in enumerate(self.lane.tasks) for found in task.ranges]
-        asked = [RequestedRange(found, index, number, {}) for number, (index, found) in enumerate(every)]
-        sides = [each for each in asked if self._fills(each)]
-        for each in sides:
-            end = yield from self._records(each)
-            if each.task not in self.failed:
-                self.sides.came(each.task, each.range, end)
-        if self.sides.arrived and not self.stage.last:
-            yield self.stage.wide.from_reports(self.sides.arrival())
-        for each in asked:
-            if not self._fills(each):
-                yield from self._records(each)
+        ranges = [(index, one) for index, task in enumerate(self.lane.tasks) for one in task.ranges]
+        requests = [RequestedRange(one, index, number, {}) for number, (index, one) in enumerate(ranges)]
+        for request in requests:
+            if self._fills_table(request):
+                end = yield from self._records(request)
+                if request.task not in self.failed:
+                    self.side_inputs.note_range(request.task, request.range, end)
+        if self.side_inputs.arrived and not self.context.last:
+            yield self.context.wide.from_reports(self.side_inputs.arrival())
+        for request in requests:
+            if not self._fills_table(request):
+                yield from self._records(request)
         if self.time:
-            self.time.listen(self.failed)
+            self.time.finish_reading(self.failed)
 
-    def _records(self, asked: RequestedRange) -> Generator[pa.RecordBatch, None, VersionEnd | None]:
+    def _records(self, request: RequestedRange) -> Generator[pa.RecordBatch, None, VersionEnd | None]:
         """The records of one range, handed on; where the version of a bounded data set ends in it."""
-        stream, index = asked.range.stream, asked.task
-        read, outputs = self.stage.reads[stream]
-        place = stream, asked.range.partition
+        stream, index = request.range.stream, request.task
+        read, outputs = self.context.reads[stream]
+        place = stream, request.range.partition
         known = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
-        chunks = read_records(read, self.stage.forms[stream], replace(asked, known=known), self.stage.system)
-        for taken in () if index in self.failed else self.times.making(READ_STEP, chunks):
-            count = len(taken.rows) if taken.rows else 0
-            self.rows_in[index] += count + len(taken.bad)
-            self.bytes_in[index] += taken.size
-            self.state.count(BYTES_IN, read.topic, taken.size)
-            yield from self.set_aside(index, taken.bad)
+        chunks = read_records(
+            read, self.context.formats[stream], replace(request, known=known), self.context.system
+        )
+        for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
+            count = len(chunk.rows) if chunk.rows else 0
+            self.rows_in[index] += count + len(chunk.bad)
+            self.bytes_in[index] += chunk.size
+            self.state.count(BYTES_IN, read.topic, chunk.size)
+            yield from self.set_aside(index, chunk.bad)
             if index in self.failed:
                 break
             if self.time:
-                self.time.hear(index, Partition(*place), taken)
-            if taken.rows and count:
-                yield from self.run({edge.tag: taken.rows for edge in outputs})
-            if taken.end:
-                return taken.end
+                self.time.receive(index, Partition(*place), chunk)
+            if chunk.rows and count:
+                yield from self.run({edge.tag: chunk.rows for edge in outputs})
+            if chunk.end:
+                return chunk.end
         return None
 
-    def _fills(self, asked: RequestedRange) -> bool:
-        return self.stage.reads[asked.range.stream][0].table is not None
+    def _fills_table(self, request: RequestedRange) -> bool:
+        return self.context.reads[request.range.stream][0].table is not None

@@ -43,20 +43,22 @@ class LaneCommit:
     outbox: RecordCollector
     changes: ChangelogBuffer
     failed: frozenset[int]
-    shelves: Mapping[str, StoreSpec]
+    store_specs: Mapping[str, StoreSpec]
     run_id: str
-    owner: str
+    checkpoint_stream: str
     contained: Mapping[str, Mapping[Partition, int]] = field(default_factory=dict)  # side inputs, by task
     time: LaneEventTime | None = None
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
 
     def commit(self, system: StreamSystem) -> CommitResult:
         """Write everything of the tasks that did not fail; FencedError when another writer has taken over."""
-        loose = self.delivery is DeliveryGuarantee.LOOSE
-        going = [(index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed]
-        expected = {task.name.encode(): task.committed for _, task in going}
+        outputs_first = self.delivery is DeliveryGuarantee.LOOSE
+        healthy_tasks = [
+            (index, task) for index, task in enumerate(self.lane.tasks) if index not in self.failed
+        ]
+        expected = {task.name.encode(): task.committed for _, task in healthy_tasks}
         incarnation, writer = self.orders.incarnation, self.lane.processor
-        transaction = system.begin(self.owner, incarnation, expected, writer, loose=loose)
+        transaction = system.begin(self.checkpoint_stream, incarnation, expected, writer, loose=outputs_first)
         send = transaction.append if self.delivery is DeliveryGuarantee.AS_ONE else transaction.hand_out
         rows_out: dict[int, int] = dict.fromkeys(range(len(self.lane.tasks)), 0)
         traffic = Traffic()
@@ -68,16 +70,16 @@ class LaneCommit:
         written: defaultdict[int, list[TableChanges]] = defaultdict(list)
         for change in self.changes.drain():
             written[change.task].append(change)
-        for index, task in going:
-            self._log(task, written[index], transaction)
-        reached, due = self._spoken(going, send)
+        for index, task in healthy_tasks:
+            self._write_changelog(task, written[index], transaction)
+        reached, due = self._send_watermarks(healthy_tasks, send)
         checkpoints = {}
-        for index, task in going:
+        for index, task in healthy_tasks:
             # Whatever a task does moves its checkpoint: else it could be done twice, or be pending for ever.
             if task.ranges or written[index] or rows_out[index] or self._moved(index, reached):
                 checkpoint = self._checkpoint(task, written[index], transaction)
                 checkpoint = replace(checkpoint, reached=reached.get(index))
-                transaction.put(self.owner, task.name.encode(), checkpoint.encode())
+                transaction.put(self.checkpoint_stream, task.name.encode(), checkpoint.encode())
                 checkpoints[index] = checkpoint
         if checkpoints:
             crash_point(f"commit.before.{self.lane.processor}")
@@ -87,19 +89,21 @@ class LaneCommit:
             transaction.abort()
         return CommitResult(checkpoints, rows_out, due, reached, traffic)
 
-    def _spoken(
-        self, going: Sequence[tuple[int, TaskOrder]], send: Callable[[Partition, pa.RecordBatch], None]
+    def _send_watermarks(
+        self,
+        healthy_tasks: Sequence[tuple[int, TaskOrder]],
+        send: Callable[[Partition, pa.RecordBatch], None],
     ) -> tuple[dict[int, EventTimeProgress], dict[int, int | None]]:
         """Write control messages behind all rows; what the tasks have reached then, and when more are due."""
         if self.time is None:
             return {}, {}
-        speaking = WatermarkSender(self.time.keeping, self.orders.time_ms)
+        sender = WatermarkSender(self.time.setup, self.orders.time_ms)
         reached: dict[int, EventTimeProgress] = {}
         due: dict[int, int | None] = {}
-        for index, task in going:
-            before, news = self.time.before[index], self.time.news.get(index)
-            reached[index], due[index] = speaking.after(task.name, before, news)
-        for partition, records in speaking.records():
+        for index, task in healthy_tasks:
+            before, update = self.time.before[index], self.time.updates.get(index)
+            reached[index], due[index] = sender.after(task.name, before, update)
+        for partition, records in sender.records():
             send(partition, records)
         return reached, due
 
@@ -111,10 +115,12 @@ class LaneCommit:
         parts = [(one.turn, one.watermarks, one.sent) for one in (before, after)]
         return parts[0] != parts[1] or bool(self.lane.tasks[index].inherited)
 
-    def _log(self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction) -> None:
+    def _write_changelog(
+        self, task: TaskOrder, changes: Sequence[TableChanges], transaction: Transaction
+    ) -> None:
         """Write what a task changed in its tables to their changelogs."""
         for change in changes:
-            stream = self.shelves[change.name].changelog
+            stream = self.store_specs[change.name].changelog
             if stream is not None:
                 time = pa.array(np.full(len(change.keys), self.orders.time_ms, np.int64))
                 entries = pa.record_batch([change.keys, change.values, time], schema=RECORDS)
@@ -127,11 +133,11 @@ class LaneCommit:
         before = Checkpoint.decode(task.committed) if task.committed else Checkpoint(self.run_id)
         changelogs = dict(before.changelogs)
         for name in {change.name for change in changes if len(change.keys)}:
-            stream = self.shelves[name].changelog
+            stream = self.store_specs[name].changelog
             if stream is not None:
                 changelogs[name] = transaction.end_of(Partition(stream, task.changelog))
         for change in changes:
-            if self.shelves[change.name].changelog is None:
+            if self.store_specs[change.name].changelog is None:
                 # Written to no stream: the count tells a store that has all of it from one that has not.
                 changelogs[change.name] = changelogs.get(change.name, 0) + len(change.keys)
         positions = dict(before.positions)
@@ -142,7 +148,7 @@ class LaneCommit:
 
 
 def report_rows(reports: Sequence[tuple[int, str]]) -> pa.RecordBatch:
-    """The last word of a lane, as rows for the driver."""
+    """The reports of a lane, as rows for the driver."""
     return pa.record_batch(
         {
             "task": pa.array([task for task, _ in reports], pa.int32()),

@@ -1,7 +1,9 @@
 """The errors that a lane expects, and the status that a task reports for each."""
 
 from collections.abc import Mapping
+from typing import Final
 
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
@@ -15,21 +17,27 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 
-LANE_ERRORS: Mapping[type[Exception], str] = {
-    FencedError: "fenced",
-    DeniedError: "denied",
-    FullError: "full",
-    UnavailableError: "unavailable",
-    RecordRefusedError: "refused",
-    OutOfRangeError: "gone",
-    UnknownStreamError: "missing",
-    StoreBusyError: "busy",
-    StoreError: "store",
-    UserCodeError: "code",
-    RemoteTableRetryError: "waiting",
-    RemoteTableUnavailableError: "away",
+LANE_ERRORS: Final[Mapping[type[Exception], TaskStatus]] = {
+    FencedError: TaskStatus.FENCED,
+    DeniedError: TaskStatus.DENIED,
+    FullError: TaskStatus.FULL,
+    UnavailableError: TaskStatus.UNAVAILABLE,
+    RecordRefusedError: TaskStatus.REFUSED,
+    OutOfRangeError: TaskStatus.GONE,
+    UnknownStreamError: TaskStatus.MISSING,
+    StoreBusyError: TaskStatus.BUSY,
+    StoreError: TaskStatus.STORE,
+    UserCodeError: TaskStatus.CODE,
+    RemoteTableRetryError: TaskStatus.WAITING,
+    RemoteTableUnavailableError: TaskStatus.AWAY,
 }
-"""What may happen to a lane without anything being wrong with the program, and what it is called.
+"""What may happen to a lane without anything being wrong with the program.
 
-The first that fits counts.
+The first entry that fits an error counts: an error's own class stands before the classes that it extends.
 """
+EXPECTED_ERRORS: Final = tuple(LANE_ERRORS)
+
+
+def status_of(error: Exception) -> TaskStatus:
+    """The status that a task reports after an expected error."""
+    return next(status for kind, status in LANE_ERRORS.items() if isinstance(error, kind))

@@ -15,14 +15,14 @@ from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStore
 class SideInputArrivals:
     """How far they came, and what stores contain after them. Tasks go by their place in the lane's order."""
 
-    adjuncts: SideInputStores
+    stores: SideInputStores
     arrived: dict[int, dict[Partition, int]] = field(default_factory=dict)  # all rows before have come
     contained: dict[int, dict[Partition, int]] = field(default_factory=dict)  # these are in stores
     seals: dict[Partition, EndOfVersion] = field(default_factory=dict)  # ends of versions that came
-    held: dict[int, list[str]] = field(default_factory=dict)  # what is not read on, or not seen yet
+    paused_inputs: dict[int, list[str]] = field(default_factory=dict)  # what is not read on, or not seen yet
     published: dict[str, str] = field(default_factory=dict)  # versions made, by broadcast table
 
-    def came(self, task: int, read: ReadRange, end: VersionEnd | None) -> None:
+    def note_range(self, task: int, read: ReadRange, end: VersionEnd | None) -> None:
         """Note that all rows of a range were handed on, as far as the end of a version if it has one."""
         partition = Partition(read.stream, read.partition)
         self.arrived.setdefault(task, {})[partition] = end.position if end else read.end
@@ -41,23 +41,25 @@ class SideInputArrivals:
             for index, reached in self.arrived.items()
         ]
 
-    def overhear(self, task: int, word: LayerReport) -> None:
-        """Take what an earlier layer says."""
-        if word.arrived:
-            self.arrived.setdefault(task, {}).update(word.arrived)
-        if word.contained:
-            self.contained.setdefault(task, {}).update(word.contained)
-        self.seals.update(word.seals)
-        self.held.setdefault(task, []).extend(word.held)
-        self.published.update(word.published)
+    def take_report(self, task: int, report: LayerReport) -> None:
+        """Take what an earlier layer reports."""
+        if report.arrived:
+            self.arrived.setdefault(task, {}).update(report.arrived)
+        if report.contained:
+            self.contained.setdefault(task, {}).update(report.contained)
+        self.seals.update(report.seals)
+        self.paused_inputs.setdefault(task, []).extend(report.paused_inputs)
+        self.published.update(report.published)
 
-    def apply(self, lane: LaneOrder, living: Collection[int]) -> None:
+    def apply(self, lane: LaneOrder, healthy: Collection[int]) -> None:
         """Commit what came for tasks of which nothing is missing, and make the versions that are wanted."""
-        for index in living:
+        for index in healthy:
             if index in self.contained:
-                found = self.adjuncts.apply(lane.tasks[index], self.arrived.get(index, {}), self.seals)
-                self.contained[index].update(found)
-                self.held.setdefault(index, []).extend(self.adjuncts.held(lane.tasks[index].name))
-        for order in lane.shared if 0 in living else ():
-            if order.makes and self.adjuncts.publish(order):
+                contained = self.stores.apply(lane.tasks[index], self.arrived.get(index, {}), self.seals)
+                self.contained[index].update(contained)
+                self.paused_inputs.setdefault(index, []).extend(
+                    self.stores.paused_inputs(lane.tasks[index].name)
+                )
+        for order in lane.shared if 0 in healthy else ():
+            if order.makes and self.stores.publish(order):
                 self.published[order.table] = order.makes

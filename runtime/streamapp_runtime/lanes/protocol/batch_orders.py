@@ -64,7 +64,7 @@ class LaneOrder:
 
     processor: str
     tasks: tuple[TaskOrder, ...]
-    seat: str = ""  # the executor that it has to find itself on; empty for any
+    executor_id: str = ""  # the executor that it has to find itself on; empty for any
     shared: tuple[BroadcastOrder, ...] = ()
 
 
@@ -104,7 +104,7 @@ class Orders:
                     )
                     for t in lane["tasks"]
                 ),
-                lane["seat"],
+                lane["executor_id"],
                 tuple(BroadcastOrder(**order) for order in lane["shared"]),
             )
             for lane in found["lanes"]

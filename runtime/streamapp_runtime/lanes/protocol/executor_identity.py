@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import pyarrow as pa
 
-IDENTITY_SCHEMA = "lane INT, seat STRING"
+IDENTITY_SCHEMA = "lane INT, executor_id STRING"
 _TELLING = ("SPARK_EXECUTOR_DIRS", "SPARK_EXECUTOR_ID", "SPARK_APPLICATION_ID", "SPARK_EXECUTOR_POD_IP")
 """What differs between executors: the first on one machine, the next in pods.
 
@@ -24,5 +24,5 @@ def executor_identity() -> str:
 def report_identities(lanes: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Say of each lane where it is, in rows of SCHEMA."""
     for lane in lanes:
-        seats = pa.array([executor_identity()] * lane.num_rows, pa.string())
-        yield pa.record_batch({"lane": lane.column("lane"), "seat": seats})
+        ids = pa.array([executor_identity()] * lane.num_rows, pa.string())
+        yield pa.record_batch({"lane": lane.column("lane"), "executor_id": ids})

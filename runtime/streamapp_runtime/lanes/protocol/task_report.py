@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
     """What a lane says of one task after a batch."""
 
     task: str
-    status: str  # committed, tried, restoring, misplaced, or what the stage calls an error
+    status: TaskStatus
     checkpoint: str = ""  # the new one, where committed
     rows_in: int = 0
     rows_out: int = 0
@@ -22,14 +24,14 @@ class TaskReport:
     steps: Sequence[tuple[str, float]] = ()  # seconds by step
     counted: Sequence[tuple[str, str, int]] = ()  # by counter, and by table or operator: of the whole lane
     contained: Mapping[str, int] = field(default_factory=dict)  # positions of side inputs, by partition
-    held: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
+    paused_inputs: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     location: str = ""  # of the lane
     published: Mapping[str, str] = field(default_factory=dict)  # versions made, by broadcast table
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream, where there are any
     due: int | None = None  # when a watermark is to be written if no more records come
     idle_at: int | None = None  # when a partition is idle if no more records come
     ended: bool = False  # whether nothing will ever come to the task in this turn
-    misfits: str = ""  # the rows of the lane on which an expression failed, in a search for them
+    failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
 
     def text(self) -> str:
         """As it travels."""
@@ -38,7 +40,8 @@ class TaskReport:
     @classmethod
     def parse(cls, text: str) -> "TaskReport":
         """As it was sent."""
-        found: dict[str, Any] = json.loads(text)
-        steps = tuple((name, seconds) for name, seconds in found["steps"])
-        counted = tuple((counter, name, number) for counter, name, number in found["counted"])
-        return cls(**found | {"steps": steps, "counted": counted})
+        fields: dict[str, Any] = json.loads(text)
+        steps = tuple((name, seconds) for name, seconds in fields["steps"])
+        counted = tuple((counter, name, number) for counter, name, number in fields["counted"])
+        status = TaskStatus(fields["status"])
+        return cls(**fields | {"status": status, "steps": steps, "counted": counted})

@@ -31,7 +31,7 @@ TOMBSTONES_KEPT_MS = 20 * 3_600_000
 
 
 @dataclass(slots=True)
-class _Kept:
+class _OpenStore:
     store: Store
     place: StoreClaim
     pending: str = ""  # the attempt whose writes are pending
@@ -48,15 +48,15 @@ class RestoreProgress:
 
 @dataclass(slots=True)
 class LaneStores:
-    """The stores that this worker holds; one object for as long as the worker serves one driver."""
+    """The stores that this worker has open; one object for as long as the worker serves one driver."""
 
     root: Path
     application_id: str
     run_id: str
-    shelves: Mapping[str, StoreSpec]
+    specs: Mapping[str, StoreSpec]
     wait_seconds: float = LOCK_WAIT_SECONDS  # for a store that another process has
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs that a former run wrote to
-    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+    _open: dict[tuple[str, str], _OpenStore] = field(default_factory=dict)
 
     def settle(
         self, order: TaskOrder, system: StreamSystem, deadline: float, check: Callable[[], None]
@@ -67,83 +67,83 @@ class LaneStores:
         whose time is over.
         """
         checkpoint = Checkpoint.decode(order.committed) if order.committed else Checkpoint(self.run_id)
-        settled = []
-        for shelf in self.shelves.values():
-            kept = self._kept.get((order.name, shelf.name)) or self._taken(shelf, order.name, check)
-            settled.append(self._settle(kept, shelf, order, checkpoint, system, deadline))
-        restored, left = sum(each.restored for each in settled), sum(each.left for each in settled)
-        return RestoreProgress(restored, left, sum(each.size for each in settled))
+        progress = []
+        for spec in self.specs.values():
+            opened = self._open.get((order.name, spec.name)) or self._open_store(spec, order.name, check)
+            progress.append(self._settle(opened, spec, order, checkpoint, system, deadline))
+        restored, left = sum(each.restored for each in progress), sum(each.left for each in progress)
+        return RestoreProgress(restored, left, sum(each.size for each in progress))
 
     def store(self, task: str, name: str) -> Store:
         """A store that was settled in this batch."""
-        return self._kept[task, name].store
+        return self._open[task, name].store
 
-    def written(self, task: str, name: str, attempt: str) -> None:
+    def note_pending(self, task: str, name: str, attempt: str) -> None:
         """Note whose writes are pending in a store."""
-        self._kept[task, name].pending = attempt
+        self._open[task, name].pending = attempt
 
     def sizes(self, task: str) -> tuple[int, int]:
         """Entries and bytes of a task's stores."""
-        mine = [kept.store for (owner, _), kept in self._kept.items() if owner == task]
-        return sum(store.count() for store in mine), sum(store.size_bytes() for store in mine)
+        stores = [opened.store for (owner, _), opened in self._open.items() if owner == task]
+        return sum(store.count() for store in stores), sum(store.size_bytes() for store in stores)
 
     def release(self, keep: Iterable[str] = ()) -> None:
         """Close the stores of all tasks but these; what is pending in them is dropped."""
-        kept = frozenset(keep)
-        for task, name in [key for key in self._kept if key[0] not in kept]:
-            self._kept.pop((task, name)).store.close()
+        tasks = frozenset(keep)
+        for task, name in [key for key in self._open if key[0] not in tasks]:
+            self._open.pop((task, name)).store.close()
 
     def _settle(
         self,
-        kept: _Kept,
-        shelf: StoreSpec,
+        opened: _OpenStore,
+        spec: StoreSpec,
         order: TaskOrder,
         checkpoint: Checkpoint,
         system: StreamSystem,
         deadline: float,
     ) -> RestoreProgress:
-        wanted = checkpoint.changelogs.get(shelf.name, 0)
-        identity = self._identity(shelf, order.name)
-        if kept.pending:
-            if kept.pending == checkpoint.attempt:
+        wanted = checkpoint.changelogs.get(spec.name, 0)
+        identity = self._identity(spec, order.name)
+        if opened.pending:
+            if opened.pending == checkpoint.attempt:
                 crash_point("store.before-apply")
-                kept.store.apply(_mark(identity, checkpoint.attempt, wanted))
+                opened.store.apply(_mark(identity, checkpoint.attempt, wanted))
             else:
-                kept.store.drop()
-            kept.pending = ""
-        found = kept.store.mark
-        if (found.changelog if found else 0) == wanted:
+                opened.store.drop()
+            opened.pending = ""
+        mark = opened.store.mark
+        if (mark.changelog if mark else 0) == wanted:
             return RestoreProgress()
-        if shelf.changelog is None:  # writes are missing, and nothing can bring them back: begin empty
-            kept.store = kept.place.emptied(kept.store)
-            kept.store.set_mark(_mark(identity, "", wanted))
+        if spec.changelog is None:  # writes are missing, and nothing can bring them back: begin empty
+            opened.store = opened.place.emptied(opened.store)
+            opened.store.set_mark(_mark(identity, "", wanted))
             return RestoreProgress()
-        too_old = found is not None and found.written_ms < _now() - TOMBSTONES_KEPT_MS
-        if found is not None and (found.changelog > wanted or too_old):
-            kept.store = kept.place.emptied(kept.store)
-            found = None
-        source = Partition(shelf.changelog, order.changelog)
-        begun = found or _mark(identity, "", 0)
+        too_old = mark is not None and mark.written_ms < _now() - TOMBSTONES_KEPT_MS
+        if mark is not None and (mark.changelog > wanted or too_old):
+            opened.store = opened.place.emptied(opened.store)
+            mark = None
+        source = Partition(spec.changelog, order.changelog)
+        begun = mark or _mark(identity, "", 0)
         begun = replace(begun, changelog=max(begun.changelog, self.begins.get(source, 0)))
-        return _restore(kept.store, begun, wanted, source, system, deadline)
+        return _restore(opened.store, begun, wanted, source, system, deadline)
 
-    def _taken(self, shelf: StoreSpec, task: str, check: Callable[[], None]) -> _Kept:
-        directory = state_directory(self.root, self.application_id, task, shelf.name)
-        identity = self._identity(shelf, task)
-        place = StoreClaim(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
-        kept = self._kept[task, shelf.name] = _Kept(place.take(check), place)
-        return kept
+    def _open_store(self, spec: StoreSpec, task: str, check: Callable[[], None]) -> _OpenStore:
+        directory = state_directory(self.root, self.application_id, task, spec.name)
+        identity = self._identity(spec, task)
+        place = StoreClaim(directory, spec.kind, identity, self.application_id, self.wait_seconds)
+        opened = self._open[task, spec.name] = _OpenStore(place.take(check), place)
+        return opened
 
-    def _identity(self, shelf: StoreSpec, task: str) -> StoreIdentity:
-        return StoreIdentity(self.run_id, task, shelf.name, shelf.schema)
+    def _identity(self, spec: StoreSpec, task: str) -> StoreIdentity:
+        return StoreIdentity(self.run_id, task, spec.name, spec.schema)
 
 
 def _restore(
-    store: Store, found: StoreMark, wanted: int, source: Partition, system: StreamSystem, deadline: float
+    store: Store, mark: StoreMark, wanted: int, source: Partition, system: StreamSystem, deadline: float
 ) -> RestoreProgress:
     """Replay entries until all are there or time is up."""
     restored = size = 0
-    at = max(found.changelog, system.spans([source])[source].oldest)
+    at = max(mark.changelog, system.spans([source])[source].oldest)
     for records in system.read(source, at, wanted):
         store.load(records.column("key"), records.column("value"))
         restored += records.num_rows
@@ -154,7 +154,7 @@ def _restore(
             break
     else:
         at = wanted
-    store.set_mark(replace(found, changelog=at, written_ms=_now()))
+    store.set_mark(replace(mark, changelog=at, written_ms=_now()))
     return RestoreProgress(restored, wanted - at, size)
 
 

@@ -35,7 +35,7 @@ class SealedVersions:
         """The version that is seen; None before one is whole."""
         return self._kept or self.snapshots.store
 
-    def found(self, text: str) -> bool:
+    def resume_from(self, text: str) -> bool:
         """Take up what a mark says; whether the version that it says is seen is there."""
         self.filling = SideInputVersion.parse(text)
         if self.filling.sealed and not (self.snapshots.folder / self._name(self.filling.sealed)).is_dir():
@@ -49,12 +49,12 @@ class SealedVersions:
         self.snapshots.sweep()
         self.filling, self._shared = SideInputVersion(), 0
 
-    def hear(self, seals: Mapping[Partition, EndOfVersion]) -> None:
+    def note_seals(self, seals: Mapping[Partition, EndOfVersion]) -> None:
         """Take the ends that came."""
         for partition, seal in seals.items():
             self.filling = self.filling.with_end(partition, seal)
 
-    def held(self, partitions: Collection[Partition]) -> list[str]:
+    def paused_inputs(self, partitions: Collection[Partition]) -> list[str]:
         """What is not read on until the version is whole; and all side inputs by name while none is seen."""
         unseen = set() if self.filling.sealed else {p.stream for p in partitions}
         return [*map(str, sorted(self.filling.ended)), *sorted(unseen)]

@@ -37,27 +37,27 @@ def _now() -> int:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _OpenTable:
     store: Store
     place: StoreClaim
     positions: dict[Partition, int]  # what it contains
     sealed: SealedVersions | None = None  # where rows come as versions
-    judged: bool = False  # whether it was decided what it is good for
-    coming: list[Writes] = field(default_factory=list)
+    recovery_decided: bool = False  # whether it was decided what it is good for
+    pending_writes: list[Writes] = field(default_factory=list)
     dirty: bool = False  # whether it was written to since it was last committed
 
 
 @dataclass(slots=True)
 class SideInputStores:
-    """The stores that this worker keeps; one object for as long as the worker serves one driver."""
+    """The stores that this worker has open; one object for as long as the worker serves one driver."""
 
     root: Path
     application_id: str
     run_id: str
-    shelves: Mapping[str, SideInputStoreSpec]
+    specs: Mapping[str, SideInputStoreSpec]
     wait_seconds: float = LOCK_WAIT_SECONDS  # for a store that another process has
     clock: Callable[[], int] = _now
-    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+    _open: dict[tuple[str, str], _OpenTable] = field(default_factory=dict)
     _versions: dict[str, TableVersions] = field(default_factory=dict)  # of broadcast tables on disk
     _nothing: Store = field(default_factory=lambda: MemoryStore(StoreLimits()))  # before there is a version
 
@@ -65,48 +65,48 @@ class SideInputStores:
         """Read the versions of broadcast tables that a batch is to see; those it does not are removed."""
         fills = set()
         for order in orders:
-            shelf = self.shelves.get(order.table)
-            if shelf is None:
+            spec = self.specs.get(order.table)
+            if spec is None:
                 continue
             if order.fills:
-                fills.add(shelf.name)
-            if shelf.kind is not StoreKind.MEMORY:
-                versions = self._versions.get(shelf.name) or self._made_versions(shelf)
+                fills.add(spec.name)
+            if spec.kind is not StoreKind.MEMORY:
+                versions = self._versions.get(spec.name) or self._made_versions(spec)
                 versions.use(order.version)
                 if order.fills:
                     versions.sweep()
-        self._close(key for key in self._kept if key[0] == EVERY_TASK and key[1] not in fills)
+        self._close(key for key in self._open if key[0] == EVERY_TASK and key[1] not in fills)
 
     def publish(self, order: BroadcastOrder) -> bool:
         """Make a version of a broadcast table; whether that is this worker's to do, and done."""
-        kept = self._kept.get((EVERY_TASK, order.table))
-        if kept is None:
+        table = self._open.get((EVERY_TASK, order.table))
+        if table is None:
             return False
-        if kept.sealed:
-            return kept.sealed.share(self._versions[order.table], order.makes, again=not order.version)
-        store: Any = kept.store
+        if table.sealed:
+            return table.sealed.share(self._versions[order.table], order.makes, again=not order.version)
+        store: Any = table.store
         self._versions[order.table].publish(store, order.makes)
         return True
 
     def settle(
         self, order: TaskOrder, system: StreamSystem, check: Callable[[], None]
     ) -> dict[Partition, int]:
-        """Open a task's stores and judge them, where that was not done; what they contain."""
+        """Open a task's stores and recover them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
-        for shelf in self.shelves.values():
-            wanted = {Partition(s.name, s.partition): s for s in order.sides if s.name in shelf.sides}
-            if shelf.broadcast and not wanted:
+        for spec in self.specs.values():
+            wanted = {Partition(s.name, s.partition): s for s in order.sides if s.name in spec.sides}
+            if spec.broadcast and not wanted:
                 continue  # another lane, or another task of this one, fills it
-            key = self._key(order.name, shelf.name)
-            kept = self._kept.get(key)
-            if kept is None:
-                place = self._place(shelf, key[0])
-                kept = self._kept[key] = _Kept(place.take(check), place, {}, _sealed(shelf, place))
-            self._forget(kept)
-            if not kept.judged or kept.positions.keys() != wanted.keys():
-                self._judge(kept, shelf, wanted, system)
-            self._refresh(kept, shelf)
-            contained |= kept.positions
+            key = self._key(order.name, spec.name)
+            table = self._open.get(key)
+            if table is None:
+                place = self._place(spec, key[0])
+                table = self._open[key] = _OpenTable(place.take(check), place, {}, _sealed(spec, place))
+            self._drop_pending(table)
+            if not table.recovery_decided or table.positions.keys() != wanted.keys():
+                self._recover(table, spec, wanted, system)
+            self._refresh(table, spec)
+            contained |= table.positions
         return contained
 
     def store(self, task: str, name: str) -> Store:
@@ -114,24 +114,27 @@ class SideInputStores:
         versions = self._versions.get(name)
         if versions is not None:
             return versions.store or self._nothing
-        kept = self._kept[self._key(task, name)]
-        return (kept.sealed.store or self._nothing) if kept.sealed else kept.store
+        table = self._open[self._key(task, name)]
+        return (table.sealed.store or self._nothing) if table.sealed else table.store
 
-    def held(self, task: str) -> list[str]:
+    def paused_inputs(self, task: str) -> list[str]:
         """What is not read on, and the side inputs of which nothing is seen yet."""
-        mine = [
-            self._kept.get(self._key(task, name)) for name, shelf in self.shelves.items() if shelf.versions
+        tables = [self._open.get(self._key(task, name)) for name, spec in self.specs.items() if spec.versions]
+        return [
+            name
+            for table in tables
+            if table and table.sealed
+            for name in table.sealed.paused_inputs(table.positions)
         ]
-        return [name for kept in mine if kept and kept.sealed for name in kept.sealed.held(kept.positions)]
 
     def fill(self, task: str, name: str, keys: pa.Array, values: pa.Array) -> None:
         """Take rows of a table's streams. A null value deletes."""
-        kept = self._kept[self._key(task, name)]
-        if self.shelves[name].before_join:
-            kept.store.put(keys, values)
-            kept.dirty = True
+        table = self._open[self._key(task, name)]
+        if self.specs[name].before_join:
+            table.store.put(keys, values)
+            table.dirty = True
         else:
-            kept.coming.append((keys, values))
+            table.pending_writes.append((keys, values))
 
     def apply(
         self, order: TaskOrder, arrived: Mapping[Partition, int], seals: Mapping[Partition, EndOfVersion]
@@ -142,107 +145,107 @@ class SideInputStores:
         """
         starts = {Partition(r.stream, r.partition): r.start for r in order.ranges}
         contained: dict[Partition, int] = {}
-        for shelf in self.shelves.values():
-            reached = {p: end for p, end in arrived.items() if p.stream in shelf.sides}
-            if shelf.broadcast and not reached:
+        for spec in self.specs.values():
+            reached = {p: end for p, end in arrived.items() if p.stream in spec.sides}
+            if spec.broadcast and not reached:
                 continue
-            kept = self._kept[self._key(order.name, shelf.name)]
-            ended = kept.sealed.filling.ended if kept.sealed else frozenset()
-            if any(kept.positions.get(p) != starts.get(p) or p in ended for p in reached):
-                self._forget(kept)
+            table = self._open[self._key(order.name, spec.name)]
+            ended = table.sealed.filling.ended if table.sealed else frozenset()
+            if any(table.positions.get(p) != starts.get(p) or p in ended for p in reached):
+                self._drop_pending(table)
             elif reached:
                 crash_point("adjunct.before-apply")
-                for keys, values in kept.coming:
-                    kept.store.put(keys, values)
-                kept.positions |= reached
-                if kept.sealed:
-                    kept.sealed.hear({p: seal for p, seal in seals.items() if p in reached})
-                kept.store.apply(self._mark(kept))
-                kept.coming, kept.dirty = [], False
+                for keys, values in table.pending_writes:
+                    table.store.put(keys, values)
+                table.positions |= reached
+                if table.sealed:
+                    table.sealed.note_seals({p: seal for p, seal in seals.items() if p in reached})
+                table.store.apply(self._mark(table))
+                table.pending_writes, table.dirty = [], False
                 crash_point("adjunct.applied")
-                self._swap(kept, shelf)
-            contained |= kept.positions
+                self._swap(table, spec)
+            contained |= table.positions
         return contained
 
     def drop(self) -> None:
         """Forget what came in this batch."""
-        for kept in self._kept.values():
-            self._forget(kept)
+        for table in self._open.values():
+            self._drop_pending(table)
 
     def release(self, keep: Iterable[str] = ()) -> None:
         """Close the stores of all tasks but these, noting until when they were followed."""
-        going = frozenset(keep)
-        self._close(key for key in self._kept if key[0] not in going)
-        if not going:
+        tasks = frozenset(keep)
+        self._close(key for key in self._open if key[0] not in tasks)
+        if not tasks:
             for versions in self._versions.values():
                 versions.close()
 
     def _close(self, keys: Iterable[tuple[str, str]]) -> None:
         for key in list(keys):
-            kept = self._kept.pop(key)
+            table = self._open.pop(key)
             try:
-                self._forget(kept)
-                if kept.positions:
-                    kept.store.set_mark(self._mark(kept))
+                self._drop_pending(table)
+                if table.positions:
+                    table.store.set_mark(self._mark(table))
             finally:
-                kept.store.close()
-                if kept.sealed:
-                    kept.sealed.close()
+                table.store.close()
+                if table.sealed:
+                    table.sealed.close()
 
-    def _judge(
+    def _recover(
         self,
-        kept: _Kept,
-        shelf: SideInputStoreSpec,
+        table: _OpenTable,
+        spec: SideInputStoreSpec,
         wanted: Mapping[Partition, SidePartition],
         system: StreamSystem,
     ) -> None:
         """Decide whether a store is gone on with, and note from where its streams are read."""
-        sources = dict(_sources(shelf, wanted.values(), system))
-        mark = kept.store.mark
-        found = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
-        if kept.sealed and mark is not None and not kept.sealed.found(mark.version):
-            found = FoundStore(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
-        decided = recover_store(found, sources, now_ms=self.clock(), retention_ms=shelf.retention_ms)
+        sources = dict(_sources(spec, wanted.values(), system))
+        mark = table.store.mark
+        found_store = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
+        if table.sealed and mark is not None and not table.sealed.resume_from(mark.version):
+            found_store = FoundStore(0, _parsed(mark.positions))  # what was seen is lost: as old as can be
+        decided = recover_store(found_store, sources, now_ms=self.clock(), retention_ms=spec.retention_ms)
         if decided.action is StoreAction.RECREATE:
-            kept.store = kept.place.emptied(kept.store)
-        if kept.sealed and decided.action is not StoreAction.KEEP:
-            kept.sealed.begin()
-        kept.positions, kept.judged = dict(decided.positions), True
-        kept.store.set_mark(self._mark(kept))
-        self._swap(kept, shelf)
+            table.store = table.place.emptied(table.store)
+        if table.sealed and decided.action is not StoreAction.KEEP:
+            table.sealed.begin()
+        table.positions, table.recovery_decided = dict(decided.positions), True
+        table.store.set_mark(self._mark(table))
+        self._swap(table, spec)
 
-    def _swap(self, kept: _Kept, shelf: SideInputStoreSpec) -> None:
+    def _swap(self, table: _OpenTable, spec: SideInputStoreSpec) -> None:
         """See the next version where it is whole."""
-        if kept.sealed and kept.sealed.filling.whole(kept.positions):
-            empty = MemoryStore(StoreLimits()) if shelf.kind is StoreKind.MEMORY else None
-            kept.store = kept.sealed.swap(kept.store, empty, lambda store: store.apply(self._mark(kept)))
+        if table.sealed and table.sealed.filling.whole(table.positions):
+            empty = MemoryStore(StoreLimits()) if spec.kind is StoreKind.MEMORY else None
+            table.store = table.sealed.swap(table.store, empty, lambda store: store.apply(self._mark(table)))
 
-    def _refresh(self, kept: _Kept, shelf: SideInputStoreSpec) -> None:
-        mark = kept.store.mark
-        if mark is not None and is_refresh_due(self.clock() - mark.written_ms, shelf.retention_ms):
-            kept.store.set_mark(self._mark(kept))
+    def _refresh(self, table: _OpenTable, spec: SideInputStoreSpec) -> None:
+        mark = table.store.mark
+        if mark is not None and is_refresh_due(self.clock() - mark.written_ms, spec.retention_ms):
+            table.store.set_mark(self._mark(table))
 
-    def _forget(self, kept: _Kept) -> None:
-        kept.coming = []
-        if kept.dirty:
-            kept.store.drop()
-            kept.dirty = False
+    def _drop_pending(self, table: _OpenTable) -> None:
+        table.pending_writes = []
+        if table.dirty:
+            table.store.drop()
+            table.dirty = False
 
-    def _made_versions(self, shelf: SideInputStoreSpec) -> TableVersions:
-        folder = state_directory(self.root, self.application_id, EVERY_TASK, shelf.name) / "versions"
-        made = self._versions[shelf.name] = TableVersions(folder, shelf.kind)
+    def _made_versions(self, spec: SideInputStoreSpec) -> TableVersions:
+        folder = state_directory(self.root, self.application_id, EVERY_TASK, spec.name) / "versions"
+        made = self._versions[spec.name] = TableVersions(folder, spec.kind)
         return made
 
     def _key(self, task: str, name: str) -> tuple[str, str]:
-        return (EVERY_TASK if self.shelves[name].broadcast else task), name
+        return (EVERY_TASK if self.specs[name].broadcast else task), name
 
-    def _place(self, shelf: SideInputStoreSpec, task: str) -> StoreClaim:
-        directory = state_directory(self.root, self.application_id, task, shelf.name)
-        identity = StoreIdentity(self.run_id, task, shelf.name, shelf.meaning)
-        return StoreClaim(directory, shelf.kind, identity, self.application_id, self.wait_seconds)
+    def _place(self, spec: SideInputStoreSpec, task: str) -> StoreClaim:
+        directory = state_directory(self.root, self.application_id, task, spec.name)
+        identity = StoreIdentity(self.run_id, task, spec.name, spec.meaning)
+        return StoreClaim(directory, spec.kind, identity, self.application_id, self.wait_seconds)
 
-    def _mark(self, kept: _Kept) -> StoreMark:
-        identity = kept.place.identity
+    def _mark(self, table: _OpenTable) -> StoreMark:
+        identity = table.place.identity
         return StoreMark(
             identity.run_id,
             identity.task,
@@ -251,27 +254,27 @@ class SideInputStores:
             attempt="",
             changelog=0,
             written_ms=self.clock(),
-            positions={str(partition): at for partition, at in sorted(kept.positions.items())},
-            version=kept.sealed.filling.text() if kept.sealed else "",
+            positions={str(partition): at for partition, at in sorted(table.positions.items())},
+            version=table.sealed.filling.text() if table.sealed else "",
         )
 
 
-def _sealed(shelf: SideInputStoreSpec, place: StoreClaim) -> SealedVersions | None:
+def _sealed(spec: SideInputStoreSpec, place: StoreClaim) -> SealedVersions | None:
     """Where rows come as versions: those of a store. Of one for many lanes each reads a copy."""
-    versions = TableVersions(place.directory / SEALED_FOLDER, shelf.kind, reads=not shelf.broadcast)
-    return SealedVersions(versions) if shelf.versions else None
+    versions = TableVersions(place.directory / SEALED_FOLDER, spec.kind, reads=not spec.broadcast)
+    return SealedVersions(versions) if spec.versions else None
 
 
 def _sources(
-    shelf: SideInputStoreSpec, wanted: Collection[SidePartition], system: StreamSystem
+    spec: SideInputStoreSpec, wanted: Collection[SidePartition], system: StreamSystem
 ) -> Iterator[tuple[Partition, FillingPartition]]:
-    asked = {s: Partition(shelf.sides[s.name].topic, s.partition) for s in wanted}
+    asked = {s: Partition(spec.sides[s.name].topic, s.partition) for s in wanted}
     spans = system.spans(asked.values())
     for side, partition in asked.items():
-        held = HeldOffsets(spans[partition].oldest, spans[partition].end)
+        offsets = HeldOffsets(spans[partition].oldest, spans[partition].end)
         yield (
             Partition(side.name, side.partition),
-            FillingPartition(shelf.sides[side.name].bootstrap, held, side.last),
+            FillingPartition(spec.sides[side.name].bootstrap, offsets, side.last),
         )
 
 

@@ -1,0 +1,74 @@
+"""Failures in a row, outages, and how long the driver waits before it tries again.
+
+A system that cannot be reached is waited for longer than batches are tried that fail by themselves.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
+from streamapp_runtime.systems.stream_system import DeniedError, FullError, UnavailableError
+
+MOST_OUTAGE_SECONDS: Final = 300.0
+"""How long a system may be away before the app gives up; whoever started it may start it again."""
+OUTAGE_PAUSE_SECONDS: Final = 1.0
+"""How long the driver waits before it tries a system again that is away."""
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
+
+
+def retry_delay(failures: int) -> float:
+    """Seconds before a batch is tried again: longer the more have failed in a row."""
+    return min(_FIRST_PAUSE_SECONDS * 2**failures, _LONGEST_PAUSE_SECONDS) if failures else 0.0
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether an error says only that the system does not answer: lack of room or of rights is another."""
+    return isinstance(error, UnavailableError) and not isinstance(error, DeniedError | FullError)
+
+
+@dataclass(slots=True)
+class Outage:
+    """Since when the system has been away."""
+
+    clock: Callable[[], float]
+    since: float | None = None
+    _of_rows: bool = False  # whether it was seen in a batch with rows
+
+    def endured(self, *, rows: bool = False) -> bool:
+        """Note that it is away still, be it for rows; False where that has been so for too long."""
+        now = self.clock()
+        self._of_rows |= rows
+        self.since = now if self.since is None else self.since
+        return now - self.since <= MOST_OUTAGE_SECONDS
+
+    def over(self, *, rows: bool = True) -> None:
+        """Note that it answers; where it did not as it was given rows, a batch without any does not tell."""
+        if rows or not self._of_rows:
+            self.since, self._of_rows = None, False
+
+
+@dataclass(slots=True)
+class Retries:
+    """How often batches have failed in a row, and since when the system has been away."""
+
+    clock: Callable[[], float]  # seconds
+    failures: int = 0  # in a row
+    outage: Outage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.outage = Outage(self.clock)
+
+    def pause_seconds(self) -> float | None:
+        """How long to wait before lanes are bound anew; None where nothing has failed."""
+        if self.failures:
+            return retry_delay(self.failures)
+        return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
+
+    def note_failure(self, reason: str, *, outage: bool, rows: bool) -> None:
+        """Count a failure, or an outage; FailedError where there have been too many, or it is too long."""
+        self.failures += 0 if outage else 1
+        if outage and not self.outage.endured(rows=rows):
+            raise FailedError(f"the streams' system has been out of reach for too long: {reason}")
+        if self.failures > MOST_FAILURES:
+            raise FailedError(f"{self.failures} batches in a row failed, the last one with: {reason}")

@@ -1,0 +1,185 @@
+"""A run from beginning to end: storage, session, launch, loop, release. What differs is the mode's."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.names import checkpoint_stream
+from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.jvm import mute_jvm
+from streamapp_runtime.driver.executors.spark_session import close_session
+from streamapp_runtime.driver.failures import RETRIABLE, FailedError
+from streamapp_runtime.driver.modes.model_follower import ModelFollower
+from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
+from streamapp_runtime.driver.reporting.listeners import Listeners
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
+from streamapp_runtime.lanes import tables_file
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
+
+POLL_SECONDS: Final = 0.05
+TIDY_SECONDS: Final = 60.0
+"""How often an idle driver looks after the log; small partitions are compacted at commits anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """When a run ends that nobody stops."""
+
+    until_end: bool = False  # when everything that is there has been read
+    seconds: float | None = None  # after so long
+
+
+class RunMode(Protocol):
+    """What a run by hand and a run under an operator do in ways of their own. Called in this order."""
+
+    @property
+    def app(self) -> StreamApp:
+        """The app that is to run."""
+
+    @property
+    def limits(self) -> RunLimits:
+        """When the run ends by itself."""
+
+    @property
+    def locations(self) -> ExecutorLocations:
+        """Where executors are."""
+
+    def begin(self) -> None:
+        """Say that the run begins, before anything else."""
+
+    def storage(self) -> AppStorage:
+        """Where the app's streams and stores are; AppRefusedError where they cannot be anywhere."""
+
+    def open_executors(self, storage: AppStorage) -> ExecutorPool:
+        """A Spark session, and the means to have more or fewer executors in it."""
+
+    def first_launch(
+        self,
+        storage: AppStorage,
+        system: StreamSystem,
+        ledger: CheckpointStream,
+        session: SparkSession,
+        stop: StopFlag,
+    ) -> Launch:
+        """Take over, and make the first model ready; StoppedError where the run was to end before."""
+
+    def settings(self) -> RunSettings:
+        """What the batches go by."""
+
+    def follower(
+        self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
+    ) -> ModelFollower:
+        """What is done between two batches."""
+
+
+def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
+    """Run an app until it is told to stop, or until its limits.
+
+    AppRefusedError when it cannot run as it is, FailedError when it may be tried again.
+    """
+    mode.begin()
+    if problems := unsupported_fields(mode.app):
+        raise AppRefusedError(problems)
+    storage = mode.storage()
+    system = open_app_system(storage)
+    executor_pool = mode.open_executors(storage)
+    try:
+        ledger = CheckpointStream(system, checkpoint_stream(mode.app.application_id))
+        try:
+            launch = mode.first_launch(storage, system, ledger, executor_pool.session, stop)
+        except (FencedError, *RETRIABLE) as error:
+            raise FailedError(f"the start failed: {error}") from error
+        listeners.launched(launch)
+        tables_file.write_tables_file(Path(launch.setup.state), launch.program.tables, launch.setup)
+        loop = Loop(
+            executor_pool.session,
+            CurrentRun(launch, mode.settings()),
+            locations=mode.locations,
+            trouble=listeners.trouble,
+            changed=listeners.changed,
+        )
+        follower = mode.follower(loop, executor_pool, listeners.changed)
+        follower.begin()
+        _start(loop)
+        _serve(loop, follower, stop, listeners.batch, _with_compaction(system, listeners.idle), mode.limits)
+        loop.release()
+        follower.report(ended=True)
+        loop.close_turn()
+    except StoppedError:
+        return
+    finally:
+        mute_jvm()
+        close_session(executor_pool.session)
+        system.close()
+
+
+def open_app_system(storage: AppStorage) -> StreamSystem:
+    """The system of an app's streams; AppRefusedError where its settings are wrong."""
+    try:
+        return open_system(storage.connection)
+    except InvalidSettingsError as error:
+        raise AppRefusedError([Problem(0, 0, "spec.systems[0].kafka.configSecret", str(error))]) from None
+
+
+def _start(loop: Loop) -> None:
+    """Begin a loop; what goes wrong may go well another time."""
+    try:
+        loop.start()
+    except RETRIABLE as error:
+        raise FailedError(f"the start failed: {error}") from error
+
+
+def _serve(
+    loop: Loop,
+    follower: ModelFollower,
+    stop: StopFlag,
+    batch_done: Callable[[BatchResult], None],
+    idle: Callable[[], None],
+    limits: RunLimits,
+) -> None:
+    """Batch after batch, until the end, until the limits or until told to stop."""
+    deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+    while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
+        follower.follow()
+        batch = loop.step()
+        if batch is not None:
+            batch_done(batch)
+            follower.report(batch)
+            if loop.ended:
+                return
+            continue
+        if not loop.behind:
+            if limits.until_end and not follower.follow(now=True):
+                return
+            idle()
+        stop.wait(POLL_SECONDS)
+
+
+def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:
+    """Beside what else is done while there is nothing to read: large changelogs are compacted."""
+    tidied_at = time.monotonic()
+
+    def both() -> None:
+        nonlocal tidied_at
+        if time.monotonic() - tidied_at > TIDY_SECONDS:
+            system.tidy()
+            tidied_at = time.monotonic()
+        idle()
+
+    return both

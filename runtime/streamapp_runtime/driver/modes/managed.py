@@ -1,0 +1,143 @@
+"""The mode of `streamapp drive`: models are the operator's, batches the driver's."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.app_streams import is_embedded
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.protocol.driver_report import DriverState, ReportedWarning
+from streamapp.protocol.wanted_state import WantedState
+from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.batches.run_settings import RunSettings, run_settings
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.ownership import Ownership
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
+from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
+from streamapp_runtime.driver.executors.spark_session import open_configured_session
+from streamapp_runtime.driver.failures import FailedError
+from streamapp_runtime.driver.modes.app_run import RunLimits
+from streamapp_runtime.driver.modes.managed_follow import ManagedFollower, first_report
+from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
+from streamapp_runtime.driver.modes.wanted_model import launch_wanted
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
+from streamapp_runtime.driver.start.launch import Launch, first_launch
+from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.transport.message_transport import MessageTransport
+
+MODEL_SECONDS: Final = 300.0
+"""How long a driver waits for a model that it can take."""
+POLL_SECONDS: Final = 0.2
+
+
+@dataclass(slots=True)
+class Managed:
+    """A run under an operator."""
+
+    accepted: AcceptedApp
+    environment: PodEnvironment
+    transport: MessageTransport
+    locations: ExecutorLocations = no_locations
+    limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
+    _taken: WantedState | None = None  # the one that the first model is of
+
+    @property
+    def app(self) -> StreamApp:
+        """The app that was accepted."""
+        return self.accepted.app
+
+    def begin(self) -> None:
+        """Report that the driver has started."""
+        self.transport.report(first_report(self.accepted, self.environment.pod, DriverState.STARTING))
+
+    def storage(self) -> AppStorage:
+        """Where the operator's volumes are."""
+        state = self.environment.state
+        return replace(storage_of(self.app, state, self.environment.secrets), state=state / "state")
+
+    def open_executors(self, storage: AppStorage) -> ExecutorPool:
+        """Executors that the cluster brings, as many as are asked for."""
+        app_id, conf = self.app.application_id, self.environment.spark()
+        if is_embedded(self.app):
+            conf["spark.master"] = "local[1]"  # the log is in this pod, and nobody else reaches it
+        session = open_configured_session(app_id, conf)
+        return ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
+
+    def first_launch(
+        self,
+        storage: AppStorage,
+        system: StreamSystem,
+        ledger: CheckpointStream,
+        session: SparkSession,
+        stop: StopFlag,
+    ) -> Launch:
+        """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
+        wanted = self._await_other(stop, None)
+        run_id = wanted.model.run_id if wanted.model else uuid4().hex
+        ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
+        context = AppContext(self.app, storage, system, ledger, load_user_functions(self.app))
+        while True:
+            self._taken = wanted
+            if (
+                wanted.model is None
+            ):  # there is state that only the driver can look into: it makes the first one
+                processors = wanted.processors or self.app.spec.processors
+                return first_launch(context, session, processors)
+            launch = launch_wanted(context, session, wanted, wanted.model)
+            if not isinstance(launch, Refusal):
+                return launch
+            self._report_refusal(ledger, launch, wanted.model.version)
+            wanted = self._await_other(stop, wanted)
+
+    def settings(self) -> RunSettings:
+        """Those of the app."""
+        return run_settings(self.app)
+
+    def follower(
+        self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
+    ) -> ManagedFollower:
+        """What takes up what the operator wants."""
+        return ManagedFollower(
+            loop=loop,
+            executor_pool=executor_pool,
+            transport=self.transport,
+            changed=changed,
+            accepted=self.accepted,
+            pod=self.environment.pod,
+            taken=self._taken,
+        )
+
+    def _report_refusal(self, ledger: CheckpointStream, refusal: Refusal, version: int) -> None:
+        """Report why a model cannot be taken, and what the state is that it contradicts."""
+        self.transport.report(
+            replace(
+                first_report(self.accepted, self.environment.pod, DriverState.STARTING),
+                incarnation=ledger.incarnation,
+                run_id=ledger.run_id,
+                layout=ledger.layout,
+                warnings=(ReportedWarning(refusal.reason, refusal.path, refusal.message, version),),
+            )
+        )
+
+    def _await_other(self, stop: StopFlag, other_than: WantedState | None) -> WantedState:
+        """What is wanted of a driver of this app, once it is something else."""
+        deadline = time.monotonic() + MODEL_SECONDS
+        while time.monotonic() < deadline:
+            if stop.is_set():
+                raise StoppedError
+            wanted = self.transport.wanted()
+            if wanted is not None and wanted != other_than and wanted.spec_hash in {"", self.accepted.hash}:
+                return wanted
+            stop.wait(POLL_SECONDS)
+        raise FailedError(f"no model for this app came within {MODEL_SECONDS:g} s")

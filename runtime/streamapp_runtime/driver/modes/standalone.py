@@ -1,0 +1,127 @@
+"""The mode of `streamapp run`: the app is its own author, on this machine."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from socket import gethostname
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from streamapp.spec.problem import Problem
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.batches.run_settings import RunSettings, run_settings
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
+from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.spark_session import open_session
+from streamapp_runtime.driver.modes.app_run import RunLimits
+from streamapp_runtime.driver.modes.model_author import ModelAuthor
+from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
+from streamapp_runtime.driver.modes.stop_signal import StopFlag
+from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
+from streamapp_runtime.driver.start.launch import Launch, launch
+from streamapp_runtime.driver.start.locality_memory import LocalityMemory
+from streamapp_runtime.stores.directories.state_directory import quoted
+from streamapp_runtime.systems.stream_system import StreamSystem, UnfitStreamError
+from streamapp_runtime.transport.file_transport import FileTransport, message_folder
+
+EXECUTOR_START_SECONDS: Final = 60.0
+"""How long executors on this machine are waited for at the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How long to run and how."""
+
+    processors: int
+    data: Path | None = None  # in place of the path in the resource; the folder of stores
+    secrets: Path | None = None  # where settings lie that the resource does not say
+    until_end: bool = False
+    seconds: float | None = None
+    rows: int = 1_000_000
+    code: Path | None = None  # where the app's own code is found, beside what is installed
+
+
+@dataclass(slots=True)
+class Standalone:
+    """A run by hand."""
+
+    app: StreamApp
+    options: RunOptions
+    locations: ExecutorLocations = no_locations
+    host: str = field(default_factory=gethostname)
+    _locality: LocalityMemory = field(init=False)
+    _transport: FileTransport = field(init=False)
+
+    @property
+    def limits(self) -> RunLimits:
+        """As the options have them."""
+        return RunLimits(self.options.until_end, self.options.seconds)
+
+    def begin(self) -> None:
+        """There is nobody to be told yet."""
+
+    def storage(self) -> AppStorage:
+        """As the options have it, or the app."""
+        return storage_of(self.app, self.options.data, self.options.secrets)
+
+    def open_executors(self, storage: AppStorage) -> ExecutorPool:
+        """Threads of this process for one processor, executors on this machine for several."""
+        app_id, processors = self.app.application_id, self.options.processors
+        if self.options.code is not None:
+            sys.path.insert(0, str(self.options.code))
+        session = open_session(app_id, processors)
+        self._prepare_session(session)
+        folder = storage.state.parent / "places" / quoted(app_id)
+        self._locality = LocalityMemory.in_folder(folder, self.host)
+        self._transport = FileTransport(message_folder(storage.state, app_id))
+        self._transport.begin()
+        return ExecutorPool(app_id, session, self._prepare_session, processors)
+
+    def first_launch(
+        self,
+        storage: AppStorage,
+        system: StreamSystem,
+        ledger: CheckpointStream,
+        session: SparkSession,
+        stop: StopFlag,
+    ) -> Launch:
+        """Take over, and propose the first model; stores stay where an earlier run has left them."""
+        try:
+            return launch(
+                self.app, storage, system, ledger, session, self.options.processors, locality=self._locality
+            )
+        except UnfitStreamError as error:
+            raise AppRefusedError([Problem(0, 0, "spec", str(error))]) from error
+
+    def settings(self) -> RunSettings:
+        """Those of the app, with the rows of a batch as the options have them."""
+        return replace(
+            run_settings(self.app),
+            batch_rows=self.options.rows,
+            executor_start=EXECUTOR_START_SECONDS,
+        )
+
+    def follower(
+        self, loop: Loop, executor_pool: ExecutorPool, changed: Callable[[RunChange], None]
+    ) -> StandaloneFollower:
+        """What takes up growths, and what `streamapp scale` wants."""
+        return StandaloneFollower(
+            loop=loop,
+            executor_pool=executor_pool,
+            transport=self._transport,
+            changed=changed,
+            author=ModelAuthor(loop.launch.context, self.host, time.monotonic, time.time),
+            locality=self._locality,
+            processors=self.options.processors,
+        )
+
+    def _prepare_session(self, session: SparkSession) -> None:
+        if self.options.code is not None:
+            session.sparkContext.environment["PYTHONPATH"] = str(self.options.code)

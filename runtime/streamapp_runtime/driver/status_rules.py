@@ -1,0 +1,86 @@
+"""What the driver does about each status that a lane reports for a task: one table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+
+class Reaction(StrEnum):
+    """What the driver does after a batch in which a task reported a status."""
+
+    GO_ON = "goes on"
+    WAIT = "gives the task its rows again after a while"
+    BIND_ANEW = "binds lanes to executors anew"
+    BEGIN_ANEW = "fences and begins anew"
+    OUTLAST = "fences and begins anew, for as long as an outage may last"
+    END = "ends the run, which may be started again"
+    END_FOR_GOOD = "ends the run for good"
+
+
+class TrialVerdict(StrEnum):
+    """What a status says of the records of a trial, in a search for a bad one."""
+
+    INNOCENT = "the records are not to blame"
+    FAILS = "the batch fails on them"
+    UNPROVED = "nothing is proved"
+
+
+@dataclass(frozen=True, slots=True)
+class StatusRule:
+    """One row of the table."""
+
+    reaction: Reaction
+    verdict: TrialVerdict = TrialVerdict.INNOCENT
+    sentence: str = ""  # what a run that ends for good says
+
+    def __post_init__(self) -> None:
+        if (self.reaction is Reaction.END_FOR_GOOD) != bool(self.sentence):
+            raise TypeError("a run that ends for good says why, and no other")
+
+
+_ROWS: Final = {
+    TaskStatus.COMMITTED: StatusRule(Reaction.GO_ON),
+    TaskStatus.TRIED: StatusRule(Reaction.GO_ON),
+    TaskStatus.RESTORING: StatusRule(Reaction.GO_ON),
+    TaskStatus.MISPLACED: StatusRule(Reaction.BIND_ANEW),
+    TaskStatus.BAD: StatusRule(Reaction.END_FOR_GOOD, sentence="a record cannot be processed"),
+    TaskStatus.CODE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.FAILS),
+    TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED),
+    TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED),
+    TaskStatus.UNAVAILABLE: StatusRule(Reaction.OUTLAST),
+    TaskStatus.DENIED: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.FULL: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.FENCED: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.REFUSED: StatusRule(
+        Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
+    ),
+    TaskStatus.GONE: StatusRule(Reaction.END_FOR_GOOD, sentence="records that were not yet read are gone"),
+    TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app is gone"),
+    TaskStatus.BUSY: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.STORE: StatusRule(Reaction.BEGIN_ANEW),
+}
+
+
+def complete_rules(rows: Mapping[TaskStatus, StatusRule]) -> Mapping[TaskStatus, StatusRule]:
+    """The table, which has a row for every status; TypeError where one is missing."""
+    if missing := [status for status in TaskStatus if status not in rows]:
+        raise TypeError(f"no rule for {', '.join(missing)}")
+    return MappingProxyType({status: rows[status] for status in TaskStatus})
+
+
+STATUS_RULES: Final = complete_rules(_ROWS)
+"""By status, what the driver does."""
+
+
+def reaction_to(status: TaskStatus) -> Reaction:
+    """What the driver does about a status."""
+    return STATUS_RULES[status].reaction
+
+
+def is_fine(status: TaskStatus) -> bool:
+    """Whether a task did in its batch what it was to do."""
+    return reaction_to(status) is Reaction.GO_ON

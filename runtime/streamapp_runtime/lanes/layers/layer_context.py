@@ -1,0 +1,110 @@
+"""What a layer of a program is and has in its worker: the same for every batch of an incarnation."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import pyarrow as pa
+
+from streamapp_runtime.formats.arrow_types import arrow_schema
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCache
+from streamapp_runtime.lanes.layers.task_executor import task_executor
+from streamapp_runtime.lanes.layers.wide_rows import WideRows
+from streamapp_runtime.lanes.records.stream_formats import layer_formats
+from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores
+from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
+from streamapp_runtime.lanes.task_stores.store_specs import (
+    remote_tables_of_layer,
+    side_input_stores_of_layer,
+    stores_of_layer,
+)
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.operators.operation_executor import OperationExecutor
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
+from streamapp_runtime.program.program import Program, PythonLayer, RowEdge
+from streamapp_runtime.remote.remote_reader import RemoteReader
+from streamapp_runtime.stores.store import StoreError
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import StreamSystem
+
+
+@dataclass(frozen=True, slots=True)
+class LayerContext:
+    """A layer and what it works with. The worker opens it once, and gives it to each batch."""
+
+    layer: PythonLayer
+    first: bool
+    last: bool
+    setup: WorkerSetup
+    system: StreamSystem
+    wide: WideRows
+    edges: Mapping[int, RowEdge]  # by tag: those that operations of the layer read
+    all_edges: Mapping[int, RowEdge]  # by tag: those of the whole program
+    reads: Mapping[
+        str, tuple[Read, tuple[RowEdge, ...]]
+    ]  # by stream: the operation and the edges of its rows
+    formats: Mapping[str, RecordFormat]
+    executors: Mapping[str, OperationExecutor]  # by operation
+    schemas: Mapping[str, pa.Schema]  # by table
+    remotes: Mapping[str, RemoteReader]  # by table
+    lane_stores: LaneStores
+    side_input_stores: SideInputStores
+    bookkeeping_cache: BookkeepingCache
+
+    @classmethod
+    def open(cls, program: Program, number: int, setup: WorkerSetup) -> Self:
+        """The context of one layer of a program; TypeError where the layer is Spark's."""
+        layer = program.layers[number]
+        if not isinstance(layer, PythonLayer):
+            raise TypeError(f"layer {number} is Spark's")
+        stores = {
+            name: setup.store_specs[name] for name in stores_of_layer(layer) if name in setup.store_specs
+        }
+        place = Path(setup.state), setup.application_id, setup.run_id
+        side_inputs = side_input_stores_of_layer(layer, setup.side_input_specs)
+        return cls(
+            layer=layer,
+            first=number == 0,
+            last=number == len(program.layers) - 1,
+            setup=setup,
+            wide=WideRows(program),
+            edges={edge.tag: edge for placed in layer.tasks for edge in placed.sources},
+            all_edges={edge.tag: edge for edge in program.edges},
+            reads={
+                placed.operation.name: (placed.operation, tuple(placed.outputs))
+                for placed in layer.tasks
+                if isinstance(placed.operation, Read)
+            },
+            formats=layer_formats(layer, setup.avro),
+            executors={
+                placed.name: task_executor(placed)
+                for placed in layer.tasks
+                if not isinstance(placed.operation, Read | Write)
+            },
+            schemas={table.name: arrow_schema(table.columns) for table in program.tables},
+            remotes={name: RemoteReader(setup.remotes[name]) for name in remote_tables_of_layer(layer)},
+            system=open_system(setup.connection),
+            lane_stores=LaneStores(*place, stores, begins=setup.begins),
+            side_input_stores=SideInputStores(*place, side_inputs),
+            bookkeeping_cache={},
+        )
+
+    def close(self) -> None:
+        """Let go of everything; what is pending in stores is dropped."""
+        for executor in self.executors.values():
+            with suppress(UserCodeError):  # nothing depends on how code of the app's own comes to its end
+                executor.close()
+        for remote in self.remotes.values():
+            remote.close()
+        with suppress(StoreError):  # what a store could not write is restored when it is next opened
+            self.release_stores()
+        self.system.close()
+
+    def release_stores(self) -> None:
+        """Close all stores."""
+        self.lane_stores.release()
+        self.side_input_stores.release()

@@ -1,0 +1,117 @@
+"""When lanes may be bound and batches may run: the table, and whatever happens in whatever order."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp_runtime.driver.batches.binding_states import (
+    REFUSED,
+    TRANSITIONS,
+    BindingEvent,
+    BindingState,
+    ImpossibleTransitionError,
+    NextAction,
+    complete_table,
+    is_bound,
+    next_action,
+    next_state,
+)
+
+UNFENCED, UNBOUND = BindingState.UNFENCED, BindingState.UNBOUND
+RESTORING, READY = BindingState.RESTORING, BindingState.READY
+TABLE = {
+    BindingEvent.TASKS_MOVED: (UNFENCED, UNFENCED, None, None),
+    BindingEvent.FENCED: (UNBOUND, None, None, None),
+    BindingEvent.BOUND: (None, RESTORING, None, None),
+    BindingEvent.STORES_LEFT: (None, None, RESTORING, RESTORING),
+    BindingEvent.STORES_RESTORED: (None, None, READY, READY),
+    BindingEvent.FAILED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED),
+    BindingEvent.MISPLACED: (UNFENCED, UNBOUND, UNBOUND, UNBOUND),
+    BindingEvent.RELEASED: (UNFENCED, UNBOUND, UNBOUND, UNBOUND),
+    BindingEvent.SWITCHED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED),
+}
+"""By event, what follows from unfenced, unbound, restoring and ready; None where it cannot happen."""
+
+
+@pytest.mark.parametrize("event", BindingEvent)
+def test_every_pair_of_event_and_state_is_a_transition_or_refused(event: BindingEvent) -> None:
+    for state, after in zip((UNFENCED, UNBOUND, RESTORING, READY), TABLE[event], strict=True):
+        assert ((event, state) in REFUSED) is (after is None)
+        if after is None:
+            with pytest.raises(ImpossibleTransitionError, match=f"{event} while lanes are {state}"):
+                next_state(state, event)
+        else:
+            assert next_state(state, event) is after
+
+
+@pytest.mark.parametrize(
+    ("state", "action"),
+    [
+        (UNFENCED, NextAction.FENCE),
+        (UNBOUND, NextAction.BIND),
+        (RESTORING, NextAction.RUN),
+        (READY, NextAction.RUN),
+    ],
+)
+def test_each_state_says_what_is_done_next(state: BindingState, action: NextAction) -> None:
+    assert next_action(state) is action
+    assert is_bound(state) is (action is NextAction.RUN)
+
+
+def test_a_table_without_a_pair_is_an_error() -> None:
+    rows = {
+        event: {state: after for (one, state), after in TRANSITIONS.items() if one is event}
+        for event in BindingEvent
+    }
+    assert complete_table(rows, REFUSED) == TRANSITIONS
+    with pytest.raises(TypeError, match="fenced"):
+        complete_table(rows | {BindingEvent.FENCED: {}}, REFUSED)
+
+
+def test_a_pair_that_is_both_named_and_refused_is_an_error() -> None:
+    rows = {event: dict.fromkeys(BindingState, UNFENCED) for event in BindingEvent}
+    with pytest.raises(TypeError, match="or both"):
+        complete_table(rows, REFUSED)
+
+
+@given(st.lists(st.sampled_from(BindingEvent), max_size=40))
+def test_no_batch_runs_on_lanes_of_an_earlier_incarnation_nor_beside_writers(
+    events: Sequence[BindingEvent],
+) -> None:
+    """What is tracked here by itself is what the states have to imply."""
+    state = UNBOUND
+    incarnation = 1
+    bound_under: int | None = None  # the incarnation of the lanes that are bound
+    may_write = False  # whether lanes that are not bound any more may still be writing
+    for event in events:
+        if (event, state) in REFUSED:
+            continue
+        state = next_state(state, event)
+        match event:
+            case BindingEvent.FENCED:
+                incarnation, may_write = incarnation + 1, False
+            case BindingEvent.BOUND:
+                assert not may_write
+                bound_under = incarnation
+            case BindingEvent.FAILED | BindingEvent.SWITCHED | BindingEvent.TASKS_MOVED:
+                bound_under, may_write = None, True
+            case BindingEvent.MISPLACED | BindingEvent.RELEASED:
+                bound_under = None
+            case BindingEvent.STORES_LEFT | BindingEvent.STORES_RESTORED:
+                assert bound_under is not None
+        assert is_bound(state) is (bound_under == incarnation)
+        assert may_write is (state is UNFENCED)
+
+
+@given(st.lists(st.sampled_from(BindingEvent), max_size=40))
+def test_from_wherever_it_is_a_driver_comes_to_run_batches(events: Sequence[BindingEvent]) -> None:
+    state = UNBOUND
+    for event in events:
+        state = state if (event, state) in REFUSED else next_state(state, event)
+    done = {NextAction.FENCE: BindingEvent.FENCED, NextAction.BIND: BindingEvent.BOUND}
+    for _ in done:
+        if not is_bound(state):
+            state = next_state(state, done[next_action(state)])
+    assert next_action(state) is NextAction.RUN
