@@ -47,7 +47,7 @@ def test_a_run_ends_at_what_trying_again_does_not_mend(status: TaskStatus) -> No
         with pytest.raises(FinalFailureError, match=re.escape(STATUS_RULES[status].sentence)):
             refuse_fatal(reports)
     elif status is TaskStatus.AWAY:
-        with pytest.raises(FailedError, match="^why$") as failed:
+        with pytest.raises(FailedError, match=r"^why$") as failed:
             refuse_fatal(reports)
         assert not failed.value.final
     else:

@@ -90,7 +90,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
         tried.append(len(places(part)))
         return "tried" if (wrong - trials.bad.keys()) & set(places(part)) else None
 
-    for _ in trials.found(naming, trial):
+    for _ in trials.search(naming, trial):
         pass
     assert trials.bad == dict.fromkeys(wrong, "named") | dict.fromkeys(unnamed, "tried")
     assert len(tried) <= 1 + len(unnamed) * (1 + 2 * len(every).bit_length())
@@ -101,4 +101,4 @@ def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_nam
     trials = BadRecordSearch("fail")
     trials.suspect([demand("s", 0, 9)])
     with pytest.raises(FinalFailureError, match="s#0 at offset 3: by zero"):
-        next(trials.found(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
+        next(trials.search(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
