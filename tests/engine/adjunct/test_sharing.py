@@ -11,6 +11,7 @@ from streamapp_runtime.driver.inputs.fill_progress import FillProgress
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 A, B = Partition("rates>prices", 0), Partition("rates>prices", 1)
 LANES = {"p0": ("t0", "t2"), "p1": ("t1",), "idle": ()}
@@ -37,10 +38,12 @@ class Driver:
 
     def located(self, **locations: str) -> None:
         tasks = {"p0": "t0", "p1": "t1"}
-        self.hear(*(TaskReport(tasks[p], "committed", location=place) for p, place in locations.items()))
+        self.note(
+            *(TaskReport(tasks[p], TaskStatus.COMMITTED, location=place) for p, place in locations.items())
+        )
 
     def hear(self, *reports: TaskReport) -> None:
-        self.sharing.hear(reports, self.contained)
+        self.sharing.note(reports, self.contained)
 
     def contains(self, task: str, **positions: int) -> None:
         self.contained[task] = {A: positions["a"], B: positions["b"]}
@@ -52,7 +55,7 @@ class Driver:
         """Each lane that was told to makes its version."""
         for name, order in self.orders(version).items():
             if order.makes:
-                self.hear(TaskReport(LANES[name][0], "committed", published={"prices": order.makes}))
+                self.note(TaskReport(LANES[name][0], TaskStatus.COMMITTED, published={"prices": order.makes}))
 
     @property
     def filled(self) -> FillProgress:
@@ -133,7 +136,7 @@ def test_a_copy_that_takes_long_is_made_seldom() -> None:
     driver.contains("t0", a=3, b=0)
     (order,) = (one for one in driver.orders("1-7").values() if one.makes)
     driver.now += 2.0
-    driver.hear(TaskReport("t0", "committed", published={"prices": order.makes}))
+    driver.note(TaskReport("t0", TaskStatus.COMMITTED, published={"prices": order.makes}))
     driver.contains("t0", a=4, b=0)
     driver.now += 19.0
     assert not driver.pressing

@@ -107,7 +107,7 @@ class Versioned:
                     values = taken.rows.columns[0]
                     self.side_inputs.fill("task-0", "prices", taken.rows.key, values)
                 end = taken.end or end
-            rows.came(0, found, end)
+            rows.note_range(0, found, end)
         rows.apply(LaneOrder("p", (order,), shared=orders), [0])
         self.shared = rows.published.get("prices", self.shared)
         return self.side_inputs.paused_inputs("task-0")

@@ -32,7 +32,7 @@ def batch(
         restored=restored,
         restored_bytes=restored_bytes,
         lags=lags or {},
-        given=given or {},
+        read=given or {},
         watermarks=watermarks or {},
         reports=(TaskReport("Partition 0", status, counted=counted),),
     )

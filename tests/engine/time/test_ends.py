@@ -108,7 +108,7 @@ def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
             for point in (before, after):
                 while point.exists() and not loop.ended:
                     loop.step()
-                loop.failures = 0  # that it is killed again and again is no reason to give up
+                loop.retries.failures = 0  # that it is killed again and again is no reason to give up
             killed += 1
     finally:
         del environment[VARIABLE]
