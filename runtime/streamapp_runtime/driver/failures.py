@@ -16,6 +16,7 @@ FATAL: Final[Mapping[str, str]] = {
     "bad": "a record cannot be processed",
     "gone": "records that were not yet read are gone",
     "missing": "a stream of the app is gone",
+    "unreadable": "what the app left with its streams cannot be read",
     "refused": "the streams' system does not take what is to be written",
 }
 """What a task may report that trying again does not mend."""

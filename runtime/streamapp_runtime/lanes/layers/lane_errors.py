@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
@@ -23,6 +24,7 @@ LANE_ERRORS: Mapping[type[Exception], str] = {
     RecordRefusedError: "refused",
     OutOfRangeError: "gone",
     UnknownStreamError: "missing",
+    StateUnreadableError: "unreadable",
     StoreBusyError: "busy",
     StoreError: "store",
     UserCodeError: "code",
