@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamapp.control.control_sender import LastSent
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.tasks.partition import Partition
 
 FORMAT = 1
@@ -16,7 +17,14 @@ DRIVER_KEY = b"\x00driver"
 """The key under which a driver records its incarnation; no task has a name that begins with a NUL."""
 
 
-class CheckpointUnreadableError(Exception):
+RESTORE_HINT = "restore the checkpoint stream; only raise resetNonce if the state may be given up"
+
+
+class StateUnreadableError(Exception):
+    """What the app left with its streams cannot be read. Trying again does not mend it."""
+
+
+class CheckpointUnreadableError(StateUnreadableError):
     """A checkpoint that cannot be read: going on would lose or repeat records."""
 
 
@@ -55,14 +63,16 @@ class Checkpoint:
         """The checkpoint in bytes that `encode` made."""
         try:
             found = json.loads(text)
-            if found["format"] != FORMAT:
-                raise CheckpointUnreadableError(f"a checkpoint is written in format {found['format']!r}")
+            version = read_version(found["format"], FORMAT, "the checkpoint")
+            if isinstance(version, VersionRefusal):
+                raise CheckpointUnreadableError(f"{version.message}; {version.hint or RESTORE_HINT}")
             positions = {Partition.parse(name): int(at) for name, at in found["positions"].items()}
             changelogs = {str(table): int(at) for table, at in found["changelogs"].items()}
             reached = _read(found["time"]) if "time" in found else None
             return cls(str(found["run"]), str(found["attempt"]), positions, changelogs, reached)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise CheckpointUnreadableError(f"a checkpoint cannot be read: {error}") from None
+            message = f"the checkpoint cannot be read ({type(error).__name__}: {error}); {RESTORE_HINT}"
+            raise CheckpointUnreadableError(message) from None
 
 
 def _written(reached: EventTimeProgress) -> dict[str, object]:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from streamapp.control.bookkeeping import Bookkeeping
 from streamapp.control.bookkeeping_form import WrittenBookkeeping, bookkeeping_of, written_bookkeeping
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
@@ -34,13 +35,9 @@ def decode_bookkeeping(text: str) -> Bookkeeping | Refusal:
         if not unpack.eof or unpack.unused_data:
             return _damaged("it does not end where it should")
         document = json.loads(body)
-        if document["format"] != FORMAT:
-            return Refusal(
-                Reason.NEWER_FORMAT,
-                _PATH,
-                f"it is written in format {document['format']}, and this program reads format {FORMAT}",
-                "use the version of streamapp that wrote it, or a later one",
-            )
+        version = read_version(document["format"], FORMAT, "it")
+        if isinstance(version, VersionRefusal):
+            return Refusal(version.reason, _PATH, version.message, version.hint or _RESTORE)
         return bookkeeping_of(WrittenBookkeeping.model_validate(document["books"]))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -50,6 +47,7 @@ def decode_bookkeeping(text: str) -> Bookkeeping | Refusal:
 
 
 _PATH = "control bookkeeping"
+_RESTORE = "restore the checkpoint stream; only raise resetNonce if the state may be given up"
 
 
 def _damaged(what: str) -> Refusal:
@@ -57,5 +55,5 @@ def _damaged(what: str) -> Refusal:
         Reason.DAMAGED_DATA,
         _PATH,
         f"it cannot be read: {what}",
-        "restore the checkpoint stream; only raise resetNonce if the state may be given up",
+        _RESTORE,
     )

@@ -17,6 +17,7 @@ from streamapp.control.control_message import (
     UserRecord,
     Watermark,
 )
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
@@ -60,13 +61,10 @@ def decode_control_message(kind: int, body: bytes) -> Control | Refusal:
     try:
         document = json.loads(body)
         written = document.get("version") if isinstance(document, dict) else None
-        if type(written) is int and written > VERSION:
-            return Refusal(
-                Reason.NEWER_FORMAT,
-                _PATH,
-                f"it is written in version {written}, and this program reads version {VERSION}",
-                "use the version of streamapp that the upstream app runs, or a later one",
-            )
+        version = read_version(written, VERSION, "it")
+        if isinstance(version, VersionRefusal) and version.reason is Reason.NEWER_FORMAT:
+            hint = "use the version of streamapp that the upstream app runs, or a later one"
+            return Refusal(version.reason, _PATH, version.message, hint)
         return form.model_validate(document).message()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
@@ -96,7 +94,7 @@ class _Said(BaseModel):
 
     model_config = ConfigDict(strict=True, alias_generator=to_camel)
 
-    version: Annotated[int, Field(ge=VERSION)]
+    version: Annotated[int, Field(ge=1)]
     task_name: str | None
     task_count: Annotated[int, Field(ge=1, le=_MOST)]
     run_id: str = ""

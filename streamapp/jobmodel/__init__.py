@@ -1,4 +1,1 @@
-"""The versioned map of which task owns what and which processor runs it, its rules.
-
-Its content hash and its stored form.
-"""
+"""The job model: which task owns what and who runs it, its rules, its hash and its compact form."""

@@ -9,6 +9,7 @@ import hashlib
 import struct
 from dataclasses import dataclass
 
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.spec.reasons import Reason
 
@@ -43,12 +44,9 @@ class SealedFrame:
             raise self.damaged(f"{len(body)} bytes follow its head, which promises {length}")
         if digest != _digest(head, body):
             raise self.damaged("its checksum differs")
-        if version != self.format:
-            raise self.refusal(
-                Reason.NEWER_FORMAT,
-                f"{self.called} is written in format {version}; this version reads format {self.format}",
-                "use the version of streamapp that wrote it, or a later one",
-            )
+        known = read_version(version, self.format, self.called)
+        if isinstance(known, VersionRefusal):
+            raise self.refusal(known.reason, known.message, known.hint)
         return body
 
     def damaged(self, what: str) -> UnreadableError:

@@ -10,10 +10,12 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.spec.reasons import Reason
 
 FORMAT: Final = 1
+_REWRITE = "have it written anew"
 MOST_BYTES: Final = 900_000
 """A ConfigMap takes a mebibyte with all that is said about it."""
 
@@ -63,9 +65,7 @@ def read_message(kind: str, form: type[T], text: str) -> T:
 
 def damaged_message(kind: str, what: str) -> MessageUnreadableError:
     """The refusal of a text that nobody wrote like this."""
-    return MessageUnreadableError(
-        Reason.DAMAGED_DATA, f"the {kind} message cannot be read: {what}", "have it written anew"
-    )
+    return MessageUnreadableError(Reason.DAMAGED_DATA, f"the {kind} message cannot be read: {what}", _REWRITE)
 
 
 def _opened(kind: str, text: str) -> dict[str, Any]:
@@ -75,13 +75,7 @@ def _opened(kind: str, text: str) -> dict[str, Any]:
         raise damaged_message(kind, f"it is no JSON: {error}") from None
     if not isinstance(found, dict) or found.get("kind") != kind:
         raise damaged_message(kind, f"it does not say that it is of the kind {kind}")
-    version = found.get("format")
-    if not isinstance(version, int) or version < 1:
-        raise damaged_message(kind, f"its format is {version!r}")
-    if version > FORMAT:
-        raise MessageUnreadableError(
-            Reason.NEWER_FORMAT,
-            f"the {kind} message is written in format {version}; this version reads format {FORMAT}",
-            "use the version of streamapp that wrote it, or a later one",
-        )
+    version = read_version(found.get("format"), FORMAT, f"the {kind} message")
+    if isinstance(version, VersionRefusal):
+        raise MessageUnreadableError(version.reason, version.message, version.hint or _REWRITE)
     return found

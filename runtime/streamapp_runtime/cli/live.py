@@ -8,8 +8,8 @@ from streamapp.author.names import checkpoint_stream
 from streamapp.cli.live_lookup import LiveFacts, LookupRefusedError, SystemAccess
 from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import LayoutUnreadableError
 from streamapp_runtime.driver.checkpoints.stored_layout import stored_layout
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
@@ -26,7 +26,7 @@ def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
             facts = _add_system(facts, app, index, access)
         except UnavailableError as error:
             raise UnreachableError(f'the system "{system.name}" cannot be asked: {error}') from None
-        except (AppRefusedError, InvalidSettingsError, LayoutUnreadableError, LogUnreadableError) as error:
+        except (AppRefusedError, InvalidSettingsError, StateUnreadableError, LogUnreadableError) as error:
             raise LookupRefusedError(str(error)) from None
     return facts
 

@@ -36,6 +36,7 @@ def open_log(data: Path, make: bool = False) -> Iterator["EmbeddedSystem"]:
 @contextmanager
 def cli_errors() -> Iterator[None]:
     """Turn what a system refuses into a message; end quietly where user or reader of the output left."""
+    from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.cli.record_input.lines import UnusableLineError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.stores.store import StoreError
@@ -59,6 +60,7 @@ def cli_errors() -> Iterator[None]:
         OutOfRangeError,
         AppRefusedError,
         InvalidSettingsError,
+        StateUnreadableError,
         StoreError,
         UnknownStreamError,
         UnusableLineError,

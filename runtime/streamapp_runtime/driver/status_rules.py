@@ -60,6 +60,9 @@ _ROWS: Final = {
     ),
     TaskStatus.GONE: StatusRule(Reaction.END_FOR_GOOD, sentence="records that were not yet read are gone"),
     TaskStatus.MISSING: StatusRule(Reaction.END_FOR_GOOD, sentence="a stream of the app is gone"),
+    TaskStatus.UNREADABLE: StatusRule(
+        Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
+    ),
     TaskStatus.BUSY: StatusRule(Reaction.BEGIN_ANEW),
     TaskStatus.STORE: StatusRule(Reaction.BEGIN_ANEW),
 }

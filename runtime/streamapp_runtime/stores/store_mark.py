@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 
-from streamapp.spec.reasons import Reason
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp_runtime.stores.store import StoreDamagedError, StoreIdentity, StoreMark
 
 FORM = 1
@@ -20,9 +20,9 @@ def mark_from_bytes(content: bytes) -> StoreMark:
     try:
         fields = json.loads(content)
         form = fields.pop("form")
-        if isinstance(form, int) and form > FORM:
-            message = f"the store's mark has form {form}; this program reads up to {FORM}"
-            raise StoreDamagedError(message, Reason.NEWER_FORMAT)
+        version = read_version(form, FORM, "the store's mark")
+        if isinstance(version, VersionRefusal):
+            raise StoreDamagedError(version.message, version.reason)
         mark = StoreMark(**fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise StoreDamagedError("the store's mark cannot be read") from error

@@ -6,12 +6,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_form import WrittenLayout, layout_of, written_layout
 from streamapp.tasks.refusal import Refusal
 
 FORMAT = 1
+_RESTORE = "restore it from its copy; only raise resetNonce if the state may be given up"
 
 
 def encode_layout(layout: Layout) -> str:
@@ -44,15 +46,11 @@ def _unsealed(text: str) -> dict[str, Any] | Refusal:
         return _damaged(f"it is no layout in JSON ({type(error).__name__}: {error})")
     if not whole:
         return _damaged("its checksum differs")
-    if version != FORMAT:
-        return Refusal(
-            Reason.NEWER_FORMAT,
-            "layout",
-            f"it is written in format {version}, and this version reads format {FORMAT}",
-            "use the version of streamapp that wrote it, or a later one",
-        )
-    found: dict[str, Any] = body
-    return found
+    known = read_version(version, FORMAT, "it")
+    if isinstance(known, VersionRefusal):
+        return Refusal(known.reason, "layout", known.message, known.hint or _RESTORE)
+    layout: dict[str, Any] = body
+    return layout
 
 
 def _checksum(version: object, body: object) -> str:
@@ -68,5 +66,5 @@ def _damaged(what: str) -> Refusal:
         Reason.DAMAGED_DATA,
         "layout",
         f"it cannot be read: {what}",
-        "restore it from its copy; only raise resetNonce if the state may be given up",
+        _RESTORE,
     )

@@ -3,10 +3,17 @@
 import json
 import os
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from streamapp.author.names import checkpoint_stream
+from streamapp.spec.parser import parse
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
+from streamapp_runtime.driver.start.app_storage import connection_of
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.engine.cli.running import COMMAND, EXAMPLE
 
 BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
@@ -23,6 +30,31 @@ def test_a_resource_that_is_wrong_is_refused_with_the_path(tmp_path: Path) -> No
     done = ran(file, "--data", tmp_path / "data")
     assert done.returncode == 1
     assert "spec.operators[2].joinTable.table" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        (b"Partition 0", b"torn", ["task Partition 0", "cannot be read", "resetNonce"]),
+        (b"Partition 0", b'{"format": 2}', ["task Partition 0", "format 2", "the version of streamapp"]),
+        (LAYOUT, b"torn", ["layout", "resetNonce"]),
+    ],
+)
+def test_state_that_cannot_be_read_ends_a_run_with_one_sentence(
+    tmp_path: Path, key: bytes, value: bytes, words: list[str]
+) -> None:
+    app = parse(EXAMPLE.read_text()).apps[0]
+    stream = checkpoint_stream(app.application_id)
+    with closing(open_system(connection_of(app.spec.systems[0], 0, tmp_path, None))) as system:
+        system.create(stream, 1, StreamOptions(compacted=True))
+        transaction = system.begin(stream, 1)
+        transaction.put(stream, key, value)
+        transaction.commit()
+    done = ran(EXAMPLE, "--data", tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if stream in line]
+    assert all(word in line for word in [*words, "partition 0"])
 
 
 def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:

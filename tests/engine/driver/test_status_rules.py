@@ -13,7 +13,13 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "engine.md"
-FINAL = {TaskStatus.BAD, TaskStatus.GONE, TaskStatus.MISSING, TaskStatus.REFUSED}
+FINAL = {
+    TaskStatus.BAD,
+    TaskStatus.GONE,
+    TaskStatus.MISSING,
+    TaskStatus.REFUSED,
+    TaskStatus.UNREADABLE,
+}
 
 
 def test_a_status_without_a_rule_is_an_error() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.pods.driver_template import driver_template
@@ -49,8 +50,9 @@ def read_pod_shape(files: Mapping[str, str]) -> PodShape:
     """The shape in these files; a ValueError where they have another format."""
     try:
         driver = json.loads(files[DRIVER])
-        if driver["format"] > FORMAT:
-            raise ValueError(f"the shape is written in format {driver['format']}; this reads {FORMAT}")
+        version = read_version(driver["format"], FORMAT, "the shape")
+        if isinstance(version, VersionRefusal):
+            raise ValueError(str(version))  # noqa: TRY004 - a value that was read, not an argument
         return PodShape(driver["template"], json.loads(files[EXECUTOR]), json.loads(files[SPARK]))
     except (KeyError, TypeError) as error:
         raise ValueError(f"the shape lacks {error}") from None

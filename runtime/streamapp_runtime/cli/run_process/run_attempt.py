@@ -20,6 +20,7 @@ def run_to_end(
     start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", metrics: "RunMetrics"
 ) -> RunEnd:
     """Start the run with its listeners and wait for its end; no exception leaves this function."""
+    from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
     from streamapp_runtime.driver.failures import FailedError
@@ -43,8 +44,9 @@ def run_to_end(
         return RunEnd(ExitCode.MISUSE, str(missing))
     except JvmFailedError as failure:
         return RunEnd(ExitCode.RETRY, str(failure))
-    except FailedError as failed:
-        return RunEnd(ExitCode.CONFIG if failed.final else ExitCode.RETRY, str(failed))
+    except (FailedError, StateUnreadableError) as failed:
+        final = isinstance(failed, StateUnreadableError) or failed.final
+        return RunEnd(ExitCode.CONFIG if final else ExitCode.RETRY, str(failed))
     except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
         traceback.print_exc()
         return RunEnd(ExitCode.RETRY, f"{type(error).__name__}: {error}")

@@ -10,7 +10,12 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.checkpoint import DRIVER_KEY, Checkpoint
+from streamapp_runtime.checkpoint import (
+    DRIVER_KEY,
+    Checkpoint,
+    CheckpointUnreadableError,
+    StateUnreadableError,
+)
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, OWNER, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, RESET, StateReset, ends_of
@@ -39,8 +44,16 @@ DATA_LOSS_HINT = "with onDataLoss: earliest the app goes on from the oldest reco
 """What to do where records that were not yet read are gone."""
 
 
-class LayoutUnreadableError(Exception):
+class LayoutUnreadableError(StateUnreadableError):
     """The layout cannot be read; going on could part keys from their state."""
+
+
+def decode_task_checkpoint(stream: str, task: str, value: bytes) -> Checkpoint:
+    """One task's checkpoint; a CheckpointUnreadableError names the stream, its partition and the task."""
+    try:
+        return Checkpoint.decode(value)
+    except CheckpointUnreadableError as error:
+        raise CheckpointUnreadableError(f"{stream}, partition 0, task {task}: {error}") from None
 
 
 @dataclass(slots=True)
@@ -200,15 +213,17 @@ class CheckpointStream:
     def _read(self) -> None:
         found: Mapping[bytes, bytes] = self.system.latest(self.stream)
         if LAYOUT in found:
-            layout = decode_layout(found[LAYOUT].decode())
+            layout = decode_layout(found[LAYOUT].decode(errors="replace"))
             if isinstance(layout, Refusal):
-                raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
+                raise LayoutUnreadableError(f"{self.stream}, partition 0: {layout}")
             self.layout = layout
         starts: dict[str, int] = json.loads(found.get(STARTS, b"{}"))
         self.starts = {Partition.parse(name): at for name, at in starts.items()}
         self.identities = json.loads(found.get(IDENTITIES, b"{}"))
         self.records = {key: value for key, value in found.items() if key.startswith(b"\x00")}
         tasks = {key: value for key, value in found.items() if key not in self.records}
+        for task, value in tasks.items():
+            decode_task_checkpoint(self.stream, task.decode(), value)
         self.checkpoints = {key.decode(): value.decode() for key, value in tasks.items()}
 
 

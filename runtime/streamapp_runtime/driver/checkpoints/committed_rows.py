@@ -14,8 +14,11 @@ from streamapp.author.names import checkpoint_stream
 from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT, LayoutUnreadableError
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
+    LAYOUT,
+    LayoutUnreadableError,
+    decode_task_checkpoint,
+)
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
@@ -36,14 +39,15 @@ def committed_rows(
     system: StreamSystem, application_id: str, table: KnownTable, key: bytes | None
 ) -> Iterator[TaskRows]:
     """The rows of each task that has any, or the row of one key."""
-    ledger = system.latest(checkpoint_stream(application_id))
-    layout = decode_layout(ledger[LAYOUT].decode())
+    stream = checkpoint_stream(application_id)
+    ledger = system.latest(stream)
+    layout = decode_layout(ledger[LAYOUT].decode(errors="replace"))
     if isinstance(layout, Refusal):
-        raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
+        raise LayoutUnreadableError(f"{stream}, partition 0: {layout}")
     for task, index in sorted(layout.changelog.items()):
         if table.changelog is None or task.encode() not in ledger:
             continue
-        end = Checkpoint.decode(ledger[task.encode()]).changelogs.get(table.name, 0)
+        end = decode_task_checkpoint(stream, task, ledger[task.encode()]).changelogs.get(table.name, 0)
         keys, values = _entries(system, Partition(table.changelog, index), end, key)
         if len(keys):
             yield TaskRows(task, keys, decode(values, arrow_schema(table.columns)))

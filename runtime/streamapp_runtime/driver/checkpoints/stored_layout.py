@@ -18,7 +18,7 @@ def stored_layout(system: StreamSystem, checkpoints: str) -> tuple[Layout | None
     text = found.get(LAYOUT)
     if text is None:
         return None, run
-    layout = decode_layout(text.decode())
+    layout = decode_layout(text.decode(errors="replace"))
     if isinstance(layout, Refusal):
-        raise LayoutUnreadableError(f"{layout.message}; {layout.hint}")
+        raise LayoutUnreadableError(f"{checkpoints}, partition 0: {layout}")
     return layout, run

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
@@ -25,6 +26,7 @@ LANE_ERRORS: Final[Mapping[type[Exception], TaskStatus]] = {
     RecordRefusedError: TaskStatus.REFUSED,
     OutOfRangeError: TaskStatus.GONE,
     UnknownStreamError: TaskStatus.MISSING,
+    StateUnreadableError: TaskStatus.UNREADABLE,
     StoreBusyError: TaskStatus.BUSY,
     StoreError: TaskStatus.STORE,
     UserCodeError: TaskStatus.CODE,

@@ -36,6 +36,8 @@ class TaskStatus(StrEnum):
     """Records that were not yet read are gone from their stream."""
     MISSING = "missing"
     """A stream of the app is gone."""
+    UNREADABLE = "unreadable"
+    """The checkpoint, or what lies beside it, cannot be read by this version."""
     BUSY = "busy"
     """Another process holds a store of the task."""
     STORE = "store"

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from streamapp.spec.reasons import Reason
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp_runtime.stores.store import StoreDamagedError
 
 FORM = 1
@@ -72,8 +72,8 @@ def _check(form: Path, kind: str) -> None:
         number, there = int(found["form"]), str(found["kind"])
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamagedError(f"{form} cannot be read") from error
-    if number > FORM:
-        message = f"{form} says form {number}; this program reads up to {FORM}"
-        raise StoreDamagedError(message, Reason.NEWER_FORMAT)
+    version = read_version(number, FORM, str(form))
+    if isinstance(version, VersionRefusal):
+        raise StoreDamagedError(version.message, version.reason)
     if there != kind:
         raise StoreDamagedError(f"{form} is of a {there} store, expected was {kind}")

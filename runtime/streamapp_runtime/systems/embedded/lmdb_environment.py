@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import lmdb
 
+from streamapp.format_version import VersionRefusal, read_version
 from streamapp_runtime.systems.embedded.map_keys import FORMAT
 from streamapp_runtime.systems.stream_system import FullError, UnavailableError
 
@@ -22,7 +23,7 @@ Txn: TypeAlias = "lmdb.Transaction[memoryview]"
 
 MAP_SIZE = 1 << 40
 _READERS = 4096
-_VERSION = b"1"
+FORMAT_VERSION = 1
 
 
 class LogUnreadableError(Exception):
@@ -101,12 +102,12 @@ class Environment:
             version = None if known is None else bytes(known)
         if version is None:
             with self.writing() as txn:
-                txn.put(FORMAT, _VERSION, overwrite=False)
-        elif version != _VERSION:
-            raise LogUnreadableError(
-                f"the log {self.path} has format {version.decode(errors='replace')}, and this version reads "
-                f"format {_VERSION.decode()}; use the version of streamapp that wrote it"
-            )
+                txn.put(FORMAT, b"%d" % FORMAT_VERSION, overwrite=False)
+        else:
+            number = int(version) if version.isdigit() else version
+            refusal = read_version(number, FORMAT_VERSION, f"the log {self.path}")
+            if isinstance(refusal, VersionRefusal):
+                raise LogUnreadableError(str(refusal))
 
 
 _lock = threading.Lock()

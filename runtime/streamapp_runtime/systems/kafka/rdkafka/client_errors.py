@@ -41,11 +41,6 @@ def is_denied(error: KafkaError) -> bool:
     return error.code() in _DENIED
 
 
-def is_unknown(error: KafkaException) -> bool:
-    """Whether the error says that there is no such topic or partition."""
-    return kafka_error(error).code() in _UNKNOWN
-
-
 CLIENT_EXCEPTIONS = (KafkaException, SystemError)
 """What a producer raises: what is fatal it raises amidst its callbacks, which makes a SystemError of it."""
 

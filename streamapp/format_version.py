@@ -1,0 +1,32 @@
+"""The rule for versions of durable forms: a reader takes those from 1 to its own, and refuses newer ones."""
+
+from dataclasses import dataclass
+
+from streamapp.spec.reasons import Reason
+
+UPGRADE_HINT = "use the version of streamapp that wrote it, or a later one"
+"""What to do about bytes that a later program wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRefusal:
+    """Why bytes of this version are not read, and what would mend it."""
+
+    reason: Reason
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+def read_version(found: object, newest: int, what: str) -> int | VersionRefusal:
+    """The version in which something is written, for a reader that knows the versions 1 to `newest`."""
+    if type(found) is not int or found < 1:
+        return VersionRefusal(Reason.DAMAGED_DATA, f"{what} cannot be read: its format is {found!r}")
+    if found > newest:
+        message = f"{what} is written in format {found}; this version reads format {newest}"
+        if newest > 1:
+            message = f"{what} is written in format {found}; this version reads formats 1 to {newest}"
+        return VersionRefusal(Reason.NEWER_FORMAT, message, UPGRADE_HINT)
+    return found
