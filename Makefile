@@ -58,11 +58,11 @@ test-long: java $(READY) ## Run the tests that take minutes each: processes kill
 
 .PHONY: kube-assets
 kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of operator and chart run with, and say where
-	@tests/control_plane/assets/build
+	@tests/harness/api_server/assets/build
 
 .PHONY: soak
 soak: $(READY) ## Launch a thousand apps before a real API server, and watch the operator rest (a quarter of an hour)
-	@$(BIN)/pytest -q -rP tests/control_plane/soak
+	@$(BIN)/pytest -q -rP tests/operator/soak
 
 .PHONY: e2e
 e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E_KEEP=1; see tests/e2e/README.md)
@@ -70,7 +70,7 @@ e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E
 
 .PHONY: crash-test
 crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka)
-	@$(BIN)/python -m tests.engine.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded)
+	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded)
 
 .PHONY: bench
 bench: java $(READY) ## Measure, each figure beside what it is compared with
@@ -78,8 +78,8 @@ bench: java $(READY) ## Measure, each figure beside what it is compared with
 
 .PHONY: generate
 generate: $(READY) ## Write the generated files anew: CRD, reference pages, what commands print on pages
-	@$(BIN)/python -m tests.repository.generated
-	@$(BIN)/python -m tests.docs.console
+	@$(BIN)/python -m tests.harness.repository.generated_files
+	@$(BIN)/python -m tests.harness.repository.page_console
 
 .PHONY: docs
 docs: $(READY) ## Build the documentation site into site/; a broken link fails

@@ -21,7 +21,7 @@ from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
 from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
 from streamapp_runtime.systems.stream_system import RECORDS
-from tests.kafka.broker import Broker
+from tests.harness.kafka.broker import Broker
 
 RECORDS_WRITTEN = 500_000
 WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow

@@ -1,4 +1,4 @@
-"""What all tests have: brokers, settings of Spark, and how random tests run.
+"""What all tests have: brokers, an API server, settings of Spark, and how random tests run.
 
 Those never run by the clock, and in the checks before a landing always the same cases.
 """
@@ -8,11 +8,12 @@ from pathlib import Path
 
 from hypothesis import settings
 
-from tests.kafka.fixtures import broker, kafka, kafka_jars
+from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
+from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars
 
-__all__ = ["broker", "kafka", "kafka_jars"]
+__all__ = ["api_server", "broker", "kafka", "kafka_jars", "namespace", "pytest_runtest_makereport"]
 
-os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("engine") / "spark"))
+os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("harness") / "spark"))
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("landing", deadline=None, derandomize=True, print_blob=True)

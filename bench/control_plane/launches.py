@@ -14,12 +14,12 @@ from statistics import quantiles
 from time import monotonic
 
 from bench.row import Aim, Row
-from tests.control_plane.api_server import ApiServer, assets, running
-from tests.control_plane.fleet import Fleet, fleet
-from tests.control_plane.operators import Operator, settle
-from tests.control_plane.processes import until
+from tests.harness.api_server.api_server import ApiServer, assets, running
+from tests.harness.machine.processes import until
+from tests.harness.operator.app_fleet import Fleet, fleet
+from tests.harness.operator.operator_processes import Operator, settle
 
-CHILD = "tests.control_plane.whole"
+CHILD = "tests.harness.operator.whole_operator"
 BURST = int(os.environ.get("BENCH_APPS", "1000"))
 SINGLE = 60
 EVERY = 0.5

@@ -18,7 +18,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS, StreamOptions
-from tests.kafka.broker import Broker
+from tests.harness.kafka.broker import Broker
 
 ROWS = 1_000
 ROUNDS = 12

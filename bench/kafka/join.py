@@ -20,7 +20,7 @@ from bench.kafka.others import kafka_streams, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM
 from bench.kafka.topics import broker_of_ones_own, check_joined, create, fill, on_kafka
 from bench.row import Aim, Row
-from tests.kafka.broker import Broker
+from tests.harness.kafka.broker import Broker
 
 STOCK = {
     "stream_to_stream": ("Spark, stream-stream join", 10.0),

@@ -12,7 +12,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import RECORDS
-from tests.kafka.broker import Broker
+from tests.harness.kafka.broker import Broker
 
 PARTITIONS = 8
 OWNER = "bench.checkpoint"

@@ -1,4 +1,4 @@
-"""The API server of the operator's tests, and Helm; what lacks either is left out in one line."""
+"""Helm, and an API server that knows no StreamApps yet; what lacks either is left out in one line."""
 
 import os
 from collections.abc import Iterator
@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chart.helm import Helm, found
-from tests.control_plane.api_server import ApiServer, assets, running
-from tests.control_plane.conftest import api_server, namespace, pytest_runtest_makereport
-
-__all__ = ["api_server", "namespace", "pytest_runtest_makereport"]
+from tests.harness.api_server.api_server import ApiServer, assets, running
+from tests.harness.machine.helm import Helm, found
 
 LEFT_OUT = "tests of the chart were left out; `make kube-assets` gets what they need"
 

@@ -8,7 +8,7 @@ import pytest
 
 from streamapp_operator.controller.telemetry import operator_metrics as operator
 from streamapp_runtime.driver.reporting import run_metrics as driver
-from tests.chart.helm import CHART
+from tests.harness.machine.helm import CHART
 
 BOARDS: dict[str, dict[str, Any]] = {
     file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (CHART / "dashboards").glob("*.json")
@@ -33,7 +33,7 @@ def asked(query: str) -> set[str]:
 def test_every_metric_is_on_the_dashboard_and_none_that_there_is_not(board: str) -> None:
     shown = {name for query in queries(board) for name in asked(query)}
     assert shown == set(LABELS[board]), (
-        "tests/chart/makers/panels.py says what is shown; then `make generate`"
+        "tests/harness/repository/dashboard_panels.py says what is shown; then `make generate`"
     )
 
 

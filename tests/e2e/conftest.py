@@ -5,13 +5,13 @@ from collections.abc import Callable, Generator, Iterator
 
 import pytest
 
-from tests.e2e.broker import start_broker
-from tests.e2e.cluster import Cluster, cluster, remove
-from tests.e2e.evidence import collect
-from tests.e2e.images import build_and_load
-from tests.e2e.installation import Installation
-from tests.e2e.programs import REPOSITORY, Programs
-from tests.e2e.space import Space
+from tests.harness.cluster.app_namespace import Space
+from tests.harness.cluster.chart_installation import Installation
+from tests.harness.cluster.cluster_broker import start_broker
+from tests.harness.cluster.cluster_images import build_and_load
+from tests.harness.cluster.cluster_programs import REPOSITORY, Programs
+from tests.harness.cluster.failure_evidence import collect
+from tests.harness.cluster.kind_cluster import Cluster, cluster, remove
 
 KEEP = os.environ.get("E2E_KEEP") == "1"
 BUILD = os.environ.get("E2E_BUILD", "1") == "1"

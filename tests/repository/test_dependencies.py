@@ -2,7 +2,7 @@ import re
 import tomllib
 from typing import Any
 
-from tests.repository.checkout import REPOSITORY
+from tests.harness.repository.checkout import REPOSITORY
 
 PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
 LINES = (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").splitlines()

@@ -1,7 +1,8 @@
 import ast
 import re
+import tomllib
 
-from tests.repository.checkout import REPOSITORY, files
+from tests.harness.repository.checkout import REPOSITORY, files
 
 # Written so that no line of this file is one that it looks for.
 HOSTS = re.compile(
@@ -60,3 +61,15 @@ def test_the_folder_of_the_operator_is_no_package() -> None:
     """The standard library has a module of that name, which a package here would hide."""
     assert not (REPOSITORY / "operator" / "__init__.py").exists()
     assert (REPOSITORY / "operator" / "streamapp_operator" / "__init__.py").exists()
+
+
+def test_every_folder_of_tests_is_collected() -> None:
+    """pytest is given the folders one by one, so that those that start servers come first."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = set(project["tool"]["pytest"]["ini_options"]["testpaths"])
+    folders = {
+        "/".join(path.relative_to(REPOSITORY).parts[:2])
+        for path in files("*.py")
+        if path.name.startswith("test_")
+    }
+    assert listed == folders - {"tests/e2e"}  # `make e2e` names it

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.repository.generated import GENERATED, REPOSITORY
+from tests.harness.repository.generated_files import GENERATED, REPOSITORY
 
 
 @pytest.mark.parametrize("path", sorted(GENERATED))

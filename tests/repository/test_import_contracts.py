@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository.checkout import REPOSITORY
+from tests.harness.repository.checkout import REPOSITORY
 
 ROOTS = ("streamapp", "operator/streamapp_operator", "runtime/streamapp_runtime")
 VIOLATIONS = [

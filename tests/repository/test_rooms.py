@@ -3,7 +3,7 @@ from collections import defaultdict
 
 import pytest
 
-from tests.repository.structure import circle, structure
+from tests.harness.repository.structure import circle, structure
 
 MOST_MODULES = 15
 PACKAGES = sorted(structure().packages)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repository.checkout import REPOSITORY
+from tests.harness.repository.checkout import REPOSITORY
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp
 from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import open_store
-from tests.engine.operations.lane import Lane, lane
-from tests.engine.operations.rows import Row, slice_of
+from tests.harness.engine.plain_rows import Row, slice_of
+from tests.harness.engine.task_lane import Lane, lane
 
 SCHEMA = pa.schema([("v", pa.string())])
 NONE = pa.schema([])

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.kafka.jars import jars
+from tests.harness.kafka.jars import jars
 
 _HERE = Path(__file__).parent
 

@@ -19,10 +19,10 @@ from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.stores.store import StoreKind
-from tests.engine.adjunct.versioned import Versioned
+from tests.harness.engine.versioned_table import Versioned
 from tests.vectors.tables import filled, stored
 
-RECIPES = "tests/adjunct and tests/engine/adjunct"
+RECIPES = "tests/streamapp/side_inputs and tests/runtime/lanes/task_stores"
 DAY = 86_400_000
 NOW = 10 * DAY
 PLACE = Partition("s", 0)
@@ -155,7 +155,7 @@ def _config(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
 
 
 def _bounded(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
-    """Versions as tests/engine/adjunct/test_versions.py has them, with a marker that seals one."""
+    """Versions as in tests/runtime/lanes/task_stores/test_sealed_versions.py: a marker seals one."""
     with TemporaryDirectory() as folder:
         table = Versioned(Path(folder))
         found = []

@@ -14,7 +14,7 @@ from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
-RECIPES = "tests/placement/test_the_optimum.py and tests/placement/test_stability.py"
+RECIPES = "tests/streamapp/placement/test_locality_optimum.py and test_placement_stability.py"
 
 _SETTINGS = {"tasks", "task_locality", "processor_locality", "previous", "capacity", "replication_factor"}
 _PROSE = {"id", "origin", "source", "title", "strictness", "rationale", "samza_head", "note"}

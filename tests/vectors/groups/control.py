@@ -27,9 +27,11 @@ from streamapp.control.upstream import UpstreamProgress
 from streamapp.control.upstream_tasks import upstream_tasks
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from tests.control.pipeline import Pipeline, Watermarks
+from tests.harness.core.control_pipeline import Pipeline, Watermarks
 
-RECIPES = "tests/control/test_any_interleaving.py, test_restarts.py and test_idle_tasks.py"
+RECIPES = (
+    "tests/streamapp/control/test_message_interleavings.py, test_control_restarts.py and test_idle_rule.py"
+)
 
 _INFINITY = re.compile(r"\+?(inf|infinity|max|max_value|ended|end)", re.IGNORECASE)
 _NEW = {"type": "watermark", "timestamp": 0, "task": "task 0", "task_count": 1}

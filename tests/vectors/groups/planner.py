@@ -9,7 +9,7 @@ from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.operator_kinds import OperatorKind
 
-RECIPES = "tests/plan/test_plan_properties.py and tests/graph/test_cycles.py"
+RECIPES = "tests/streamapp/plan/test_plan_properties.py and tests/streamapp/graph/test_graph_cycles.py"
 _KINDS = {
     "input": OperatorKind.INPUT,
     "map": OperatorKind.MAP,

@@ -1,0 +1,42 @@
+"""The operator reads what the chart writes for it."""
+
+import pytest
+
+from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation_file import read_installation
+from tests.harness.machine.helm import Helm, of_kind, value_set, value_sets
+
+
+def read(helm: Helm, *said: str) -> Installation:
+    config = of_kind(helm.objects(*said), "ConfigMap")["streamapp-system/streamapp-operator"]
+    found = read_installation(config["data"]["installation.yaml"])
+    assert isinstance(found, Installation), found
+    return found
+
+
+@pytest.mark.parametrize("name", [one for one in value_sets() if one != "measured"])
+def test_every_set_of_values_makes_a_file_that_can_be_read(helm: Helm, name: str) -> None:
+    assert read(helm, value_set(name)).image == "streamapp-runtime:0.1.0"
+
+
+def test_values_arrive(helm: Helm) -> None:
+    found = read(
+        helm,
+        "--set=apps.allowed={hostPath,privileged},apps.hostPathRoots={/a,/b}",
+        "--set=apps.storageClass=fast,apps.driverRequests.cpu=2,runtimeImage.pullPolicy=Never,runtimeImage.pullSecrets[0].name=pull",
+        "--set-string=apps.sparkConf.spark\\.sql\\.shuffle\\.partitions=8",
+    )
+    assert found == Installation(
+        image="streamapp-runtime:0.1.0",
+        image_pull_policy="Never",
+        image_pull_secrets=("pull",),
+        host_path_roots=("/a", "/b"),
+        storage_class="fast",
+        allowed=frozenset({Allowance.HOST_PATH, Allowance.PRIVILEGED}),
+        driver_requests={"cpu": "2", "memory": "2Gi"},
+        spark_conf={"spark.sql.shuffle.partitions": "8"},
+    )
+
+
+def test_defaults_of_the_chart_are_those_of_the_operator(helm: Helm) -> None:
+    assert read(helm) == Installation(image="streamapp-runtime:0.1.0")

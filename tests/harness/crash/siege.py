@@ -1,0 +1,210 @@
+"""Runs the app under load while its processes are killed, then compares what it wrote with the model."""
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGTERM
+from threading import Event
+
+import yaml
+
+from streamapp_runtime.crash_points import VARIABLE
+from tests.harness.crash import view_model
+from tests.harness.crash.attacks import OF_BROKER, Attack
+from tests.harness.crash.view_feeder import known_users, streams_at
+from tests.harness.crash.view_streams import Row
+from tests.harness.kafka.broker import Broker
+from tests.harness.machine.app_processes import kill, victims
+
+ROOT = Path(__file__).parents[3]
+APP = Path(__file__).with_name("app.yaml")
+STEP_SECONDS = 0.05
+FROZEN_SECONDS = 4.0
+PATIENCE_SECONDS = 500.0
+MOST_RECORDS_TO_A_POINT = 10_000
+"""A point that so many records did not reach is not on the app's way now, and is given up."""
+MAY_END_WITH = {-9, 0, 3}
+"""Killed, asked to stop, or failed in a way that says: try again."""
+
+
+class SiegeError(Exception):
+    """The app did something that no kill excuses."""
+
+
+class Siege:
+    """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None], broker: Broker | None = None) -> None:
+        self.folder, self.say, self.broker = folder, say, broker
+        self.points = folder / "points"
+        self.points.mkdir(parents=True)
+        self.data = folder / "data"
+        self.said = (folder / "said.txt").open("ab")
+        self.place = broker.bootstrap if broker else str(self.data)
+        self.streams = streams_at(self.place)
+        self.streams.create()
+        self.users = known_users()
+        self.streams.append("users", self.users)
+        self.killed: Counter[str] = Counter()  # by kind of process, or by the point that it had reached
+        self.stops = 0  # how often the app was asked to end
+        self.starts = 0
+        self.processors = 0
+        self.app: subprocess.Popen[bytes] | None = None
+
+    def run(self, attacks: Iterable[Attack], seed: int, kills: int | None = None) -> list[str]:
+        """Attacks until so many processes were killed, or all; what is wrong with the outputs at the end."""
+        try:
+            with self._feeder(seed):
+                self._start(2)
+                for attack in attacks:
+                    self._attack(attack)
+                    if kills is not None and self.killed.total() >= kills:
+                        break
+            self._wait("the outputs to be complete", self._complete)
+            self._stop()
+            views = self.streams.rows("views")
+            if sorted(view["n"] for view in views) != list(range(len(views))):
+                raise SiegeError("the input itself is not whole")
+            return list(view_model.differences(view_model.model(self.users, views), *self._outputs()))
+        finally:
+            for pids in victims(self.points).values():
+                for pid in pids:
+                    kill(pid)
+            if self.app is not None:
+                self.app.wait()
+            self.said.close()
+            self.streams.close()
+
+    def _attack(self, attack: Attack) -> None:
+        goal = self._written() + attack.commits
+        self._wait(f"{attack.commits} records", lambda: self._written() >= goal, attack)
+        self._pass(attack.delay)
+        attack = attack.on(self.processors)
+        if attack.point:
+            (self.points / attack.point).touch()
+        if attack.victim == "stop":
+            self._stop()
+        elif attack.victim in OF_BROKER:
+            self._hit_broker(attack.victim)
+        elif attack.victim:
+            kind = attack.victim
+            found = victims(self.points)
+            if not found[kind]:
+                kind = "driver"
+            if found[kind]:
+                kill(found[kind][int(attack.pick * len(found[kind]))])
+                self.killed[kind] += 1
+        if attack.point:
+            self._reach(attack)
+        self.say(f"{self.killed.total():>4} killed: {attack}; {self._written():,} records written")
+        self._keep_running(attack)
+
+    def _hit_broker(self, kind: str) -> None:
+        """Kill it and start it again, or let it neither answer nor close connections for a while."""
+        assert self.broker is not None
+        if kind == "broker":
+            self.broker.kill()
+            self.broker.start()
+        else:
+            self.broker.freeze()
+            self._pass(FROZEN_SECONDS)
+            self.broker.thaw()
+        self.killed[kind] += 1
+
+    def _reach(self, attack: Attack) -> None:
+        """Wait until a process has ended at a point; after a while it is not waited for any longer."""
+        point = self.points / attack.point
+        goal = self._written() + MOST_RECORDS_TO_A_POINT
+        self._wait(attack.point, lambda: not point.exists() or self._written() > goal, attack)
+        if point.exists():
+            point.unlink(missing_ok=True)
+        else:
+            self.killed[attack.point] += 1
+
+    def _start(self, processors: int) -> None:
+        command = [str(Path(sys.executable).with_name("streamapp")), "run", str(self._app())]
+        options = ["--data", str(self.data), "--processors", str(processors), "--batch-rows", "2000"]
+        environment = os.environ | {VARIABLE: str(self.points)}
+        self.app = subprocess.Popen(
+            [*command, *options],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self.said,
+            stderr=self.said,
+        )
+        self.starts += 1
+        self.processors = processors
+
+    def _app(self) -> Path:
+        if self.broker is None:
+            return APP
+        app = yaml.safe_load(APP.read_text("utf-8"))
+        app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
+        there = self.folder / APP.name
+        there.write_text(yaml.safe_dump(app), "utf-8")
+        return there
+
+    def _stop(self) -> None:
+        """Ask the app to finish its batch and end."""
+        assert self.app is not None
+        self.app.send_signal(SIGTERM)
+        self._wait("the app to end", lambda: self.app is not None and self.app.poll() is not None)
+        self.stops += 1
+
+    def _keep_running(self, attack: Attack) -> None:
+        """Start the app again if it has ended, at once: what it left may still be running."""
+        assert self.app is not None
+        status = self.app.poll()
+        if status is None:
+            return
+        if status not in MAY_END_WITH:
+            raise SiegeError(f"the app ended with {status} after {attack}: see {self.said.name}")
+        self._start(attack.processors)
+
+    def _wait(self, what: str, done: Callable[[], bool], attack: Attack | None = None) -> None:
+        """Wait for something for as long as records are being written."""
+        until, written = time.monotonic() + PATIENCE_SECONDS, 0
+        while not done():
+            if time.monotonic() > until:
+                before, written = written, self._written()
+                if written <= before:
+                    raise SiegeError(f"waited too long for {what}: see {self.said.name}")
+                until = time.monotonic() + PATIENCE_SECONDS
+            if attack is not None:
+                self._keep_running(attack)
+            self._pass(STEP_SECONDS)
+
+    def _written(self) -> int:
+        return self.streams.size("enriched") + self.streams.size("totals")
+
+    def _complete(self) -> bool:
+        self._pass(0.5)
+        self._keep_running(Attack("end"))
+        expected = view_model.model(self.users, self.streams.rows("views"))
+        return not view_model.missing(expected, *self._outputs())
+
+    def _outputs(self) -> tuple[list[Row], list[Row]]:
+        return self.streams.rows("enriched"), self.streams.rows("totals")
+
+    @contextmanager
+    def _feeder(self, seed: int) -> Iterator[None]:
+        # The broker shares the machine with the app, which must not fall behind for ever.
+        told = [self.place, str(seed), "1.0" if self.broker else "0.3"]
+        command = [sys.executable, "-m", "tests.harness.crash.view_feeder", *told]
+        feeder = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            yield
+            self.say(f"{feeder.communicate('')[0].strip()} views were written")
+        finally:
+            feeder.kill()
+            feeder.wait()
+
+    @staticmethod
+    def _pass(seconds: float) -> None:
+        Event().wait(seconds)

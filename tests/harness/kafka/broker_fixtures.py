@@ -1,0 +1,41 @@
+"""Brokers for tests. Where there can be none, tests are left out with one line; under CI=true they fail."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.jars import NoKafkaError, jars
+from tests.harness.kafka.shared_broker import shared_broker
+
+
+@pytest.fixture(scope="session")
+def kafka_jars() -> Path:
+    """The folder of Kafka's jars."""
+    try:
+        return jars()
+    except NoKafkaError as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def kafka(kafka_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a broker that all tests share: each takes topics and names of its own."""
+    base = tmp_path_factory.getbasetemp()
+    # The processes of a run have folders beside each other.
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with shared_broker(run / "kafka") as address:
+        yield address
+
+
+@pytest.fixture
+def broker(kafka_jars: Path, tmp_path: Path) -> Iterator[Broker]:
+    """A broker of the test's own, to be killed and started again as it likes."""
+    broker = Broker(tmp_path / "broker")
+    broker.start()
+    yield broker
+    broker.stop()

@@ -1,0 +1,206 @@
+"""A stage for the life of apps: a real API server, the real reconcile, and a hand that plays the kubelet."""
+
+import asyncio
+import subprocess
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
+
+from streamapp.jobmodel.job_model import JobModel
+from streamapp.protocol import message_names
+from streamapp.protocol.wanted_state import WantedState, decode_wanted
+from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_requests import ApiTransport
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.watch.cached_fields import cached_fields
+from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
+from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
+from streamapp_operator.reconciler.reconcile import reconcile
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.memory_api import MemoryApi, MemoryCalls
+from tests.harness.api_server.mortal_cluster import Mortal
+from tests.harness.operator.simulated_cluster import Hands
+
+T = TypeVar("T")
+INSTALLATION = Installation(image="streamapp-runtime:test", storage_class="standard")
+START = datetime(2026, 11, 1, 12, tzinfo=UTC).timestamp()
+FEW = 25
+
+
+@dataclass(slots=True)
+class Table:
+    """Partition counts as a test says them: the system at the edge."""
+
+    answer: PartitionCounts = field(default_factory=lambda: KnownCounts({}))
+    asked: int = 0
+
+    async def counts(self, app: StreamApp) -> PartitionCounts:
+        self.asked += 1
+        return self.answer
+
+
+class Stage(Hands):
+    """Everything that happens, happens here and in its own time."""
+
+    def __init__(self, server: ApiServer | MemoryApi, namespace: str) -> None:
+        self.server, self.namespace = server, namespace
+        self.now = START
+        self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
+        self.installation = INSTALLATION
+        self.calls: list[tuple[str, str]] = []
+        self._loop = asyncio.new_event_loop()
+        self._calls = self.run(self._connected())
+        self.cluster = ApiClusterClient(
+            self._calls, (namespace,), lambda: 60.0, lambda: datetime.fromtimestamp(self.now, UTC)
+        )
+        self._context: ReconcileContext | None = None
+        self.mortal: Mortal | None = None
+
+    async def _connected(self) -> ApiTransport:
+        if isinstance(self.server, MemoryApi):
+            return cast("ApiTransport", MemoryCalls(self.server))
+        kubeconfig = self.server.kubeconfig("operator")
+        return ApiTransport(
+            await load_configuration(kubeconfig), lambda verb, code: self.calls.append((verb, code))
+        )
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._loop.run_until_complete(work)
+
+    def close(self) -> None:
+        self.run(self._calls.close())
+        self._loop.close()
+
+    # What the operator does.
+
+    def reconcile(self, name: str = "app") -> ReconcileOutcome:
+        """One reconcile, by an operator whose watches have seen all there is."""
+        return self.run(self._reconcile(AppKey(self.namespace, name)))
+
+    async def _reconcile(self, key: AppKey) -> ReconcileOutcome:
+        cache = ObjectCache(cached_fields)
+        for kind in WATCHED_KINDS:
+            async for found in self.cluster.list_objects(
+                kind, self.namespace, "" if kind is WATCHED_KINDS[0] else "streamapp.dev/app"
+            ):
+                cache.put(kind, found)
+        before = self._context
+        cluster = self.mortal or self.cluster
+        context = ReconcileContext(cluster, cache, lambda: self.now, self.table, self.installation)
+        if before is not None:
+            context = replace(
+                context,
+                newest_cache=before.newest_cache,
+                generation_cache=before.generation_cache,
+                desired_cache=before.desired_cache,
+                report_cache=before.report_cache,
+                config_map_cache=before.config_map_cache,
+                memoized=before.memoized,
+            )
+        self._context = context
+        return await reconcile(key, context)
+
+    def settle(self, name: str = "app") -> ReconcileOutcome:
+        """Reconcile until nothing more is written, as events would make it."""
+        for _ in range(FEW):
+            before = self.versions()
+            outcome = self.reconcile(name)
+            soon = isinstance(outcome, RequeueAfter) and outcome.seconds < 1
+            if self.versions() == before and not soon:
+                return outcome
+        raise AssertionError(f"not settled after {FEW} reconciles: {self.status(name)}")
+
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+    def restart(self) -> None:
+        """Another operator takes over, which remembers nothing."""
+        self._context, self.mortal = None, None
+
+    # What people do.
+
+    def apply(self, app: Mapping[str, Any]) -> None:
+        path = self._path("streamapps", app["metadata"]["name"], "apis/streamapp.dev/v1alpha1")
+        self.server.ask(
+            "PATCH", f"{path}?fieldManager=test&force=true", dict(app), "application/apply-patch+yaml"
+        )
+
+    def edit(self, name: str = "app", **spec: Any) -> None:
+        path = self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
+        self.server.ask("PATCH", path, {"spec": spec}, "application/merge-patch+json")
+
+    def kubectl(self, *words: str) -> subprocess.CompletedProcess[str]:
+        assert isinstance(self.server, ApiServer)
+        return self.server.kubectl(*words)
+
+    # What there is.
+
+    def app(self, name: str = "app") -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask(
+            "GET", self._path("streamapps", name, "apis/streamapp.dev/v1alpha1")
+        )
+        return found
+
+    def status(self, name: str = "app") -> dict[str, Any]:
+        found: dict[str, Any] = self.app(name).get("status", {})
+        return found
+
+    def condition(self, aspect: str, name: str = "app") -> dict[str, Any]:
+        return next(one for one in self.status(name)["conditions"] if one["type"] == aspect)
+
+    def says(self, aspect: str, name: str = "app") -> tuple[str, str]:
+        found = self.condition(aspect, name)
+        return found["status"], found["reason"]
+
+    def objects(self, plural: str, group: str = "api/v1") -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.server.ask("GET", self._path(plural, "", group))["items"]
+        return found
+
+    def names(self, plural: str, group: str = "api/v1") -> list[str]:
+        return sorted(one["metadata"]["name"] for one in self.objects(plural, group))
+
+    def drivers(self) -> list[dict[str, Any]]:
+        """Driver pods that have not ended."""
+        return [
+            pod
+            for pod in self.objects("pods")
+            if pod["metadata"]["labels"].get("streamapp.dev/role") == "driver"
+            and pod["status"].get("phase") not in {"Succeeded", "Failed"}
+        ]
+
+    def wanted(self, name: str = "app") -> WantedState:
+        return decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
+
+    def model(self, name: str = "app") -> JobModel:
+        found = self.wanted(name).model
+        assert found is not None
+        return found
+
+    def events(self) -> list[tuple[str, str, str]]:
+        return sorted((one["type"], one["reason"], one["message"]) for one in self.objects("events"))
+
+    def versions(self) -> dict[str, str]:
+        """What would differ if anything had been written."""
+        found = {}
+        for plural, group in (
+            ("streamapps", "apis/streamapp.dev/v1alpha1"),
+            ("pods", "api/v1"),
+            ("configmaps", "api/v1"),
+        ):
+            for one in self.objects(plural, group):
+                found[f"{plural}/{one['metadata']['name']}"] = one["metadata"]["resourceVersion"]
+        return found
+
+    def bring_up(self, app: Mapping[str, Any]) -> None:
+        """An app that runs."""
+        self.apply(app)
+        self.settle()
+        self.begin()
+        self.report()
+        self.settle()

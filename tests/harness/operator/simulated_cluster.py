@@ -1,0 +1,166 @@
+"""What kubelets, drivers and Spark do, by hand: pods run and end, reports are written, executors come."""
+
+from typing import Any
+
+from streamapp.protocol import message_names
+from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
+from streamapp.protocol.report_codec import decode_report, encode_report
+from streamapp.protocol.wanted_state import decode_wanted
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
+from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.memory_api import MemoryApi
+
+NO_NODE = "a-node-that-is-gone"
+
+
+def incarnation_in(pod: dict[str, Any]) -> int:
+    """The incarnation of a driver pod."""
+    return int(pod["metadata"]["labels"][INCARNATION_LABEL])
+
+
+class Hands:
+    """Acts in one namespace, at a time of the test's own."""
+
+    server: ApiServer | MemoryApi
+    namespace: str
+    now: float
+
+    def drivers(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def driver(self) -> dict[str, Any]:
+        (pod,) = self.drivers()
+        return pod
+
+    def config_map(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask("GET", self._path("configmaps", name))
+        return found
+
+    def begin(self, pod: str | None = None, node: str = "node-a") -> str:
+        """A pod gets a node and its container runs; its name."""
+        name = pod or self.driver()["metadata"]["name"]
+        self._bind(name, node)
+        container = self._container(name)
+        self._pod_status(
+            name,
+            {
+                "phase": "Running",
+                "conditions": [self._ready("True")],
+                "containerStatuses": [
+                    {
+                        **container,
+                        "ready": True,
+                        "state": {"running": {"startedAt": format_timestamp(self.now)}},
+                    }
+                ],
+            },
+        )
+        return name
+
+    def end(self, pod: str | None = None, code: int = 1, message: str = "", **status: Any) -> str:
+        """A pod's container ends."""
+        name = pod or self.driver()["metadata"]["name"]
+        began = self._pod(name).get("status", {}).get("containerStatuses", [{}])[0].get("state", {})
+        started = began.get("running", {}).get("startedAt", format_timestamp(self.now))
+        ended = {
+            "exitCode": code,
+            "message": message,
+            "startedAt": started,
+            "finishedAt": format_timestamp(self.now),
+        }
+        self._pod_status(
+            name,
+            {
+                "phase": "Succeeded" if code == 0 else "Failed",
+                "containerStatuses": [
+                    {**self._container(name), "ready": False, "state": {"terminated": ended}}
+                ],
+                **status,
+            },
+        )
+        return name
+
+    def unready(self, pod: str) -> None:
+        """Nobody hears of a pod any more."""
+        self._pod_status(pod, {"conditions": [self._ready("False")]})
+
+    def remove(self, pod: str) -> None:
+        """A pod is gone, as after its kubelet has ended it."""
+        self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")
+
+    def collect_garbage(self) -> None:
+        """What the garbage collector does when an app is gone: its objects go too."""
+        for plural, group in (("pods", "api/v1"), ("configmaps", "api/v1")):
+            for one in self.server.ask("GET", self._path(plural, "", group))["items"]:
+                grace = "?gracePeriodSeconds=0"
+                self.server.ask("DELETE", self._path(plural, one["metadata"]["name"], group) + grace)
+
+    def executor(self, number: int, driver: str | None = None, node: str = "node-a") -> str:
+        """Spark makes an executor pod, and it runs."""
+        name = f"app-exec-{number}"
+        template = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": name,
+                "labels": {
+                    "streamapp.dev/app": "app",
+                    "streamapp.dev/role": "executor",
+                    "spark-exec-id": str(number),
+                },
+            },
+            "spec": {"containers": [{"name": "spark-kubernetes-executor", "image": "x"}]},
+        }
+        self.server.ask("POST", self._path("pods", ""), template)
+        self.begin(name, node)
+        return name
+
+    def report(self, state: DriverState = DriverState.RUNNING, name: str = "app", **told: Any) -> None:
+        """The driver that lives says something; by default that it runs what it was told to."""
+        driver = self.driver()["metadata"]["name"]
+        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
+        model = desired.model
+        if model is not None:
+            seats = {one: ExecutorBinding(None, str(i + 1)) for i, one in enumerate(model.processors)}
+            told = {
+                "model_version": model.version,
+                "binding": seats,
+                "counts": {"views": 8, "users": 8},
+                "layout": desired.layout,
+                "run_id": model.run_id,
+                **told,
+            }
+        text = encode_report(Report(state, driver=driver, spec_hash=desired.spec_hash, **told))
+        path = self._path("configmaps", f"{name}-report")
+        self.server.ask("PATCH", path, {"data": {message_names.REPORT: text}}, "application/merge-patch+json")
+
+    def reported(self, name: str = "app") -> Report:
+        return decode_report(self.config_map(f"{name}-report")["data"][message_names.REPORT])
+
+    def _pod(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.server.ask("GET", self._path("pods", name))
+        return found
+
+    def _container(self, name: str) -> dict[str, Any]:
+        own = self._pod(name)["spec"]["containers"][0]
+        return {"name": own["name"], "image": own["image"], "imageID": "", "restartCount": 0}
+
+    def _ready(self, status: str) -> dict[str, Any]:
+        return {"type": "Ready", "status": status, "lastTransitionTime": format_timestamp(self.now)}
+
+    def _bind(self, name: str, node: str) -> None:
+        if self._pod(name)["spec"].get("nodeName"):
+            return
+        if node != NO_NODE:
+            self.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
+        target = {"apiVersion": "v1", "kind": "Node", "name": node}
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+        self.server.ask("POST", f"{self._path('pods', name)}/binding", body)
+
+    def _pod_status(self, name: str, status: dict[str, Any]) -> None:
+        path = f"{self._path('pods', name)}/status"
+        self.server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
+
+    def _path(self, plural: str, name: str, group: str = "api/v1") -> str:
+        return f"/{group}/namespaces/{self.namespace}/{plural}/{name}".rstrip("/")

@@ -1,0 +1,248 @@
+"""Apps run to their end on one Spark session: records in, the records of every stream out."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from streamapp.spec.parser import parse_data
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data, as_yaml
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.driver.start.launch import Launch, launch
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from tests.harness.runs.run_process import COMMAND
+
+Row = dict[str, Any]
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a stream, as it lies there."""
+
+    key: str | None
+    value: Any  # of JSON; bytes where it is none; None for a tombstone
+    partition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a record of an input is: bytes are taken as they are, all else becomes JSON."""
+
+    key: str | None
+    value: Any
+    timestamp: int = 0
+
+
+@dataclass(slots=True)
+class House:
+    """A system of streams, a session, and the apps that are run there.
+
+    On a system that is shared with others every name begins with a prefix, which tests need not know.
+    """
+
+    session: SparkSession
+    home: AppStorage
+    system: StreamSystem
+    prefix: str = ""
+
+    @property
+    def data(self) -> Path:
+        """A folder of the app's own."""
+        return self.home.state.parent
+
+    def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
+        """Append records where their keys belong."""
+        write_all(self.system, self.prefix + stream, records, partitions, f"{self.prefix}tests")
+
+    def grow(self, stream: str, partitions: int) -> None:
+        """Give a stream more partitions."""
+        self.system.grow(self.prefix + stream, partitions)
+
+    def command(self, app: StreamApp, *options: str) -> list[str]:
+        """What runs an app in a process of its own."""
+        file = self.data / f"{app.metadata.name}.yaml"
+        file.write_text(as_yaml(self.at_home(app)), "utf-8")
+        return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
+
+    def ends(self, stream: str, *partitions: int) -> None:
+        """Append a record without a key to these partitions: it ends a version."""
+        end = pa.record_batch([[None], [None], [0]], schema=RECORDS)
+        transaction = self.system.begin(f"{self.prefix}tests", 0)
+        for index in partitions:
+            transaction.append(Partition(self.prefix + stream, index), end)
+        transaction.commit()
+
+    def launched(self, app: StreamApp, processors: int = 1) -> tuple[CheckpointStream, Launch]:
+        """The app, ready to run."""
+        app = self.at_home(app)
+        ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
+        return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
+
+    def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
+        """Run an app until it has read all that there is."""
+        _, ready = self.launched(app)
+        loop = Loop(
+            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
+        )
+        loop.start()
+        batches = []
+        for _ in range(MOST_STEPS):
+            batch = loop.step()
+            if batch is not None:
+                batches.append(batch)
+            elif not loop.behind:
+                break
+        else:
+            raise AssertionError("the app does not come to its end")
+        loop.release()
+        return batches
+
+    def run_to_end(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
+        """Run a batch app until it says that all has ended."""
+        _, ready = self.launched(app)
+        loop = Loop(
+            self.session, CurrentRun.of(ready, batch_rows=rows or app.spec.batch.rows), pause=_no_pause
+        )
+        loop.start()
+        batches = []
+        while not loop.ended:
+            batch = loop.step()
+            assert batch is not None or loop.behind, "nothing is left to do, and it has not ended"
+            batches += [batch] if batch else []
+            assert len(batches) < MOST_STEPS
+        loop.release()
+        loop.close_turn()
+        return batches
+
+    def records(self, stream: str) -> list[Record]:
+        """All records of a stream, partition by partition."""
+        return read_all(self.system, self.prefix + stream)
+
+    def rows(self, stream: str) -> list[Row]:
+        """The values of a stream, in an order of their own."""
+        return in_order([record.value for record in self.records(stream)])
+
+    def at_home(self, app: StreamApp) -> StreamApp:
+        """An app that was made for an embedded log, as it has to be for the system that is here."""
+        there = self.home.connection
+        if isinstance(there, EmbeddedConnection):
+            return app
+        data = as_data(app)
+        spec = {"partitionSettle": "0s"} | data["spec"]  # tests themselves are the producers
+        for stream in spec["streams"]:
+            stream["topic"] = self.prefix + stream.get("topic", stream["name"])
+        spec["systems"] = [{"name": "main", "kafka": {"bootstrapServers": there.bootstrap_servers}}]
+        spec["applicationId"] = self.prefix + app.application_id
+        return _parsed(data | {"spec": spec})
+
+
+def write_all(
+    system: StreamSystem, stream: str, records: Sequence[Told], partitions: int, writer: str = "tests"
+) -> None:
+    """Append records where their keys belong."""
+    system.create(stream, partitions)
+    keys = pa.array([None if r.key is None else r.key.encode() for r in records], pa.binary())
+    values = pa.array([_value(r.value) for r in records], pa.binary())
+    times = pa.array([r.timestamp for r in records], pa.int64())
+    every = pa.record_batch([keys, values, times], schema=RECORDS)
+    places = partition_of(keys, partitions)
+    transaction = system.begin(writer, 0)
+    for index in sorted({*places.tolist()}):
+        transaction.append(Partition(stream, index), every.filter(pa.array(places == index)))
+    transaction.commit()
+
+
+def read_all(system: StreamSystem, stream: str) -> list[Record]:
+    """All records of a stream, partition by partition."""
+    count = system.partitions(stream)
+    assert count is not None, f"there is no stream {stream}"
+    found = []
+    for index in range(count):
+        partition = Partition(stream, index)
+        span = system.spans([partition])[partition]
+        for batch in system.read(partition, span.oldest, span.end):
+            for record in batch.to_pylist():
+                key = None if record["key"] is None else record["key"].decode()
+                found.append(Record(key, _read(record["value"]), index))
+    return found
+
+
+@contextmanager
+def house_at(session: SparkSession, home: AppStorage, prefix: str = "") -> Iterator[House]:
+    system = open_system(home.connection)
+    try:
+        yield House(session, home, system, prefix)
+    finally:
+        system.close()
+
+
+def app(
+    *operators: Row,
+    streams: Sequence[Row] = (),
+    tables: Sequence[Row] = (),
+    name: str = "app",
+    **spec: Any,
+) -> StreamApp:
+    """An app of these parts on the embedded system."""
+    return _parsed(
+        {
+            "apiVersion": "streamapp.dev/v1alpha1",
+            "kind": "StreamApp",
+            "metadata": {"name": name, "namespace": "test"},
+            "spec": {
+                "systems": [{"name": "main", "embedded": {"path": "data"}}],
+                "streams": [{"system": "main", **stream} for stream in streams],
+                "tables": list(tables),
+                "operators": list(operators),
+                **spec,
+            },
+        }
+    )
+
+
+def _parsed(data: Row) -> StreamApp:
+    found = parse_data(data)
+    assert not found.problems, [str(problem) for problem in found.problems]
+    return found.apps[0]
+
+
+def told(rows: Sequence[Row], key: str | None = None) -> list[Told]:
+    """Rows as records under a column of theirs."""
+    return [Told(None if key is None or row[key] is None else str(row[key]), row) for row in rows]
+
+
+def in_order(rows: Sequence[Any]) -> list[Any]:
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True, default=str))
+
+
+def last_by_key(records: Sequence[Record]) -> Mapping[str | None, Any]:
+    return {record.key: record.value for record in records}
+
+
+def _value(value: Any) -> bytes | None:
+    return value if value is None or isinstance(value, bytes) else json.dumps(value).encode()
+
+
+def _read(value: bytes | None) -> Any:
+    try:
+        return None if value is None else json.loads(value)
+    except ValueError:
+        return value
+
+
+def _no_pause(_: float) -> None:
+    """Go on at once."""

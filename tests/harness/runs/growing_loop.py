@@ -1,0 +1,47 @@
+"""A loop and its author on one process, and streams that tests let grow."""
+
+import time
+from dataclasses import dataclass
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.modes.model_author import ModelAuthor
+from tests.harness.runs.app_runs import House
+
+MOST_STEPS = 300
+
+
+@dataclass(slots=True)
+class Run:
+    """An app that runs, and may go on with another model."""
+
+    loop: Loop
+    author: ModelAuthor
+
+    @classmethod
+    def start(cls, here: House, app: StreamApp, rows: int = 1_000) -> "Run":
+        _, ready = here.launched(app)
+        loop = Loop(here.session, CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
+        loop.start()
+        return cls(loop, ModelAuthor(ready.context, "here", time.monotonic, time.time))
+
+    def review(self, processors: int = 1) -> list[str]:
+        """Take up what is new, if anything is; why another model runs."""
+        loop = self.loop
+        found = self.author.next(loop.launch, loop.supervisor.lanes, loop.session, processors, count=True)
+        if found is None:
+            return []
+        loop.switch(found[0])
+        return found[1]
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self.loop.step()
+
+    def to_the_end(self) -> None:
+        for _ in range(MOST_STEPS):
+            if not self.loop.behind:
+                return
+            self.loop.step()
+        raise AssertionError("the app does not come to its end")

@@ -1,0 +1,33 @@
+"""Where tests run their apps: on an embedded log, on the broker that all share, or once on each."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
+from streamapp_runtime.systems.connection import KafkaConnection
+from tests.harness.runs.app_runs import House, house_at
+
+ON_KAFKA = pytest.mark.parametrize("here", ["kafka"], indirect=True)
+ON_BOTH = pytest.mark.parametrize("here", ["embedded", "kafka"], indirect=True)
+WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
+"""How a broker is read and written, and the settings by which it is."""
+
+
+@contextmanager
+def embedded(session: SparkSession, folder: Path) -> Iterator[House]:
+    """A log that lies in the folder."""
+    with house_at(session, embedded_storage(folder)) as house:
+        yield house
+
+
+@contextmanager
+def kafka(session: SparkSession, folder: Path, there: KafkaConnection, prefix: str = "") -> Iterator[House]:
+    """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
+    home = AppStorage(there, folder / "state")
+    with house_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as house:
+        yield house

@@ -1,0 +1,115 @@
+"""`streamapp logs` through a real API server, which asks the kubelet of the pod's node: that is the test."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from click.testing import CliRunner, Result
+
+from streamapp_operator.cli.logs import logs
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.small_apps import join
+
+
+class Kubelet(BaseHTTPRequestHandler):
+    """Knows three lines of every container."""
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        asked = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        pod, container = url.path.split("/")[-2:]
+        lines = [f"{pod} {container} {number}\n" for number in range(3)]
+        if asked.get("follow") == "true":
+            lines.append("and goes on\n")
+        self.send_response(200)
+        self.end_headers()
+        for line in lines[-int(asked.get("tailLines", len(lines))) :]:
+            self.wfile.write(line.encode())
+            self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def node(server: ApiServer, name: str) -> Iterator[None]:
+    """A node whose kubelet answers."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(server.folder / "apiserver.crt", server.folder / "apiserver.key")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Kubelet) as kubelet:
+        kubelet.socket = context.wrap_socket(kubelet.socket, server_side=True)
+        serving = Thread(target=kubelet.serve_forever, args=(0.05,))
+        serving.start()
+        server.ask("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+        status = {
+            "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet.server_port}},
+        }
+        path = f"/api/v1/nodes/{name}/status"
+        server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
+        yield
+        kubelet.shutdown()
+        serving.join()
+        server.ask("DELETE", f"/api/v1/nodes/{name}")
+
+
+def told(stage: Stage, *args: str) -> Result:
+    assert isinstance(stage.server, ApiServer)
+    where = ["--namespace", stage.namespace, "--kubeconfig", str(stage.server.kubeconfig())]
+    return CliRunner().invoke(logs, ["app", *args, *where])
+
+
+@pytest.fixture
+def run(stage: Stage, api_server: ApiServer) -> Iterator[Stage]:
+    """An app with its second driver and an executor."""
+    name = f"node-of-{stage.namespace}"
+    with node(api_server, name):
+        stage.apply(join())
+        stage.settle()
+        stage.begin(node=name)
+        stage.end(code=3)
+        stage.settle()
+        stage.pass_time(60)
+        stage.settle()
+        stage.begin(node=name)
+        stage.executor(7, node=name)
+        yield stage
+
+
+def test_they_are_the_newest_drivers(run: Stage) -> None:
+    result = told(run)
+    assert result.output == "".join(f"app-driver-2 driver {number}\n" for number in range(3))
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--tail", "1"], "app-driver-2 driver 2\n"),
+        (["--previous", "--tail", "1"], "app-driver-1 driver 2\n"),
+        (["--executor", "7", "--tail", "1"], "app-exec-7 spark-kubernetes-executor 2\n"),
+        (["--follow", "--tail", "2"], "app-driver-2 driver 2\nand goes on\n"),
+    ],
+)
+def test_they_are_those_that_are_asked_for(run: Stage, asked: list[str], said: str) -> None:
+    assert told(run, *asked).output == said
+
+
+def test_an_executor_that_is_not_there_is_named(run: Stage) -> None:
+    result = told(run, "--executor", "9")
+    assert result.exit_code == 1
+    assert 'app "app" has no executor 9' in result.output
+
+
+def test_what_the_api_server_says_is_passed_on(stage: Stage) -> None:
+    stage.apply(join())
+    stage.settle()
+    stage.begin(node=f"silent-{stage.namespace}")
+    result = told(stage)
+    assert result.exit_code == 1
+    assert result.output == "Error: no preferred addresses found; known addresses: []\n"

@@ -1,0 +1,199 @@
+"""A driver that the operator made runs as a process; it takes up live edits, others begin the next driver."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from signal import SIGTERM
+from typing import Any
+
+import pytest
+
+from streamapp.protocol.driver_report import DriverState, Report
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.engine.record_values import batch, texts, write
+from tests.harness.machine.processes import until
+from tests.harness.operator.driver_kubelet import contained
+from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.simulated_cluster import incarnation_in
+
+LINES = Partition("lines", 0)
+PATIENCE_SECONDS = 240.0
+LIVE: dict[str, dict[str, Any]] = {
+    "spec.batch.rows": {"batch": {"rows": 7}},
+    "spec.rebalanceDelay": {"rebalanceDelay": "1s"},
+    "spec.executor.startTimeout": {"executor": {"startTimeout": "9s"}},
+    "spec.partitionSettle": {"partitionSettle": "1s"},
+    "spec.placement.hostAffinity": {"placement": {"hostAffinity": False}},
+    "spec.restartPolicy.backoff": {"restartPolicy": {"backoff": "1s"}},
+    "spec.onPartitionChange": {"onPartitionChange": "live"},
+    "spec.takeOver": {"takeOver": True},
+    "spec.config.job.control.interval": {"config": {"job.control.interval": "5"}},
+    "spec.ttlSecondsAfterFinished": {"ttlSecondsAfterFinished": 9},
+    "spec.monitor.interval": {"monitor": {"interval": "1s"}},
+}
+
+
+def copying() -> dict[str, Any]:
+    return {
+        "apiVersion": "streamapp.dev/v1alpha1",
+        "kind": "StreamApp",
+        "metadata": {"name": "app"},
+        "spec": {
+            "systems": [{"name": "main", "embedded": {"path": "./data"}}],
+            "streams": [
+                {"name": "lines", "system": "main", "columns": "text STRING"},
+                {"name": "copied", "system": "main"},
+            ],
+            "operators": [{"name": "out", "sendTo": {"from": "lines", "stream": "copied"}}],
+            "monitor": {"interval": "1h"},
+        },
+    }
+
+
+def counting() -> dict[str, Any]:
+    app = copying()
+    lines, copied = app["spec"]["streams"]
+    counted = {"from": "lines", "key": "text", "aggregates": "count(*) AS times"}
+    app["spec"]["streams"] = [lines | {"key": "text", "start": "latest"}, copied | {"key": "text"}]
+    app["spec"]["operators"] = [
+        {"name": "totals", "aggregate": counted},
+        {"name": "out", "sendTo": {"from": "totals", "stream": "copied"}},
+    ]
+    return app
+
+
+class Acted:
+    """A stage on which the driver is a process, and the next one another process on the same volume."""
+
+    def __init__(self, stage: Stage, folder: Path, app: dict[str, Any]) -> None:
+        self.stage, self.folder = stage, folder
+        (folder / "state").mkdir()
+        self.log = EmbeddedSystem(folder / "state")
+        self.log.create("lines", 1)
+        stage.apply(app)
+        stage.settle()
+        self.child = contained(stage, stage.begin(), folder)
+
+    def replace(self) -> None:
+        """The kubelet ends the driver that the operator has deleted, and begins the one made then."""
+        before = self.child
+        before.signal(SIGTERM)
+        assert before.wait(PATIENCE_SECONDS) == 0
+        self.stage.remove(self.stage.names("pods")[0])
+        self.stage.settle()
+        pod = self.stage.begin()
+        (self.folder / pod).mkdir()
+        (self.folder / pod / "state").symlink_to(self.folder / "state")
+        self.child = contained(self.stage, pod, self.folder / pod)
+
+    def count(self, text: str, times: int) -> None:
+        """One line more, and the number of times that it has been seen with it."""
+        key = text.encode()
+        write(self.log, LINES, batch([(key, json.dumps({"text": text}).encode(), 0)]))
+
+        def last() -> int:
+            if not self.log.partitions("copied"):
+                return 0
+            said = [json.loads(one) for one in texts(self.log, Partition("copied", 0))]
+            return int(said[-1]["times"]) if said else 0
+
+        until(lambda: last() == times, PATIENCE_SECONDS, self.child)
+
+    def report(self) -> Report:
+        return self.stage.reported()
+
+    def comes_to(self, state: DriverState, generation: int) -> None:
+        def there() -> bool:
+            if "data" not in self.stage.config_map("app-report"):
+                return False
+            report = self.report()
+            return (report.state, report.generation) == (state, generation)
+
+        until(there, PATIENCE_SECONDS, self.child)
+        self.stage.settle()
+
+    def said(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.child.said().splitlines() if line.startswith("{")]
+
+
+@contextmanager
+def acting(stage: Stage, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
+    made = Acted(stage, folder, app)
+    try:
+        yield made
+    finally:
+        with made.child:
+            made.log.close()
+
+
+@pytest.fixture
+def acted(stage: Stage, tmp_path: Path) -> Iterator[Acted]:
+    with acting(stage, tmp_path, copying()) as made:
+        yield made
+
+
+def ready(stage: Stage) -> tuple[str, int]:
+    found = stage.condition("Ready")
+    return found["status"], found["observedGeneration"]
+
+
+def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
+    stage = acted.stage
+    acted.comes_to(DriverState.RUNNING, 1)
+    assert ready(stage) == ("True", 1)
+    acted.log.grow("lines", 3)
+    for generation, (path, edit) in enumerate(LIVE.items(), start=2):
+        assert acted.report().counts["lines"] == 1  # whoever looks once an hour has not seen it yet
+        stage.edit(**edit)
+        stage.settle()
+        acted.comes_to(DriverState.RUNNING, generation)
+        assert ready(stage) == ("True", generation)
+        edits = [one["message"] for one in acted.said() if one.get("kind") == "spec"]
+        assert edits[-1] == f"generation {generation}: {path} changed"
+    until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
+    assert incarnation_in(stage.driver()) == 1
+    assert acted.report().incarnation == 1
+
+
+@pytest.mark.long
+def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that_restarts_keeps_it(
+    stage: Stage, tmp_path: Path
+) -> None:
+    with acting(stage, tmp_path, counting()) as acted:
+        acted.comes_to(DriverState.RUNNING, 1)
+        acted.count("a", 1)
+        acted.count("a", 2)
+        first = acted.report().run_id
+
+        stage.edit(restartNonce=1)
+        stage.settle()
+        acted.replace()
+        acted.comes_to(DriverState.RUNNING, 2)
+        acted.count("a", 3)
+        assert acted.report().run_id == first
+
+        stage.edit(resetNonce=1)
+        stage.settle()
+        acted.replace()
+        acted.comes_to(DriverState.RUNNING, 3)
+        acted.count("a", 1)
+        assert acted.report().run_id != first
+        assert acted.report().incarnation == 3
+
+
+def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(stage: Stage) -> None:
+    stage.apply(copying())
+    stage.settle()
+    stage.begin()
+    stage.report(generation=1)
+    stage.settle()
+    stage.edit(batch={"rows": 7})
+    stage.settle()
+    assert ready(stage) == ("True", 1)
+    assert stage.says("Progressing") == ("True", "SpecChanged")
+    stage.report(generation=2)
+    stage.settle()
+    assert ready(stage) == ("True", 2)
+    assert stage.says("Progressing") == ("False", "Stable")

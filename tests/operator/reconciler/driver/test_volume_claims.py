@@ -1,0 +1,168 @@
+"""Executors with volume claims: what Spark makes of our settings, with just the rights that a driver has."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_runtime.driver.executors.binding import bind_executors
+from streamapp_runtime.driver.executors.executor_locations import executor_locations
+from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.modes.pod_environment import SPARK
+from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.machine.processes import Child, until
+from tests.harness.operator.driver_kubelet import account, mounted
+from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.small_apps import join
+
+PATIENCE_SECONDS = 180.0
+CLAIMS = {"state": {"persistentVolumeClaim": {"size": "1Gi"}}}
+
+
+@contextmanager
+def asking(stage: Stage, folder: Path, *counts: int) -> Iterator[Child]:
+    """A driver's Spark that has asked for so many executors, one count after the other."""
+    server = stage.server
+    assert isinstance(server, ApiServer)
+    pod = stage.driver()
+    given = account(stage, pod["spec"]["serviceAccountName"], folder / "account")
+    command = [sys.executable, "-m", "tests.harness.operator.executor_request"]
+    command += [str(mounted(stage, pod, folder / "accepted")), server.url, str(given)]
+    command += [pod["metadata"]["name"], *map(str, counts)]
+    with Child(command, folder / "spark.log") as process:
+        yield process
+
+
+def sets(stage: Stage) -> list[dict[str, Any]]:
+    return stage.objects("statefulsets", "apis/apps/v1")
+
+
+def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage, tmp_path: Path) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    stage.begin()
+    with asking(stage, tmp_path, 2, 3) as spark:
+        until(lambda: [one["spec"]["replicas"] for one in sets(stage)] == [3], PATIENCE_SECONDS, spark)
+        (made,) = sets(stage)
+    uid = stage.app()["metadata"]["uid"]
+    assert made["metadata"]["name"] == object_names.executor_set(uid)
+    assert [one["name"] for one in made["metadata"]["ownerReferences"]] == ["app-driver-1"]
+    template = made["spec"]["template"]
+    assert template["metadata"]["labels"]["streamapp.dev/app"] == "app"
+    assert template["metadata"]["labels"]["streamapp.dev/role"] == "executor"
+    assert template["spec"]["restartPolicy"] == "Always"
+    (container,) = template["spec"]["containers"]
+    java = {one["value"] for one in container["env"] if one["name"].startswith("SPARK_JAVA_OPT_")}
+    assert set(LATE_COMPILATION.split()) < java
+    (claim,) = made["spec"]["volumeClaimTemplates"]
+    assert claim["metadata"]["name"] == "streamapp-state"
+    assert claim["metadata"]["labels"]["streamapp.dev/app"] == "app"
+    assert claim["spec"]["storageClassName"] == "standard"
+    assert claim["spec"]["resources"]["requests"]["storage"] == "1Gi"
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    assert mounts["streamapp-state"] == "/var/lib/streamapp/state"
+    assert made["spec"].get("persistentVolumeClaimRetentionPolicy", {}).get("whenDeleted") == "Retain"
+
+
+def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(stage: Stage) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    stage.begin()
+    left = object_names.executor_set(stage.app()["metadata"]["uid"])
+    labels = {"a": "b"}
+    body = {
+        "metadata": {"name": left},
+        "spec": {
+            "replicas": 0,
+            "serviceName": "x",
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "x", "image": "x"}]},
+            },
+        },
+    }
+    stage.server.ask("POST", f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets", body)
+    stage.end(code=3)
+    stage.settle()
+    stage.pass_time(60)
+    stage.settle()
+    assert stage.driver()["metadata"]["name"] == "app-driver-2"
+    assert sets(stage) == []
+
+
+def test_claims_without_a_class_are_of_the_clusters_default_if_there_is_one(stage: Stage) -> None:
+    stage.installation = replace(stage.installation, storage_class="")
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    assert "storageClassName: missing" in stage.condition("Accepted")["message"]
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    body = {"metadata": {"name": "quick", "annotations": default}, "provisioner": "x"}
+    classes = "/apis/storage.k8s.io/v1/storageclasses"
+    stage.server.ask("POST", classes, body)
+    stage.settle()
+    stage.server.ask("DELETE", f"{classes}/quick")
+    conf = json.loads(stage.config_map("app-accepted-1")["data"][SPARK])
+    volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.streamapp-state."
+    assert conf[f"{volume}options.storageClass"] == "quick"
+    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+
+
+def executor(stage: Stage, ordinal: int, number: str) -> None:
+    """A pod of the set, as its controller makes it and Spark labels it."""
+    name = f"set-{ordinal}"
+    labels = {"streamapp.dev/app": "app", "streamapp.dev/role": "executor", "spark-exec-id": number}
+    volume = {"name": "streamapp-state", "persistentVolumeClaim": {"claimName": f"streamapp-state-{name}"}}
+    body = {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [{"name": "x", "image": "x"}], "volumes": [volume]},
+    }
+    stage.server.ask("POST", f"/api/v1/namespaces/{stage.namespace}/pods", body)
+
+
+def test_a_driver_knows_by_which_claim_each_executor_is(stage: Stage, tmp_path: Path) -> None:
+    stage.apply(join(**CLAIMS))
+    stage.settle()
+    pod = stage.driver()
+    given = account(stage, pod["spec"]["serviceAccountName"], tmp_path / "account")
+    server = stage.server
+    assert isinstance(server, ApiServer)
+    client = Client(server.url, given / "token", given / "ca.crt", stage.namespace)
+    own = {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
+    places = executor_locations(lambda: client.pods(own["STREAMAPP_EXECUTORS"]), own["STREAMAPP_LOCATION"])
+    for ordinal, number in ((10, "1"), (0, "2"), (2, "3")):
+        executor(stage, ordinal, number)
+    at = places({"1", "2", "3"})
+    assert at == {one: f"streamapp-state-set-{ordinal}" for one, ordinal in {"1": 10, "2": 0, "3": 2}.items()}
+    seats = bind_executors({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
+    assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
+
+
+def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(stage: Stage) -> None:
+    stage.apply(join(state={**CLAIMS["state"], "reclaimPolicy": "Delete"}))
+    stage.settle()
+    stage.begin()
+    claims = f"/api/v1/namespaces/{stage.namespace}/persistentvolumeclaims"
+    for ordinal, number in ((0, "1"), (1, "2")):
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        metadata = {"name": f"streamapp-state-set-{ordinal}", "labels": {"streamapp.dev/app": "app"}}
+        stage.server.ask("POST", claims, {"metadata": metadata, "spec": spec})
+        executor(stage, ordinal, number)
+    stage.report()
+    stage.settle()
+    assert stage.condition("Ready")["status"] == "True"
+    assert _owners(stage) == ["app", "app"]
+    stage.edit(state={"reclaimPolicy": "Retain"})
+    stage.settle()
+    assert _owners(stage) == []
+    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+
+
+def _owners(stage: Stage) -> list[str]:
+    found = stage.objects("persistentvolumeclaims")
+    return [one["name"] for claim in found for one in claim["metadata"].get("ownerReferences", ())]

@@ -1,0 +1,169 @@
+"""Where tasks and processors were, kept in a ConfigMap and used for the next start."""
+
+import json
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.metadata.metadata_store import MetadataStore
+from streamapp.protocol.driver_report import ExecutorBinding
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
+from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.simulated_cluster import incarnation_in
+from tests.harness.operator.small_apps import join
+from tests.streamapp.metadata.metadata_store_contract import StoreContract
+
+_numbers = count(1)
+
+
+class Straight:
+    """A ConfigMap, read and replaced straight at the API server."""
+
+    def __init__(self, server: ApiServer, namespace: str, name: str) -> None:
+        self._server = server
+        self._all = f"/api/v1/namespaces/{namespace}/configmaps"
+        self._name = name
+
+    def read(self) -> Manifest | None:
+        code, said = self._server.call("GET", f"{self._all}/{self._name}")
+        return json.loads(said) if code == 200 else None
+
+    def replace(self, before: Manifest | None, data: dict[str, str]) -> bool:
+        if before is None:
+            made = {"metadata": {"name": self._name}, "binaryData": data}
+            return self._server.call("POST", self._all, made)[0] == 201
+        changed = {**before, "binaryData": data}
+        return self._server.call("PUT", f"{self._all}/{self._name}", changed)[0] == 200
+
+
+class TestConfigMapStore(StoreContract):
+    examples = 8
+
+    @pytest.fixture
+    def fresh(self, api_server: ApiServer, namespace: str) -> Callable[[], MetadataStore]:
+        return lambda: ConfigMapStore(Straight(api_server, namespace, f"metadata-{next(_numbers)}"))
+
+
+def test_writers_that_meet_lose_nothing(api_server: ApiServer, namespace: str) -> None:
+    one = ConfigMapStore(Straight(api_server, namespace, "shared"))
+    one.put(b"a", b"1")
+
+    class Late(Straight):
+        """Another writer comes between its first reading and its writing."""
+
+        met = False
+
+        def read(self) -> Manifest | None:
+            found = super().read()
+            if not self.met:
+                self.met = True
+                one.put(b"b", b"2")
+            return found
+
+    ConfigMapStore(Late(api_server, namespace, "shared")).put(b"c", b"3")
+    assert one.all() == {b"a": b"1", b"b": b"2", b"c": b"3"}
+
+
+def test_a_hundred_thousand_tasks_fit_into_one_config_map(api_server: ApiServer, namespace: str) -> None:
+    store = ConfigMapStore(Straight(api_server, namespace, "large"))
+    manager = LocalityManager(store, "run")
+    tasks = {f"Partition {n}": f"node-{n * 7919 % 300}.rack-{n % 40}.example" for n in range(100_000)}
+    manager.write_task_locality(tasks)
+    assert manager.read_task_locality() == tasks
+    (text,) = binary_data(store.all()).values()
+    assert len(b64decode(text)) < 512 * 1024
+
+
+def _known(stage: Stage) -> LocalityManager:
+    store = ConfigMapStore(LocalityDraft(stage.config_map("app-locality")))
+    return LocalityManager(store, stage.model().run_id)
+
+
+def _report(stage: Stage, *nodes: str) -> None:
+    seats = {f"processor-{i}": ExecutorBinding(None, str(i + 1)) for i in range(len(nodes))}
+    for number, node in enumerate(nodes, 1):
+        stage.executor(number, node=node)
+    stage.report(binding=seats)
+
+
+def _on_node(**spec: Any) -> dict[str, Any]:
+    return join(state={"hostPath": {"path": "/data/streamapp"}}, **spec)
+
+
+@pytest.fixture
+def on_hosts(stage: Stage) -> Stage:
+    stage.installation = replace(stage.installation, host_path_roots=("/data",))
+    return stage
+
+
+def test_tasks_are_where_the_executors_of_their_processors_are(on_hosts: Stage) -> None:
+    stage = on_hosts
+    stage.apply(_on_node())
+    stage.settle()
+    stage.begin()
+    _report(stage, "node-a", "node-b")
+    stage.settle()
+    known, model = _known(stage), stage.model()
+    assert known.read_processor_locality() == {"processor-0": "node-a", "processor-1": "node-b"}
+    places = known.read_processor_locality()
+    assert known.read_task_locality() == {task.name: places[model.owner(task.name)] for task in model.tasks}
+
+
+def test_a_location_is_what_the_app_says_it_is(stage: Stage) -> None:
+    stage.apply(join(placement={"location": "label:topology.kubernetes.io/zone+node"}))
+    stage.settle()
+    stage.begin()
+    node = f"{stage.namespace}-zoned"
+    labels = {"topology.kubernetes.io/zone": "north"}
+    stage.server.ask("POST", "/api/v1/nodes", {"metadata": {"name": node, "labels": labels}})
+    _report(stage, node, node)
+    stage.settle()
+    assert set(_known(stage).read_processor_locality().values()) == {f"north+{node}"}
+
+
+def test_stores_that_end_with_their_pod_are_at_no_other_place(stage: Stage) -> None:
+    stage.apply(join())
+    stage.settle()
+    stage.begin()
+    _report(stage, "node-a", "node-a")
+    stage.settle()
+    places = _known(stage).read_processor_locality()
+    assert len(set(places.values())) == 2
+
+
+def test_what_is_known_already_is_not_written_again(on_hosts: Stage) -> None:
+    stage = on_hosts
+    stage.apply(_on_node())
+    stage.settle()
+    stage.begin()
+    _report(stage, "node-a", "node-b")
+    stage.settle()
+    before = stage.config_map("app-locality")["metadata"]["resourceVersion"]
+    stage.report(warnings=())
+    stage.settle()
+    assert stage.config_map("app-locality")["metadata"]["resourceVersion"] == before
+
+
+def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: Stage) -> None:
+    stage = on_hosts
+    stage.apply(_on_node(processors=4))
+    stage.settle()
+    stage.begin()
+    _report(stage, "node-a", "node-b", "node-c", "node-d")
+    stage.settle()
+    before = stage.model()
+    stage.pass_time(60)
+    for pod in stage.names("pods"):
+        stage.remove(pod)
+    stage.settle()
+    assert incarnation_in(stage.driver()) == 2
+    assert stage.model() == before
+    assert stage.wanted().locations == {f"processor-{i}": f"node-{n}" for i, n in enumerate("abcd")}

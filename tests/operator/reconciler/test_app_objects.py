@@ -1,0 +1,128 @@
+"""The objects of an app, whole and in what matters most."""
+
+from typing import Any
+
+import pytest
+
+from streamapp_operator.reconciler.pods.memory_split import MemorySplit, split_memory
+from streamapp_operator.reconciler.pods.pod_shape import pod_shape, read_pod_shape
+from tests.harness.operator.golden_objects import CASES, FOLDER, INSTALLATION, manifest, objects, parsed, text
+
+
+def made(case: str) -> dict[str, dict[str, Any]]:
+    return {f"{one['kind']}/{one['metadata']['name']}": one for one in objects(manifest(**CASES[case]))}
+
+
+def driver(case: str) -> dict[str, Any]:
+    spec: dict[str, Any] = made(case)["Pod/app-driver-7"]["spec"]
+    return spec
+
+
+def executor(case: str) -> dict[str, Any]:
+    return dict(pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").executor)["spec"]
+
+
+def conf(case: str) -> dict[str, str]:
+    return dict(pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c").spark_conf)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_objects_are_as_they_were_written_down(case: str) -> None:
+    assert text(case) == (FOLDER / f"{case}.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_object_goes_with_its_app(case: str) -> None:
+    for one in objects(manifest(**CASES[case])):
+        (owner,) = one["metadata"]["ownerReferences"]
+        assert (owner["uid"], owner["controller"]) == ("5b1c", True)
+        assert one["metadata"]["labels"]["streamapp.dev/app"] == "app"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_shape_is_read_as_it_was_kept(case: str) -> None:
+    found = pod_shape(parsed(manifest(**CASES[case])), INSTALLATION, "5b1c")
+    assert read_pod_shape(found.files()) == found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pods_meet_the_restricted_standard_where_their_volume_allows(case: str) -> None:
+    for spec in (driver(case), executor(case)):
+        assert spec["securityContext"]["runAsNonRoot"]
+        assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert not spec["enableServiceLinks"]
+        own = next(
+            one for one in spec["containers"] if one["name"] in {"driver", "spark-kubernetes-executor"}
+        )
+        assert own["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        }
+    roots = executor(case).get("initContainers", [])
+    assert bool(roots) == (case == "host-path")
+
+
+def test_executors_have_no_token() -> None:
+    assert executor("plain")["automountServiceAccountToken"] is False
+    assert executor("plain")["serviceAccountName"] == "app-executor"
+
+
+def test_a_role_names_its_objects() -> None:
+    rules = made("plain")["Role/app-driver"]["rules"]
+    named = {name for rule in rules for name in rule.get("resourceNames", ())}
+    assert named == {"app-job-model", "app-report"}
+    assert all("*" not in rule["verbs"] + rule["resources"] for rule in rules)
+    open_ = {resource for rule in rules if "resourceNames" not in rule for resource in rule["resources"]}
+    assert open_ == {"pods"}
+
+
+def test_secrets_are_mounted_and_nowhere_else() -> None:
+    spec = driver("with-all")
+    (volume,) = [one for one in spec["volumes"] if "secret" in one]
+    assert volume["secret"]["secretName"] == "kafka-client"
+    (mount,) = [one for one in spec["containers"][-1]["volumeMounts"] if one["name"] == volume["name"]]
+    assert mount["mountPath"] == "/etc/streamapp/secrets/main"
+    everything = text("with-all")
+    assert everything.count("kafka-client") == 4  # both templates, the pod, and the app itself
+
+
+def test_the_state_of_an_app_is_below_the_allowed_root_in_a_folder_of_its_own() -> None:
+    (volume,) = [one for one in executor("host-path")["volumes"] if "hostPath" in one]
+    assert volume["hostPath"]["path"] == "/data/state/shop/shop.app"
+
+
+def test_claims_come_by_a_stateful_set_whose_name_stays() -> None:
+    settings = conf("claims")
+    assert settings["spark.kubernetes.allocation.pods.allocator"] == "statefulset"
+    assert settings["spark.app.id"] == conf("plain")["spark.app.id"]
+    volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.streamapp-state."
+    assert settings[f"{volume}options.sizeLimit"] == "10Gi"
+    assert settings[f"{volume}label.streamapp.dev/app"] == "app"
+
+
+def test_the_least_pod_that_is_taken_has_the_heap_that_spark_starts_with() -> None:
+    assert split_memory("736Mi", "executor") == MemorySplit(480, 256)
+
+
+def test_the_heap_and_what_is_beside_it_are_the_memory_that_was_asked_for() -> None:
+    settings = conf("with-all")
+    heap, beside = (
+        int(settings[name].removesuffix("m"))
+        for name in ("spark.executor.memory", "spark.executor.memoryOverhead")
+    )
+    assert heap + beside == 8 * 1024
+    assert heap < beside
+
+
+def test_the_user_s_template_is_kept_beneath_ours() -> None:
+    spec = driver("with-all")
+    assert spec["nodeSelector"] == {"disk": "ssd"}
+    assert [one["name"] for one in spec["containers"]] == ["watcher", "driver"]
+    assert spec["restartPolicy"] == "Never"
+    assert made("with-all")["Pod/app-driver-7"]["metadata"]["annotations"] == {"team": "web"}
+
+
+def test_an_embedded_log_is_on_a_claim_of_the_driver() -> None:
+    (volume,) = [one for one in driver("embedded")["volumes"] if "persistentVolumeClaim" in one]
+    claim = made("embedded")[f"PersistentVolumeClaim/{volume['persistentVolumeClaim']['claimName']}"]
+    assert claim["spec"]["storageClassName"] == "fast"

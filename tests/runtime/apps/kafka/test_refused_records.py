@@ -1,0 +1,51 @@
+"""What a topic will never take ends the app at once, and says what would have it taken."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.failures import FinalFailureError
+from streamapp_runtime.systems.connection import KafkaConnection
+from tests.harness.kafka.broker import Broker
+from tests.harness.kafka.topic_records import create
+from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.run_systems import WAYS, kafka
+
+
+@pytest.fixture(params=WAYS)
+def here(
+    request: pytest.FixtureRequest, session: SparkSession, broker: Broker, tmp_path: Path
+) -> Iterator[House]:
+    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as house:
+        yield house
+
+
+def copying() -> StreamApp:
+    views = {"name": "views", "key": "user", "columns": "user STRING, at TIMESTAMP, text STRING"}
+    return app(
+        {"name": "out", "sendTo": {"from": "views", "stream": "copied"}},
+        streams=[views | {"eventTime": {"column": "at", "delay": "1s"}}, {"name": "copied", "key": "user"}],
+    )
+
+
+def view(at: str, text: str = "") -> dict[str, str]:
+    return {"user": "ann", "at": at, "text": text}
+
+
+def test_a_time_that_is_too_far_ahead(here: House) -> None:
+    here.write("views", told([view("2126-11-01T12:00:00Z")], "user"), 1)
+    with pytest.raises(
+        FinalFailureError, match=r"copied.*INVALID_TIMESTAMP.*message\.timestamp\.after\.max\.ms"
+    ):
+        here.run(copying())
+
+
+def test_a_record_that_is_too_large(here: House, broker: Broker) -> None:
+    create(broker.bootstrap, {f"{here.prefix}copied": 1}, **{"max.message.bytes": "1000"})
+    views = [view("2026-11-01T12:00:00Z", text) for text in ("x" * 10, hex(9**4000))]
+    here.write("views", told(views, "user"), 1)
+    with pytest.raises(FinalFailureError, match=r"copied.*_TOO_LARGE.*max\.message\.bytes"):
+        here.run(copying())

@@ -1,0 +1,107 @@
+"""Tables whose keys and values are made of a side input's records."""
+
+from typing import Any
+
+import pytest
+
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.failures import FinalFailureError
+from tests.harness.runs.app_runs import House, Row, Told, app, in_order, told
+
+VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
+USERS = {"name": "users", "key": "id", "columns": "id STRING, name STRING, tier INT, op STRING"}
+CODE = "tests.harness.user_code.graph_code"
+ROWS: list[Row] = [{"id": "1", "name": "Ann", "tier": 10}, {"id": "2", "name": "Bob", "tier": 20}]
+FOUND = ["ann", "bob", "1", "2", "u1", "u2"]
+
+
+def filled(side: Row, columns: str | None = None, **spec: Any) -> Any:
+    """An app that says what the table holds for each key asked for."""
+    table = {"name": "tiers", "sideInputs": [{"stream": "users", "bootstrap": True, **side}]}
+    body = {"from": "views", "table": "tiers", "select": "user, tier"}
+    return app(
+        {"name": "with", "joinTable": body},
+        {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
+        streams=[VIEWS, USERS, {"name": "out"}],
+        tables=[table | ({"columns": columns} if columns else {})],
+        **spec,
+    )
+
+
+def held(here: House, made: Any, records: list[Told], partitions: int = 1) -> list[Row]:
+    here.write("users", records, partitions)
+    here.write("views", told([{"user": user, "n": 1} for user in FOUND], "user"), partitions)
+    here.run(made)
+    return here.rows("out")
+
+
+def test_a_key_is_made_of_the_record(here: House) -> None:
+    found = held(here, filled({"key": "lower(name)"}), told(ROWS, "id"))
+    assert found == in_order([{"user": "ann", "tier": 10}, {"user": "bob", "tier": 20}])
+
+
+def test_a_value_is_made_of_the_record_and_gives_the_table_its_columns(here: House) -> None:
+    found = held(here, filled({"value": "tier + 1 AS tier"}), told(ROWS, "id"), partitions=2)
+    assert found == in_order([{"user": "1", "tier": 11}, {"user": "2", "tier": 21}])
+
+
+def test_a_value_is_cast_to_the_tables_columns(here: House) -> None:
+    found = held(here, filled({"value": "tier"}, columns="tier STRING"), told(ROWS, "id"))
+    assert found == in_order([{"user": "1", "tier": "10"}, {"user": "2", "tier": "20"}])
+
+
+def test_a_record_without_a_value_deletes_what_its_own_key_says(here: House) -> None:
+    made = filled({"key": "concat('u', id)", "value": "tier"})
+    assert held(here, made, [*told(ROWS, "id"), Told("1", None)]) == [{"user": "u2", "tier": 20}]
+
+
+def test_a_record_whose_key_is_null_is_left_out_and_counted(here: House) -> None:
+    here.write("views", told([{"user": "ann", "n": 1}], "user"), 1)
+    nameless = {"id": "3", "name": None, "tier": 30}
+    # Of the last record nothing is known but a key that says nothing of names.
+    here.write("users", [*told([*ROWS, nameless], "id"), Told("1", None)], 1)
+    batches = here.run(filled({"key": "lower(name)"}))
+    assert here.rows("out") == [{"user": "ann", "tier": 10}]
+    counted = [each for batch in batches for report in batch.reports for each in report.counted]
+    assert [each for each in counted if each[0] == "nullKeys"] == [("nullKeys", "tiers", 2)]
+
+
+def test_a_function_of_the_app_gives_keys_and_rows_and_says_what_is_deleted(here: House) -> None:
+    changes = [row | {"op": "put"} for row in ROWS]
+    changes.append({"id": "1", "name": "Ann", "tier": None, "op": "delete"})
+    made = filled({"python": f"{CODE}:changes"}, columns="tier INT")
+    assert held(here, made, [Told(None, row) for row in changes]) == [{"user": "2", "tier": 20}]
+
+
+def test_a_function_that_says_no_keys_ends_the_app_with_its_name(here: House) -> None:
+    made = filled({"python": f"{CODE}:keyless"}, columns="tier INT")
+    with pytest.raises(FinalFailureError, match="keyless gave no column __key"):
+        held(here, made, told(ROWS, "id"))
+
+
+@pytest.mark.parametrize(
+    ("side", "columns", "path", "why"),
+    [
+        ({"key": "nme"}, None, "sideInputs[0].key", 'did you mean "name"?'),
+        ({"value": "tier +"}, None, "sideInputs[0].value", "Syntax error"),
+        ({"value": "name"}, "tier INT", "sideInputs[0].value", 'has a column "tier"'),
+        ({"python": f"{CODE}:changes"}, None, "columns", "nothing says which columns"),
+        ({"python": f"{CODE}:absent"}, "tier INT", "sideInputs[0]", "has no attribute 'absent'"),
+        ({"key": "name"}, None, "sideInputs[0].key", "partitioned by another key"),
+    ],
+)
+def test_what_cannot_fill_a_table_is_refused_where_it_stands(
+    here: House, side: Row, columns: str | None, path: str, why: str
+) -> None:
+    here.system.create("users", 2)
+    here.system.create("views", 2)
+    with pytest.raises(AppRefusedError) as caught:
+        here.launched(filled(side, columns))
+    (problem,) = caught.value.problems
+    assert problem.path == f"spec.tables[0].{path}"
+    assert why in problem.message
+
+
+def test_where_all_partitions_are_of_one_task_any_key_will_do(here: House) -> None:
+    found = held(here, filled({"key": "lower(name)"}, grouper="single"), told(ROWS, "id"), partitions=2)
+    assert found == in_order([{"user": "ann", "tier": 10}, {"user": "bob", "tier": 20}])

@@ -1,0 +1,54 @@
+"""Whatever is killed while an app runs, each output is written exactly once, and no total loses a row."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from tests.harness.crash.attacks import Attack, attacks
+from tests.harness.crash.siege import Siege
+from tests.harness.kafka.broker import Broker
+
+OF_EACH_KIND = (
+    Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
+    Attack(point="commit.after.processor-0", commits=200),
+    Attack(point="store.before-apply", commits=200),
+    Attack(point="adjunct.applied", commits=200),
+    Attack(victim="executor", commits=200, delay=0.1),
+    Attack(victim="driver", commits=200, delay=0.3),
+    Attack(point="commit.before.processor-1", commits=200),
+)
+"""Together these reach every path of recovery, and cost only one start of Spark more than none would."""
+
+
+def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(tmp_path: Path) -> None:
+    siege = Siege(tmp_path, print)
+    assert siege.run(OF_EACH_KIND, seed=1) == []
+    assert siege.killed.total() >= len(OF_EACH_KIND)
+
+
+ON_A_BROKER = (
+    Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
+    Attack(victim="broker", commits=200, delay=0.1),
+    Attack(point="commit.after.processor-1", commits=200),
+    Attack(victim="frozen broker", commits=200),
+    Attack(victim="driver", commits=200, delay=0.3),
+    Attack(victim="broker", commits=1),
+)
+
+
+@pytest.mark.long
+def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
+    broker: Broker, tmp_path: Path
+) -> None:
+    siege = Siege(tmp_path / "siege", print, broker)
+    assert siege.run(ON_A_BROKER, seed=2) == []
+    assert siege.killed["broker"] == 2
+
+
+def test_the_same_seed_makes_the_same_attacks() -> None:
+    assert list(islice(attacks(7), 30)) == list(islice(attacks(7), 30))
+
+
+def test_another_seed_makes_others() -> None:
+    assert list(islice(attacks(7), 30)) != list(islice(attacks(8), 30))

@@ -1,0 +1,83 @@
+"""Operators on single rows, held to what Spark gives for the same rows as a batch."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.harness.runs.app_runs import House, Row, app, in_order, told
+
+EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING, n INT, tags ARRAY<STRING>"}
+ROWS: list[Row] = [
+    {
+        "user": f"u{i % 7}",
+        "page": f"/{'health' if i % 5 == 0 else 'p'}/{i % 3}",
+        "n": i,
+        "tags": ["a", "b", "c"][: i % 4],
+    }
+    for i in range(60)
+]
+
+
+def golden(session: SparkSession, sql: str) -> list[Row]:
+    """What Spark says to the same rows."""
+    session.createDataFrame([tuple(r.values()) for r in ROWS], EVENTS["columns"]).createOrReplaceTempView(
+        "events"
+    )
+    return in_order([row.asDict(recursive=True) for row in session.sql(sql).collect()])
+
+
+def out(here: House, *operators: dict[str, Any], rows: int | None = None) -> list[Row]:
+    here.write("events", told(ROWS, "user"))
+    last = operators[-1]["name"]
+    sent = {"name": "sent", "sendTo": {"from": last, "stream": "out"}}
+    here.run(app(*operators, sent, streams=[EVENTS, {"name": "out"}]), rows=rows)
+    return here.rows("out")
+
+
+@pytest.mark.parametrize("rows", [None, 17])
+def test_a_filter_and_a_map_give_what_spark_gives(
+    here: House, session: SparkSession, rows: int | None
+) -> None:
+    found = out(
+        here,
+        {"name": "real", "filter": {"from": "events", "where": "page NOT LIKE '/health%' AND n > 3"}},
+        {"name": "more", "map": {"from": "real", "select": "user, upper(page) AS page, n * 2 AS n"}},
+        rows=rows,
+    )
+    assert found == golden(
+        session,
+        "SELECT user, upper(page) AS page, n * 2 AS n FROM events WHERE page NOT LIKE '/health%' AND n > 3",
+    )
+
+
+def test_exploded_rows_are_those_of_spark(here: House, session: SparkSession) -> None:
+    found = out(
+        here, {"name": "each", "flatMap": {"from": "events", "select": "user, n, explode(tags) AS tag"}}
+    )
+    assert found == golden(session, "SELECT user, n, explode(tags) AS tag FROM events")
+
+
+def test_a_fan_out_and_its_merge_give_every_row_twice(here: House, session: SparkSession) -> None:
+    found = out(
+        here,
+        {"name": "even", "filter": {"from": "events", "where": "n % 2 = 0"}},
+        {"name": "all", "map": {"from": "events", "select": "*"}},
+        {"name": "both", "merge": {"from": ["even", "all"]}},
+        {"name": "short", "map": {"from": "both", "select": "user, n"}},
+    )
+    assert found == golden(
+        session, "SELECT user, n FROM events UNION ALL SELECT user, n FROM events WHERE n % 2 = 0"
+    )
+
+
+def test_three_repartitions_in_a_row_lose_and_double_nothing(here: House, session: SparkSession) -> None:
+    found = out(
+        here,
+        {"name": "by-page", "partitionBy": {"from": "events", "key": "page"}},
+        {"name": "by-n", "partitionBy": {"from": "by-page", "key": "n % 5", "partitions": 5}},
+        {"name": "by-user", "partitionBy": {"from": "by-n", "key": "user"}},
+        {"name": "short", "map": {"from": "by-user", "select": "user, page, n"}},
+        rows=25,
+    )
+    assert found == golden(session, "SELECT user, page, n FROM events")

@@ -1,0 +1,44 @@
+"""Rows that come back to a table through a hop."""
+
+import pytest
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from tests.harness.runs.app_runs import House, Row, app, in_order, told
+
+EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
+OTHERS = {"name": "others", "key": "user", "columns": "user STRING, n INT"}
+KEEPING = {
+    "python": "tests.harness.user_code.graph_code:Keeping",
+    "tables": ["seen"],
+    "columns": "user STRING, n INT",
+}
+ROWS: list[Row] = [{"user": f"u{i}", "n": i} for i in range(6)]
+
+
+def twice_kept(grouper: str) -> StreamApp:
+    """A class on both sides of an expression fills one table."""
+    return app(
+        {"name": "once", "process": {"from": "events", **KEEPING, "key": "user"}},
+        {"name": "more", "map": {"from": "once", "select": "user, n + 1 AS n"}},
+        {"name": "again", "process": {"from": "more", **KEEPING, "key": "user"}},
+        {"name": "sent", "sendTo": {"from": "again", "stream": "out"}},
+        {"name": "aside", "sendTo": {"from": "others", "stream": "out"}},
+        streams=[EVENTS, OTHERS, {"name": "out"}],
+        tables=[{"name": "seen", "columns": "last INT"}],
+        grouper=grouper,
+    )
+
+
+def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(here: House) -> None:
+    here.write("events", told(ROWS, "user"))
+    here.write("others", [], partitions=3)
+    here.run(twice_kept("partition"), rows=4)
+    assert here.rows("out") == in_order([{"user": row["user"], "n": row["n"] + 1} for row in ROWS])
+
+
+def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(here: House) -> None:
+    here.system.create("events", 2)
+    here.system.create("others", 2)
+    with pytest.raises(AppRefusedError, match=r"^spec\.operators\[2\]\.process: not yet supported"):
+        here.launched(twice_kept("streamPartition"))

@@ -1,0 +1,38 @@
+"""The same answers from two processors, each an executor of its own."""
+
+import subprocess
+
+from tests.harness.runs.app_runs import House, Row, app, in_order, last_by_key, told
+from tests.harness.runs.run_systems import ON_BOTH
+
+EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING"}
+ROWS: list[Row] = [{"user": f"u{i % 7}", "page": f"/p/{i % 4}"} for i in range(80)]
+
+
+@ON_BOTH
+def test_two_processors_join_and_count_as_one_does(here: House) -> None:
+    made = app(
+        {"name": "with", "joinTable": {"from": "events", "table": "tiers", "select": "user, page, tier"}},
+        {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
+        {"name": "by-page", "partitionBy": {"from": "with", "key": "page"}},
+        {
+            "name": "counted",
+            "aggregate": {"from": "by-page", "key": "page", "aggregates": "sum(tier) AS sum"},
+        },
+        {"name": "told", "sendTo": {"from": "counted", "stream": "sums"}},
+        streams=[
+            EVENTS,
+            {"name": "users", "key": "user", "columns": "user STRING, tier INT"},
+            {"name": "out"},
+            {"name": "sums", "key": "page"},
+        ],
+        tables=[{"name": "tiers", "sideInputs": [{"stream": "users", "bootstrap": True}]}],
+        processors=2,
+    )
+    here.write("users", told([{"user": f"u{i}", "tier": i} for i in range(7)], "user"), partitions=3)
+    here.write("events", told(ROWS, "user"), partitions=3)
+    subprocess.run(here.command(made, "--until-end", "--batch-rows", "30"), check=True, timeout=300)
+    joined = [row | {"tier": int(row["user"][1:])} for row in ROWS]
+    assert here.rows("out") == in_order(joined)
+    sums = {f"/p/{i}": sum(row["tier"] for row in joined if row["page"] == f"/p/{i}") for i in range(4)}
+    assert {key: value["sum"] for key, value in last_by_key(here.records("sums")).items()} == sums

@@ -1,0 +1,39 @@
+"""One run of the command on real data, whose output several tests look at."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from examples.sample_data import Sample, sample
+from tests.harness.runs.run_process import COMMAND, Running
+
+
+@pytest.fixture(scope="session")
+def made() -> Sample:
+    return sample(users=200, views=5_000)
+
+
+@pytest.fixture(scope="session")
+def data(made: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    made.write(folder)
+    for stream, file in (("users", "users"), ("page-views", "views")):
+        options = ["--key", "user", "--partitions", "4"]
+        command = [COMMAND, "log", "write", folder / "data", stream, folder / f"{file}.jsonl", *options]
+        subprocess.run(command, check=True, capture_output=True)
+    return folder / "data"
+
+
+@pytest.fixture(scope="session")
+def idle(data: Path) -> Iterator[Running]:
+    """An app that has read everything and goes on running."""
+    running = Running.start(data, "--metrics-port", "0", "--batch-rows", "2000")
+    try:
+        running.until(lambda said: said.get("event") == "idle")
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.communicate()

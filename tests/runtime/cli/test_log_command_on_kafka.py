@@ -1,0 +1,152 @@
+"""`streamapp log` on a real broker: named by its address, or by an app whose streams are there."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from confluent_kafka import Producer
+
+from streamapp_runtime.cli.log import log
+from tests.harness.kafka.broker import free_port
+from tests.harness.kafka.shared_topics import remove
+from tests.harness.kafka.topic_records import committed, create
+from tests.harness.runs.page_views_run import app as page_views
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = "from streamapp_runtime.cli.log import log; log(prog_name='log')"
+VIEWS = '{"user":"ann","n":1}\n{"user":"bob","n":2}\n{"user":"ann","n":3}\n'
+
+
+@pytest.fixture
+def name(tmp_path: Path) -> str:
+    return f"verb-{tmp_path.name}"
+
+
+@pytest.fixture
+def brokers(kafka: str) -> str:
+    return f"kafka://{kafka}"
+
+
+@pytest.fixture
+def app(kafka: str, name: str, tmp_path: Path) -> str:
+    file = tmp_path / "app.yaml"
+    file.write_text(yaml.safe_dump(page_views(kafka, name)))
+    return str(file)
+
+
+def run(*arguments: str, given: str | None = None, code: int = 0) -> Result:
+    result = CliRunner().invoke(log, list(arguments), input=given)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_lines_come_back_by_key_and_others_find_them_committed(brokers: str, kafka: str, name: str) -> None:
+    run("write", brokers, name, "--key", "user", "--partitions", "3", given=VIEWS)
+    found = [json.loads(line) for line in run("read", brokers, name, "-o", "json").stdout.splitlines()]
+    assert sorted(row["value"] for row in found) == sorted(VIEWS.splitlines())
+    assert len({row["partition"] for row in found if row["key"] == "ann"}) == 1
+    assert sorted(row["n"] for row in committed(kafka, name)) == [1, 2, 3]
+
+
+def test_an_app_knows_its_streams_by_their_own_names(app: str, kafka: str, name: str) -> None:
+    run("create", app, "users", "--partitions", "2")
+    run("write", app, "users", "--key", "user", given='{"user":"ann","country":"NO"}\n')
+    assert run("read", app, "users", "--keys").stdout == 'ann\t{"user":"ann","country":"NO"}\n'
+    assert committed(kafka, f"{name}.users") == [{"user": "ann", "country": "NO"}]
+
+
+def test_the_streams_of_an_app_are_listed_with_those_that_it_made(app: str, kafka: str, name: str) -> None:
+    create(kafka, {f"{name}.other": 1})
+    create(kafka, {f"{name}.views": 4, f"{name}.app.by-user": 3}, **{"retention.ms": "3600000"})
+    create(kafka, {f"{name}.app.checkpoint": 1}, **{"cleanup.policy": "compact"})
+    run("write", app, "views", given=VIEWS)
+    header, *rows = run("list", app).stdout.splitlines()
+    assert header.split() == ["STREAM", "PARTITIONS", "RECORDS", "BYTES", "KEEPS"]
+    told = {row.split()[0]: row.split(maxsplit=4)[1:] for row in rows}
+    assert told.keys() == {f"{name}.views", f"{name}.app.by-user", f"{name}.app.checkpoint"}
+    assert told[f"{name}.app.by-user"] == ["3", "0", "-", "all, 3600000 ms"]
+    assert told[f"{name}.app.checkpoint"][3] == "newest of each key"
+    assert int(told[f"{name}.views"][1]) >= 3
+
+
+def test_a_topic_grows(brokers: str, app: str, name: str) -> None:
+    run("create", app, "users", "--partitions", "2")
+    run("grow", app, "users", "6")
+    facts = json.loads(run("list", brokers, "-o", "json").stdout)
+    assert facts[f"{name}.users"]["partitions"] == 6
+    assert "none can be taken" in run("grow", app, "users", "4", code=1).stderr
+
+
+def test_reading_begins_where_it_is_told_to(brokers: str, name: str) -> None:
+    run("write", brokers, name, "--format", "text", "--partitions", "1", given="a\nb\nc\n")
+    assert run("read", brokers, name, "--from", "1").stdout == "b\nc\n"
+    assert run("read", brokers, name, "--from", "latest").stdout == ""
+    assert run("read", brokers, name, "--limit", "2").stdout == "a\nb\n"
+
+
+def test_what_is_not_committed_is_not_shown(brokers: str, kafka: str, name: str) -> None:
+    create(kafka, {name: 1})
+    producer = Producer({"bootstrap.servers": kafka, "transactional.id": name, "log_level": 0})
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(name, b"open")
+    producer.flush()
+    assert run("read", brokers, name).stdout == ""
+    producer.abort_transaction()
+    run("write", brokers, name, "--format", "text", given="after\n")
+    assert run("read", brokers, name).stdout == "after\n"
+
+
+def test_following_prints_what_comes(brokers: str, name: str) -> None:
+    run("write", brokers, name, "--format", "text", "--partitions", "2", given="one\n")
+    command = [sys.executable, "-c", PROGRAM, "read", brokers, name, "--follow"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"one\n"
+        run("write", brokers, name, "--format", "text", given="two\n")
+        assert process.stdout.readline() == b"two\n"
+        process.kill()
+
+
+def test_a_topic_that_was_misspelt_is_not_made(brokers: str, kafka: str, name: str) -> None:
+    told = run("write", brokers, name, given=VIEWS, code=2).stderr
+    assert f'there is no topic "{name}"; --partitions makes it' in " ".join(told.split())
+    assert f'no stream named "{name}"' in run("read", brokers, name, code=1).stderr
+
+
+def test_topics_that_others_delete_meanwhile_are_left_out(brokers: str, kafka: str, name: str) -> None:
+    run("create", brokers, name)
+    over = Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            create(kafka, {f"{name}-seldom": 1})
+            remove(kafka, [f"{name}-seldom"])
+
+    with ThreadPoolExecutor() as others:
+        going = others.submit(come_and_go)
+        try:
+            for _ in range(30):
+                assert name in json.loads(run("list", brokers, "-o", "json").stdout)
+        finally:
+            over.set()
+        going.result()
+
+
+def test_brokers_that_are_away_end_it_with_a_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamapp_runtime.systems.kafka.rdkafka.topics.ANSWER_SECONDS", 1.0)
+    told = run("list", f"kafka://127.0.0.1:{free_port()}", code=3).stderr
+    assert told.startswith("Error: listing topics: ")
+    assert len(told.splitlines()) == 1
+
+
+def test_settings_that_cannot_be_read_are_named(brokers: str, tmp_path: Path) -> None:
+    (tmp_path / "client").write_text("plugin.library.paths=/tmp/x.so\n")
+    told = run("list", brokers, "--secrets", str(tmp_path / "client"), code=1).stderr
+    assert "plugin.library.paths" in told

@@ -1,0 +1,133 @@
+"""One run as a child process, looked at from all sides, stopped, and started again."""
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from examples.sample_data import Sample
+from streamapp_runtime.cli.log import log
+from streamapp_runtime.cli.state import state
+from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WATERMARK
+from tests.harness.runs.run_process import Running, Said, ends, got
+
+SAMPLE = re.compile(r"^(?P<name>\w+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$")
+
+
+def scraped(running: Running) -> dict[str, float]:
+    (url,) = [said["url"] for said in running.said if said.get("event") == "metrics"]
+    status, _, text = got(url)
+    assert status == 200
+    lines = text.splitlines()
+    found = [SAMPLE.match(line) for line in lines if not line.startswith("#")]
+    return {f"{one['name']} {one['labels'] or ''}".strip(): float(one["value"]) for one in found if one}
+
+
+def shown(*arguments: str) -> list[Said]:
+    result = CliRunner().invoke(state, list(arguments))
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def totals(data: Path) -> dict[str, int]:
+    lines = CliRunner().invoke(log, ["read", str(data), "totals"]).stdout.splitlines()
+    return {row["country"]: row["views"] for row in map(json.loads, lines)}
+
+
+def test_it_tells_its_plan_first(idle: Running) -> None:
+    (started,) = [said for said in idle.said if said.get("event") == "started"]
+    assert started["app"] == "shop.country-views"
+    assert started["tasks"] == 4
+    assert {"views", "users", "totals", "shop.country-views.by-user"} <= started["streams"].keys()
+
+
+def test_it_counts_what_is_there(idle: Running, made: Sample) -> None:
+    assert totals(idle.data) == made.views_by_country()
+
+
+def test_its_metrics_tell_what_was_read_by_stream(idle: Running, made: Sample) -> None:
+    found = scraped(idle)
+    assert found['streamapp_rows_in_total stream="views"'] == len(made.views)
+    assert found['streamapp_rows_in_total stream="users"'] == len(made.users)
+    assert found['streamapp_lag_rows stream="views"'] == 0
+    assert found["streamapp_incarnation"] == 1
+    assert found['streamapp_batch_seconds_count step="batch"'] == found["streamapp_batches_total"]
+    assert found["streamapp_batches_failed_total"] == 0
+
+
+def test_its_metrics_tell_what_was_written_by_stream(idle: Running) -> None:
+    found, between = scraped(idle), 'stream="shop.country-views.by-user"'
+    lines = CliRunner().invoke(log, ["read", str(idle.data), "totals"]).stdout.splitlines()
+    assert found['streamapp_rows_out_total stream="totals"'] == len(lines)
+    assert found['streamapp_bytes_out_total stream="totals"'] > len(lines)
+    for what in ("rows", "bytes"):  # all that is written between the stages is read there
+        assert found[f"streamapp_{what}_out_total {between}"] == found[f"streamapp_{what}_in_total {between}"]
+
+
+def test_its_metrics_tell_what_its_stores_hold(idle: Running, made: Sample) -> None:
+    found = scraped(idle)
+    assert found['streamapp_state_entries table="users"'] == len(made.users)
+    assert found['streamapp_state_bytes table="users"'] > 0
+
+
+def test_every_metric_of_the_page_is_served(idle: Running) -> None:
+    served = {name.split()[0] for name in scraped(idle)}
+    for metric in set(METRICS) - {*COUNTED.values(), WATERMARK}:  # those have values where there is a reason
+        assert {metric.name, f"{metric.name}_count"} & served
+
+
+def test_a_table_can_be_read_while_the_app_runs(idle: Running, made: Sample) -> None:
+    rows = shown("read", str(idle.data), "users", "-o", "json")
+    assert sorted(row["key"] for row in rows) == sorted(str(user["user"]) for user in made.users)
+    assert {row["key"]: row["row"] for row in rows} == {user["user"]: user for user in made.users}
+
+
+def test_one_key_of_a_table_is_found_wherever_it_is(idle: Running, made: Sample) -> None:
+    (row,) = shown("read", str(idle.data), "users", "--key", "u17", "-o", "json")
+    assert row["row"] == made.users[17]
+    assert shown("read", str(idle.data), "users", "--task", row["task"], "--key", "u17", "-o", "json") == [
+        row
+    ]
+
+
+def test_stores_can_be_listed_while_the_app_runs(idle: Running, made: Sample) -> None:
+    result = CliRunner().invoke(state, ["list", str(idle.data), "-o", "json"])
+    users = [store for store in json.loads(result.stdout) if store["table"] == "users"]
+    assert {store["store"] for store in users} == {"lmdb"}
+    assert sum(store["entries"] for store in users) == len(made.users)
+    assert len({store["task"] for store in users}) == 4
+
+
+def test_a_table_that_is_not_there_is_told_beside_the_one_meant(idle: Running) -> None:
+    result = CliRunner().invoke(state, ["read", str(idle.data), "user"])
+    assert result.exit_code == 1
+    assert 'did you mean "users"?' in result.stderr
+
+
+@pytest.fixture(scope="session")
+def stopped(idle: Running) -> Running:
+    assert idle.end(signal.SIGINT) == 0, idle.said
+    return idle
+
+
+def test_interrupted_once_it_ends_well_and_says_so_last(stopped: Running) -> None:
+    assert stopped.said[-1] == {"outcome": "done", "reason": "", "path": "", "message": ""}
+    assert stopped.said[-2]["event"] == "ended"
+    assert stopped.said[-2]["bad"] == 0
+
+
+def test_started_again_and_told_twice_to_end_it_is_gone_at_once_and_nothing_is_counted_twice(
+    stopped: Running, made: Sample
+) -> None:
+    again = Running.start(stopped.data)
+    again.until(lambda said: said.get("event") == "started")
+    children = [os.pidfd_open(pid) for pid in again.children()]
+    assert again.end(signal.SIGTERM, signal.SIGINT) in {128 + signal.SIGINT, 128 + signal.SIGTERM}
+    assert children
+    ended = [ends(child) for child in children]
+    assert all(ended)
+    assert totals(stopped.data) == made.views_by_country()

@@ -1,0 +1,100 @@
+"""How a run that never comes to run tells why."""
+
+import json
+import os
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from streamapp.author.names import checkpoint_stream
+from streamapp.spec.parser import parse
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
+from streamapp_runtime.driver.start.app_storage import connection_of
+from streamapp_runtime.systems.connection import open_system
+from streamapp_runtime.systems.stream_system import StreamOptions
+from tests.harness.runs.run_process import COMMAND, EXAMPLE
+
+BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
+
+
+def ran(*arguments: str | Path, java: str | None = None) -> subprocess.CompletedProcess[str]:
+    env = dict(os.environ) | ({"JAVA_HOME": java} if java else {})
+    return subprocess.run([COMMAND, "run", *arguments], capture_output=True, text=True, env=env, check=False)
+
+
+def test_a_resource_that_is_wrong_is_refused_with_the_path(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(BROKEN)
+    done = ran(file, "--data", tmp_path / "data")
+    assert done.returncode == 1
+    assert "spec.operators[2].joinTable.table" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        (b"Partition 0", b"torn", ["task Partition 0", "cannot be read", "resetNonce"]),
+        (b"Partition 0", b'{"format": 2}', ["task Partition 0", "format 2", "the version of streamapp"]),
+        (LAYOUT, b"torn", ["layout", "resetNonce"]),
+    ],
+)
+def test_state_that_cannot_be_read_ends_a_run_with_one_sentence(
+    tmp_path: Path, key: bytes, value: bytes, words: list[str]
+) -> None:
+    app = parse(EXAMPLE.read_text()).apps[0]
+    stream = checkpoint_stream(app.application_id)
+    with closing(open_system(connection_of(app.spec.systems[0], 0, tmp_path, None))) as system:
+        system.create(stream, 1, StreamOptions(compacted=True))
+        transaction = system.begin(stream, 1)
+        transaction.put(stream, key, value)
+        transaction.commit()
+    done = ran(EXAMPLE, "--data", tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if stream in line]
+    assert all(word in line for word in [*words, "partition 0"])
+
+
+def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(BROKEN)
+    done = ran(file, "--data", tmp_path / "data", "--log-format", "json")
+    problem, outcome = map(json.loads, done.stderr.splitlines())
+    assert problem["path"] == outcome["path"] == "spec.operators[2].joinTable.table"
+    assert (outcome["outcome"], outcome["reason"]) == ("config", "InvalidSpec")
+
+
+def test_without_java_one_line_names_the_java_that_is_needed(tmp_path: Path) -> None:
+    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "Spark needs Java 17 or newer" in line
+    assert str(tmp_path) in line
+
+
+def test_a_java_that_fails_is_told_with_its_last_words_and_may_be_tried_again(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    version = """[ "$1" = -version ] && { echo 'openjdk version "21.0.1"' >&2; exit; }"""
+    java.write_text(f"#!/bin/sh\n{version}\necho no room >&2; exit 1\n")
+    java.chmod(0o755)
+    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+    assert done.returncode == 3
+    assert "Spark's JVM ended at its start: no room" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--until-end", "--for", "3s"], "leave one out"),
+        (["--for", "soon"], "--for"),
+        (["--metrics-port", "99999"], "--metrics-port"),
+    ],
+)
+def test_a_wrong_use_ends_with_2(tmp_path: Path, options: list[str], told: str) -> None:
+    done = ran(EXAMPLE, "--data", tmp_path / "data", *options)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (tmp_path / "data").exists()

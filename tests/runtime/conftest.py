@@ -1,0 +1,41 @@
+"""One Spark session for all tests that need one in their own process, and a place for each one's apps."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.executors.spark_session import close_session, open_session
+from streamapp_runtime.systems.connection import KafkaConnection
+from tests.harness.runs import run_systems
+from tests.harness.runs.app_runs import House
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[SparkSession]:
+    opened = open_session("tests", 1)
+    # Workers find the user code that lies below tests.
+    opened.sparkContext.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    yield opened
+    close_session(opened)
+
+
+@pytest.fixture(scope="session")
+def spark(session: SparkSession) -> SparkSession:
+    return session
+
+
+@pytest.fixture
+def here(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[House]:
+    """Where a test's apps run: on an embedded log, unless its mark says otherwise."""
+    with TemporaryDirectory() as folder:
+        if getattr(request, "param", "embedded") == "embedded":
+            place = run_systems.embedded(session, Path(folder))
+        else:
+            place = run_systems.kafka(
+                session, Path(folder), KafkaConnection(request.getfixturevalue("kafka"))
+            )
+        with place as house:
+            yield house

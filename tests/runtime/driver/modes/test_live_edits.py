@@ -1,0 +1,149 @@
+"""Each field that needs no restart has its effect on a loop that runs, from the next batch on."""
+
+from typing import Any
+
+import pytest
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
+from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.growing_loop import Run
+from tests.harness.runs.timed_streams import at, counting, events, sent
+from tests.harness.runs.timed_streams import told as timed
+from tests.runtime.apps.growth.test_growing_stream import chained, everything_once_and_in_order, numbered
+
+LONG = "1h"
+
+
+def passing(**spec: Any) -> StreamApp:
+    streams = [{"name": "lines", "columns": "text STRING"}, {"name": "copied"}]
+    return app({"name": "out", "sendTo": {"from": "lines", "stream": "copied"}}, streams=streams, **spec)
+
+
+def begun(here: House, made: StreamApp, processors: int = 1) -> Loop:
+    _, ready = here.launched(made, processors)
+    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
+    loop.start()
+    return loop
+
+
+def read(loop: Loop) -> int:
+    """How many records the next batch reads."""
+    batch = loop.step()
+    return batch.rows_in if batch is not None else 0
+
+
+def lines(here: House, count: int, size: int = 10) -> None:
+    here.write("lines", told([{"text": "x" * size}] * count), partitions=1)
+
+
+def drained(loop: Loop) -> None:
+    for _ in range(50):
+        if not loop.behind:
+            return
+        loop.step()
+    raise AssertionError("the app does not come to its end")
+
+
+def test_a_batch_has_as_many_rows_as_the_edit_allows(here: House) -> None:
+    lines(here, 1)
+    loop = begun(here, passing())
+    drained(loop)
+    lines(here, 10)
+    apply_edit(loop, passing(batch={"rows": 4}))
+    assert [read(loop), read(loop), read(loop)] == [4, 4, 2]
+
+
+def test_a_batch_has_as_many_bytes_as_the_edit_allows(here: House) -> None:
+    lines(here, 4, size=1_000)
+    loop = begun(here, passing())
+    drained(loop)
+    lines(here, 8, size=1_000)
+    apply_edit(loop, passing(batch={"bytes": 4_096}))
+    assert read(loop) == 4
+
+
+def test_batches_are_as_far_apart_as_the_edit_says(here: House) -> None:
+    lines(here, 1)
+    loop = begun(here, passing())
+    drained(loop)
+    lines(here, 1)
+    apply_edit(loop, passing(batch={"interval": LONG}))
+    assert read(loop) == 0
+    apply_edit(loop, passing(batch={"interval": "0s"}))
+    assert read(loop) == 1
+
+
+def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(here: House) -> None:
+    here.write("events", told(numbered(0, 1), "user"), 2)
+    loop = begun(here, chained(rebalanceDelay=LONG), processors=2)
+    left = {"processor-0"}
+    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 1
+    apply_edit(loop, chained(rebalanceDelay="0s"))
+    assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 2
+
+
+def test_executors_are_waited_for_as_long_as_the_edit_says(here: House) -> None:
+    lines(here, 1)
+    loop = begun(here, passing())
+    apply_edit(loop, passing(executor={"startTimeout": "7s"}))
+    assert loop.supervisor.run.settings.executor_start == 7.0
+
+
+def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(here: House) -> None:
+    here.write("events", told(numbered(0, 2), "user"), 2)
+    run = Run.start(here, chained(partitionSettle=LONG))
+    run.to_the_end()
+    here.system.grow("events", 4)
+    here.write("events", told(numbered(2, 4), "user"), 4)
+    assert run.review()
+    run.steps(5)
+    assert len(here.rows("out")) < len(numbered(0, 4))
+    apply_edit(run.loop, chained(partitionSettle="0s"))
+    run.to_the_end()
+    everything_once_and_in_order(here, 4)
+
+
+def test_watermarks_are_written_as_often_as_the_edit_says(here: House) -> None:
+    def windows(milliseconds: int) -> StreamApp:
+        return app(
+            {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 2}},
+            counting("by-page", key="page"),
+            sent("counted"),
+            streams=[events(), {"name": "out", "key": "page"}],
+            config={"job.control.interval": str(milliseconds)},
+        )
+
+    here.write("events", timed([at(1)]), partitions=1)
+    loop = begun(here, windows(3_600_000))
+    _idle(loop)
+    here.write("events", timed([at(15)]), partitions=1)
+    _idle(loop)
+    assert here.records("out") == []
+    apply_edit(loop, windows(0))
+    here.write("events", timed([at(16)]), partitions=1)
+    _idle(loop)
+    assert [row["rows"] for row in here.rows("out")] == [1]
+
+
+def _idle(loop: Loop) -> None:
+    """Until nothing is left to read; a watermark that waits for its time is left waiting."""
+    for _ in range(30):
+        if loop.step() is None and not loop.backlog.pending(loop.backlog.positions()):
+            return
+    raise AssertionError("the app does not come to rest")
+
+
+@pytest.mark.parametrize(
+    ("edit", "live"),
+    [
+        ({"batch": {"rows": 5}}, True),
+        ({"processors": 3}, True),
+        ({"onDataLoss": "earliest"}, False),
+        ({"applicationId": "another"}, False),
+    ],
+)
+def test_an_edit_is_taken_up_if_all_of_it_needs_no_restart(edit: dict[str, Any], live: bool) -> None:
+    assert is_live(passing(), passing(**edit)) is live

@@ -1,0 +1,121 @@
+"""Words about a run: when they are said, and what stands in them."""
+
+from dataclasses import dataclass, replace
+from io import StringIO
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, TerminalOutput
+from streamapp_runtime.driver.reporting.progress_log import FIRST_LINES, LATER, SOON, ProgressLog
+from streamapp_runtime.driver.reporting.run_messages import RunMessage, RunTotals, batch_message
+from tests.harness.engine.batch_results import batch
+
+
+@dataclass
+class Clock:
+    now: float = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def following(words: list[RunMessage], clock: Clock) -> ProgressLog:
+    progress = ProgressLog(words.append, clock)
+    progress.begin()
+    return progress
+
+
+@given(st.lists(st.tuples(st.floats(0, 4), st.integers(0, 10**6), st.integers(0, 10**6)), max_size=60))
+def test_the_rates_of_all_words_and_what_came_after_them_add_up_to_the_summary(
+    batches: list[tuple[float, int, int]],
+) -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    told = clock.now
+    shown, pending = 0.0, 0
+    for number, (seconds, rows_in, rows_out) in enumerate(batches):
+        clock.now += seconds
+        before = len(words)
+        progress.batch(batch(number, rows_in=rows_in, rows_out=rows_out))
+        pending += rows_in
+        if len(words) > before:
+            rate = words[-1].facts["rowsInPerSecond"]
+            assert isinstance(rate, float)
+            assert abs(rate - pending / (clock.now - told)) <= 0.05 + 1e-6 * rate
+            shown, pending, told = shown + pending, 0, clock.now
+    progress.ended()
+    assert words[-1].facts["rowsIn"] == shown + pending == sum(rows for _, rows, _ in batches)
+    assert words[-1].facts["batches"] == len(batches)
+
+
+def test_words_come_every_second_at_first_and_every_ten_later() -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for _ in range(200):
+        clock.now += SOON
+        progress.batch(batch())
+    assert len(words) == FIRST_LINES + int((200 * SOON - FIRST_LINES * SOON) / LATER)
+
+
+def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for bad, restored in ((0, 0), (2, 7)):
+        clock.now += 1
+        progress.batch(batch(bad=bad, restored=restored, restored_bytes=800 * restored))
+    clean, other = words
+    assert "bad" not in clean.text
+    assert "restored" not in clean.text
+    assert "bad 2" in other.text
+    assert "restored 7 (5.6 kB)" in other.text
+
+
+def test_idleness_is_told_once_until_rows_come_again() -> None:
+    words: list[RunMessage] = []
+    clock = Clock()
+    progress = following(words, clock)
+    for rows in (5, 0, 0, 7, 0):
+        progress.batch(batch(rows_in=rows))
+        clock.now += SOON
+        progress.idle()
+        progress.idle()
+    assert [word.facts["event"] for word in words] == ["idle", "progress", "idle"]
+
+
+def test_a_failed_batch_is_told_with_its_reason() -> None:
+    words: list[RunMessage] = []
+    following(words, Clock()).trouble("the disk is full")
+    assert "the disk is full" in words[0].text
+    assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
+
+
+def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_other() -> None:
+    screen = Screen()
+    terminal = TerminalOutput(screen)
+    for text, passing in (("begun", False), ("a", True), ("b", True), ("ended", False)):
+        terminal.write(RunMessage(text, {}, passing))
+    assert screen.getvalue() == f"begun\na{CLEAR_LINE}b{CLEAR_LINE}ended\n"
+
+
+def test_elsewhere_every_word_has_its_line() -> None:
+    file = StringIO()
+    terminal = TerminalOutput(file)
+    for text, passing in (("begun", False), ("a", True), ("b", True)):
+        terminal.write(RunMessage(text, {}, passing))
+    assert file.getvalue() == "begun\na\nb\n"
+
+
+def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> None:
+    filling = batch_message(replace(batch(1), filling=1200), RunTotals(), 0, 1.0)
+    assert "to fill 1,200" in filling.text
+    assert filling.facts["toFill"] == 1200
+    assert "to fill" not in batch_message(batch(1), RunTotals(), 0, 1.0).text

@@ -1,0 +1,192 @@
+"""Each cell of the matrix of recovery, on real stores: what is kept, and from where its stream is read.
+
+The stream holds the offsets 2 to 6, and the checkpoint says that 4 is read next.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.stores.store import StoreKind
+from tests.harness.engine.filled_table import DAY, NAME, Filled
+from tests.runtime.lanes.task_stores.conftest import Make
+
+PERSISTENT = [StoreKind.LMDB, StoreKind.ROCKSDB]
+OLDEST, LAST, END = 2, 4, 6
+
+
+def lost(table: Filled) -> None:
+    table.restarts()
+    shutil.rmtree(table.folder / "state", ignore_errors=True)
+
+
+def too_old(table: Filled) -> None:
+    table.restarts()
+    table.now += DAY
+
+
+def of_other_columns(table: Filled) -> None:
+    table.side_inputs.release()
+    table.meaning = "another"
+    table.new_worker()
+
+
+def behind_the_stream(table: Filled) -> None:
+    """What it contains ends before the stream begins: deletions may have been missed."""
+    table.restarts()
+    table.forgets(4)
+    table.write(e="5", f="6")
+
+
+def valid(table: Filled) -> None:
+    table.restarts()
+
+
+def damaged(table: Filled) -> None:
+    table.restarts()
+    for form in (table.folder / "state").rglob("form"):
+        form.unlink()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    start: int
+    waits: bool
+    content: dict[str, str]
+
+
+def outcome(table: Filled) -> Outcome:
+    """What is there when a worker has opened its store, before anything is read."""
+    contained = table.opened()[0]
+    place = Partition(NAME, 0)
+    waited = {place: table.span().end} if table.bootstrap else {}
+    known = {place: table.last[0]} if table.bootstrap else {}
+    return Outcome(contained, bootstrap_gate(waited, known).waits({place: contained}), table.content())
+
+
+def before(make: Make, kind: StoreKind, bootstrap: bool) -> Filled:
+    """A table that has read 2 and 3 of the offsets from 2 to 6; 0 and 1 are gone."""
+    table = make(kind, bootstrap=bootstrap)
+    table.write(gone="0", too="1")
+    table.forgets(OLDEST)
+    table.write(a="1", b="2")
+    table.batch()
+    table.write(c="3", d="4")
+    table.last = {0: LAST}
+    return table
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+def test_without_a_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wait(
+    make: Make, kind: StoreKind
+) -> None:
+    table = before(make, kind, bootstrap=True)
+    lost(table)
+    assert outcome(table) == Outcome(OLDEST, waits=True, content={})
+    table.batch()
+    assert outcome(table) == Outcome(END, waits=False, content={"a": "1", "b": "2", "c": "3", "d": "4"})
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+def test_without_a_store_a_table_goes_on_from_the_checkpoint_and_nothing_waits(
+    make: Make, kind: StoreKind
+) -> None:
+    table = before(make, kind, bootstrap=False)
+    lost(table)
+    assert outcome(table) == Outcome(LAST, waits=False, content={})
+    table.batch()
+    assert table.content() == {"c": "3", "d": "4"}
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+@pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
+def test_with_an_invalid_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wait(
+    make: Make, kind: StoreKind, spoil: Callable[[Filled], None]
+) -> None:
+    table = before(make, kind, bootstrap=True)
+    spoil(table)
+    assert outcome(table) == Outcome(OLDEST, waits=True, content={})
+    table.batch()
+    assert not outcome(table).waits
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+@pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
+def test_with_an_invalid_store_a_table_is_made_again_and_goes_on_from_the_checkpoint(
+    make: Make, kind: StoreKind, spoil: Callable[[Filled], None]
+) -> None:
+    table = before(make, kind, bootstrap=False)
+    spoil(table)
+    assert outcome(table) == Outcome(LAST, waits=False, content={})
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+def test_with_a_valid_store_a_bootstrapped_table_goes_on_from_what_it_contains(
+    make: Make, kind: StoreKind
+) -> None:
+    table = before(make, kind, bootstrap=True)
+    valid(table)
+    assert outcome(table) == Outcome(4, waits=True, content={"a": "1", "b": "2"})
+    table.batch()
+    valid(table)
+    assert outcome(table) == Outcome(END, waits=False, content={"a": "1", "b": "2", "c": "3", "d": "4"})
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+def test_with_a_valid_store_a_table_goes_on_from_what_it_contains_and_nothing_waits(
+    make: Make, kind: StoreKind
+) -> None:
+    table = before(make, kind, bootstrap=False)
+    valid(table)
+    table.last = {0: OLDEST}
+    assert outcome(table) == Outcome(4, waits=False, content={"a": "1", "b": "2"})
+
+
+@pytest.mark.parametrize("leave", [lost, too_old, valid])
+def test_a_bootstrapped_table_in_memory_is_always_filled_anew_and_main_inputs_wait(
+    make: Make, leave: Callable[[Filled], None]
+) -> None:
+    table = before(make, StoreKind.MEMORY, bootstrap=True)
+    leave(table)
+    assert outcome(table) == Outcome(OLDEST, waits=True, content={})
+
+
+@pytest.mark.parametrize("leave", [lost, too_old, valid])
+def test_a_table_in_memory_goes_on_from_the_checkpoint_and_nothing_waits(
+    make: Make, leave: Callable[[Filled], None]
+) -> None:
+    table = before(make, StoreKind.MEMORY, bootstrap=False)
+    leave(table)
+    assert outcome(table) == Outcome(LAST, waits=False, content={})
+
+
+@pytest.mark.parametrize("kind", PERSISTENT)
+def test_a_store_that_missed_what_its_stream_has_forgotten_is_filled_anew(
+    make: Make, kind: StoreKind
+) -> None:
+    table = make(kind)
+    table.write(a="1", b="2")
+    table.batch()
+    table.write(a=None, c="3", d="4")
+    table.restarts()
+    table.forgets(3)
+    assert table.opened() == {0: 3}
+    assert table.content() == {}
+
+
+def test_a_store_that_contains_more_than_its_stream_holds_is_filled_anew(make: Make) -> None:
+    table = make()
+    table.write(a="1", b="2")
+    table.batch()
+    table.restarts()
+    store_folder = table.folder / "log"
+    table.system.close()
+    shutil.rmtree(store_folder)
+    again = make()
+    again.write(z="1")
+    assert again.opened() == {0: 0}
+    assert again.content() == {}

@@ -1,0 +1,129 @@
+"""Which conditions a Python worker judges, and that it then keeps the rows that Spark keeps."""
+
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
+from streamapp_runtime.expressions.condition_predicate import predicate_of
+from streamapp_runtime.operators.compilation.row_operations import FilterRows
+from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.tables.table_operations import LookUp
+from streamapp_runtime.program.program import PythonLayer
+from tests.harness.engine.compiled_apps import app, layer_of, program_of, task
+
+COLUMNS = "page STRING, n INT, m BIGINT, s SMALLINT, said BOOLEAN, x DOUBLE, at TIMESTAMP, of STRUCT<n: INT>"
+SCOPE = ColumnScope((ScopeSide("", parse_columns(COLUMNS)),))
+JUDGED = [
+    "page NOT LIKE '/health%'",
+    "page LIKE '%a%'",
+    "page LIKE '%a'",
+    "page LIKE 'a'",
+    "page LIKE '%'",
+    "page LIKE ''",
+    "NOT (page LIKE 'a%' AND n > 0)",
+    "page = 'a' OR n IS NULL",
+    "page <> 'a'",
+    "page < 'b' AND page >= ''",
+    "n > m",
+    "n > 1.5",  # Spark itself makes whole numbers of it
+    "n >= -1 AND n <= 1",
+    "s = 1 OR s < n",
+    "m IN (1, -1) AND n NOT IN (0, 1)",
+    "page IN ('a', 'é')",
+    "said",
+    "NOT said OR said IS NOT NULL",
+    "said = true",
+    "startswith(page, 'a') OR endswith(page, 'b') OR contains(page, 'é')",
+    "true",
+    "page IS NULL",
+    "`page` = 'a' -- so it is",
+]
+NOT_JUDGED = [
+    "n BETWEEN -1 AND 1",
+    "page LIKE 'a_b'",
+    "page LIKE 'a%b'",
+    r"page LIKE 'a\%'",
+    "page LIKE 'a!%' ESCAPE '!'",
+    "page LIKE page",
+    "page ILIKE 'a%'",
+    "page RLIKE 'a'",
+    "length(page) > 1",
+    "page = upper('a')",
+    "page = n",
+    "n + 1 > 0",
+    "x > 1",
+    "at > '2026-01-01'",
+    "at IS NULL",
+    "of.n > 0",
+    "n <=> 1",
+    "n = NULL",
+    "n IN (1, NULL)",
+    "page COLLATE UTF8_LCASE = 'A'",
+    "coalesce(said, true)",
+    "CAST(page AS INT) > 1",
+]
+TEXTS = [None, "", "a", "ab", "ba", "/health/a", "é", "e\u0301", "a\nb", "A", "\U0001f600"]
+
+
+@pytest.mark.parametrize("text", JUDGED)
+def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text: str) -> None:
+    predicate = predicate_of(spark, text, SCOPE)
+    assert predicate is not None
+    rows: list[tuple[Any, ...]] = [
+        (page, n, m, 1, said, 1.0, None, None)
+        for page, (n, m), said in product(TEXTS, [(1, 0), (-1, 2), (None, 1), (0, None)], [True, False, None])
+    ]
+    frame = spark.createDataFrame(rows, COLUMNS)
+    wanted = [found[0] is True for found in frame.selectExpr(text).collect()]
+    types = [pa.string(), pa.int32(), pa.int64(), pa.int16(), pa.bool_(), pa.float64()]
+    values = list(zip(*rows, strict=True))
+    columns = [pa.array(values[place], kind) for place, kind in enumerate(types)]
+    assert evaluate_predicate(predicate, columns, len(rows)).to_pylist() == wanted
+
+
+@pytest.mark.parametrize("text", NOT_JUDGED)
+def test_what_may_mean_something_else_to_arrow_is_left_to_spark(spark: SparkSession, text: str) -> None:
+    assert predicate_of(spark, text, SCOPE) is None
+
+
+def test_a_join_behind_a_filter_that_a_worker_judges_never_hands_a_row_to_spark(spark: SparkSession) -> None:
+    program = program_of(
+        spark,
+        app(
+            {"name": "f", "filter": {"from": "views", "where": "page NOT LIKE '/health%'"}},
+            {"name": "g", "filter": {"from": "f", "where": "n > 0"}},
+            {"name": "j", "joinTable": {"from": "g", "table": "users", "select": "user, page, country"}},
+            {"name": "o", "sendTo": {"from": "j", "stream": "out"}},
+            tables=[{"name": "users", "sideInputs": [{"stream": "users"}]}],
+        ),
+    )
+    (layer,) = program.layers
+    assert isinstance(layer, PythonLayer)
+    assert [type(each.operation) for each in layer.tasks if each.name in "fgj"] == [
+        FilterRows,
+        FilterRows,
+        LookUp,
+    ]
+
+
+def test_rows_are_dropped_before_spark_sees_them_but_not_fetched_back_to_be_dropped(
+    spark: SparkSession,
+) -> None:
+    program = program_of(
+        spark,
+        app(
+            {"name": "f", "filter": {"from": "views", "where": "n > 0"}},
+            {"name": "m", "map": {"from": "f", "select": "user, n + 1 AS n"}},
+            {"name": "g", "filter": {"from": "m", "where": "n > 2"}},
+            {"name": "h", "filter": {"from": "g", "where": "length(user) > 1"}},
+            {"name": "o", "sendTo": {"from": "h", "stream": "out"}},
+        ),
+    )
+    assert len(program.layers) == 3
+    assert layer_of(program, "f") == 0
+    assert isinstance(task(program, "f").operation, FilterRows)

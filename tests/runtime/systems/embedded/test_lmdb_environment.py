@@ -1,0 +1,150 @@
+"""What the log says of a folder that is full, foreign, forked or shared, and that it harms nothing."""
+
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import lmdb
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
+from streamapp_runtime.systems.stream_system import FullError, UnavailableError
+from tests.harness.engine.record_values import batch, texts, values, write
+
+VIEWS = Partition("views", 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "log"
+
+
+@pytest.fixture
+def file_size_limit() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, ignored)
+
+
+def append_large(system: EmbeddedSystem) -> None:
+    write(system, VIEWS, batch((None, b"x" * 1_000, None) for _ in range(4_000)))
+
+
+def test_a_full_map_is_said_to_be_full_and_a_larger_one_goes_on(folder: Path) -> None:
+    system = EmbeddedSystem(folder, map_size=1 << 20)
+    system.create("views", 1)
+    write(system, VIEWS, values("a"))
+    with pytest.raises(FullError, match="larger map"):
+        append_large(system)
+    assert texts(system, VIEWS) == ["a"]
+    system.close()
+    system = EmbeddedSystem(folder)
+    append_large(system)
+    assert system.spans([VIEWS])[VIEWS].end == 4_001
+    system.close()
+
+
+def test_a_full_map_still_takes_what_fits(folder: Path) -> None:
+    system = EmbeddedSystem(folder, map_size=1 << 20)
+    system.create("views", 1)
+    with pytest.raises(FullError):
+        append_large(system)
+    write(system, VIEWS, values("a"))
+    assert texts(system, VIEWS) == ["a"]
+    system.close()
+
+
+@pytest.mark.usefixtures("file_size_limit")
+def test_a_disk_that_takes_no_more_is_told_and_nothing_of_the_transaction_is_there(folder: Path) -> None:
+    system = EmbeddedSystem(folder)
+    system.create("views", 1)
+    write(system, VIEWS, values("a"))
+    with pytest.raises(UnavailableError, match=str(folder)):
+        append_large(system)
+    write(system, VIEWS, values("b"))
+    assert texts(system, VIEWS) == ["a", "b"]
+    system.close()
+
+
+def test_objects_of_one_process_share_what_is_open(folder: Path) -> None:
+    first, second = EmbeddedSystem(folder), EmbeddedSystem(folder.parent / "." / "log")
+    first.create("views", 1)
+    first.close()
+    first.close()
+    write(second, VIEWS, values("a"))
+    assert texts(second, VIEWS) == ["a"]
+    second.close()
+
+
+def test_two_settings_for_one_folder_in_one_process_are_refused(folder: Path) -> None:
+    system = EmbeddedSystem(folder)
+    with pytest.raises(ValueError, match="sync"):
+        EmbeddedSystem(folder, sync=True)
+    system.close()
+
+
+def test_a_synced_log_is_the_same_log(folder: Path) -> None:
+    system = EmbeddedSystem(folder, sync=True)
+    system.create("views", 1)
+    write(system, VIEWS, values("a"))
+    system.close()
+    system = EmbeddedSystem(folder)
+    assert texts(system, VIEWS) == ["a"]
+    system.close()
+
+
+def test_a_file_that_is_no_log_is_refused(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "data.mdb").write_bytes(b"something else" * 1_000)
+    with pytest.raises(LogUnreadableError, match=str(folder)):
+        EmbeddedSystem(folder)
+
+
+def test_a_log_of_a_newer_format_is_refused_and_left_alone(folder: Path) -> None:
+    EmbeddedSystem(folder).close()
+    with lmdb.open(str(folder)) as raw, raw.begin(write=True) as txn:
+        txn.put(b"format", b"2")
+    with pytest.raises(LogUnreadableError, match="format 2"):
+        EmbeddedSystem(folder)
+    with lmdb.open(str(folder)) as raw, raw.begin() as txn:
+        assert txn.get(b"format") == b"2"
+
+
+def test_a_path_that_cannot_be_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UnavailableError, match="file"):
+        EmbeddedSystem(tmp_path / "file" / "log")
+
+
+def test_a_forked_child_is_refused_the_log_of_its_parent_and_does_not_disturb_it(folder: Path) -> None:
+    system = EmbeddedSystem(folder)
+    system.create("views", 1)
+    write(system, VIEWS, values("a"))
+    reading = system.read(VIEWS, 0, 1)
+    child = os.fork()
+    if child == 0:
+        os._exit(_what_a_child_finds(system, folder))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert next(reading).num_rows == 1
+    write(system, VIEWS, values("b"))
+    assert texts(system, VIEWS) == ["a", "b"]
+    system.close()
+
+
+def _what_a_child_finds(system: EmbeddedSystem, folder: Path) -> int:
+    for attempt in (system.streams, lambda: EmbeddedSystem(folder)):
+        try:
+            attempt()
+        except UnavailableError as refusal:
+            if "forked" in str(refusal):
+                continue
+        return 1
+    system.close()
+    return 0

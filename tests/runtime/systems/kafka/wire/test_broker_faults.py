@@ -1,0 +1,154 @@
+"""Brokers that are killed, frozen and started again while the wire reads and writes."""
+
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.systems.kafka.wire.requests.broker_connection import ConnectionSecurity
+from streamapp_runtime.systems.kafka.wire.wire_producer import WireProducer
+from streamapp_runtime.systems.kafka.wire.wire_reader import WireReader
+from streamapp_runtime.systems.stream_system import FencedError, UnavailableError
+from tests.harness.kafka.broker import Broker, free_port
+from tests.harness.kafka.clients import consumed, created, end_of, producer
+from tests.harness.kafka.record_contents import numbered
+
+TOPIC_SIZE = 60_000
+
+
+def restart_soon(broker: Broker) -> threading.Thread:
+    """Kill the broker at once and start it again beside what the test does."""
+    broker.kill()
+    starting = threading.Thread(target=broker.start)
+    starting.start()
+    return starting
+
+
+def test_reading_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
+    topic, to = created(broker.bootstrap), producer(broker.bootstrap)
+    for number in range(TOPIC_SIZE):
+        to.produce(topic, b"%d" % number * 100)
+        to.poll(0)
+    assert to.flush(60) == 0
+    reader, starting, offsets = (
+        WireReader(broker.bootstrap, ConnectionSecurity(timeout=60)),
+        None,
+        list[int](),
+    )
+    for part in reader.read(Partition(topic, 0), 0, TOPIC_SIZE):
+        offsets += part.column("offset").to_pylist()
+        starting = starting or restart_soon(broker)
+    assert starting
+    starting.join()
+    assert offsets == list(range(TOPIC_SIZE))
+    reader.close()
+
+
+def test_a_transaction_goes_on_when_a_killed_broker_is_back(broker: Broker) -> None:
+    topic, writer = (
+        created(broker.bootstrap),
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+    )
+    partition = Partition(topic, 0)
+    writer.initialise()
+    writer.append(partition, numbered(0, 3_000))
+    writer.flush()
+    starting = restart_soon(broker)
+    writer.append(partition, numbered(3_000, 20_000, size=100))
+    ends = writer.commit()
+    starting.join()
+    assert ends == {partition: 23_000}
+    found = consumed(broker.bootstrap, topic, 0, 23_001)
+    assert [row[1] for row in found] == [b"k%d" % number for number in range(23_000)]
+    writer.close()
+
+
+@pytest.mark.parametrize("megabytes", [1, 3, 6])
+def test_a_broker_killed_while_batches_are_under_way_has_each_once(broker: Broker, megabytes: int) -> None:
+    topic, writer = (
+        created(broker.bootstrap),
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+    )
+    partition = Partition(topic, 0)
+    writer.initialise()
+    for turn in range(4):
+        writer.append(partition, numbered(5_000 * turn, 5_000, size=100))
+    with ThreadPoolExecutor(1) as pool:
+        ends = pool.submit(writer.commit)
+        while broker.held(topic) < megabytes << 20:
+            assert not ends.done() or ends.result()
+        restart_soon(broker).join()
+        assert ends.result() == {partition: 20_000}
+    found = consumed(broker.bootstrap, topic, 0, 20_001)
+    assert [row[1] for row in found] == [b"k%d" % number for number in range(20_000)]
+    writer.close()
+
+
+def test_a_broker_that_does_not_answer_is_out_of_reach(broker: Broker) -> None:
+    topic, to = created(broker.bootstrap), producer(broker.bootstrap)
+    to.produce(topic, "value")
+    assert to.flush(60) == 0
+    patient, hasty = (
+        WireProducer(broker.bootstrap, "w", ConnectionSecurity(timeout=60), timeout_ms=300_000),
+        ConnectionSecurity(timeout=4),
+    )
+    reader, writer = WireReader(broker.bootstrap, hasty), WireProducer(broker.bootstrap, "w", hasty)
+    patient.initialise()  # from here on the broker is up to it
+    writer.initialise()
+    assert [len(part) for part in reader.read(Partition(topic, 0), 0, 1)] == [1]
+    broker.freeze()
+    try:
+        with pytest.raises(UnavailableError, match=f"reading {topic}#0"):
+            list(reader.read(Partition(topic, 0), 0, 1))
+        writer.append(Partition(topic, 0), numbered(0, 1))
+        with pytest.raises(UnavailableError, match='"w"'):
+            writer.commit()
+    finally:
+        broker.thaw()
+    patient.initialise()  # voids what may have been begun
+    patient.append(Partition(topic, 0), numbered(5, 1))
+    end = patient.commit()[Partition(topic, 0)]
+    assert [row[1] for row in consumed(broker.bootstrap, topic, 0, end)] == [None, b"k5"]
+    for each in (reader, writer, patient):
+        each.close()
+
+
+def test_nobody_at_the_address_is_out_of_reach() -> None:
+    address = f"127.0.0.1:{free_port()}"
+    with pytest.raises(UnavailableError, match="refused"):
+        list(WireReader(address, ConnectionSecurity(timeout=0.2)).read(Partition("any", 0), 0, 1))
+    with pytest.raises(UnavailableError, match="refused"):
+        WireProducer(address, "w", ConnectionSecurity(timeout=0.2)).initialise()
+
+
+def test_who_does_not_speak_the_protocol_is_out_of_reach() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(1)  # then nobody asks any more
+
+        def answer() -> None:
+            with suppress(TimeoutError):
+                while True:
+                    with server.accept()[0] as connection:
+                        connection.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        answering = pool.submit(answer)
+        address = "{}:{}".format(*server.getsockname())
+        with pytest.raises(UnavailableError, match="does not speak Kafka"):
+            list(WireReader(address, ConnectionSecurity(timeout=0.3)).read(Partition("any", 0), 0, 1))
+        answering.result()
+
+
+def test_a_transaction_left_open_too_long_is_dropped_and_its_writer_fenced(broker: Broker) -> None:
+    topic, writer = created(broker.bootstrap), WireProducer(broker.bootstrap, "w", timeout_ms=500)
+    writer.initialise()
+    writer.append(Partition(topic, 0), numbered(0, 3))
+    writer.flush()
+    while end_of(broker.bootstrap, topic) <= 3:  # the marker that drops it has an offset too
+        pass
+    with pytest.raises(FencedError):
+        writer.commit()
+    assert consumed(broker.bootstrap, topic, 0, 4) == []
+    writer.close()

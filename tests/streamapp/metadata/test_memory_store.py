@@ -1,0 +1,13 @@
+from collections.abc import Callable
+
+import pytest
+
+from streamapp.metadata.memory_store import MemoryMetadataStore
+from streamapp.metadata.metadata_store import MetadataStore
+from tests.streamapp.metadata.metadata_store_contract import StoreContract
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture
+    def fresh(self) -> Callable[[], MetadataStore]:
+        return MemoryMetadataStore

@@ -1,0 +1,143 @@
+import pytest
+
+from tests.harness.core.sample_resource import changed, everything, told
+
+DANGLING = [
+    ("spec.operators[2].joinTable.table", "user", 'no table named "user"; did you mean "users"?'),
+    ("spec.operators[0].filter.from", "vews", 'no stream or operator named "vews"; did you mean "views"?'),
+    (
+        "spec.operators[7].join.from[1]",
+        "click",
+        'no stream or operator named "click"; did you mean "clicks"?',
+    ),
+    ("spec.operators[12].sendTo.stream", "enrichd", 'no stream named "enrichd"; did you mean "enriched"?'),
+    ("spec.streams[2].system", "lokal", 'no system named "lokal"; did you mean "local"?'),
+    ("spec.tables[0].sideInputs[0].stream", "user", 'no stream named "user"; did you mean "users"?'),
+    ("spec.operators[10].process.tables[0]", "sen", 'no table named "sen"; did you mean "seen"?'),
+    ("spec.broadcastInputs[0]", "clicky#3", 'no stream named "clicky"; did you mean "clicks"?'),
+    ("spec.streams[1].system", "zzz", 'no system named "zzz"; there are "main", "local"'),
+]
+
+
+@pytest.mark.parametrize(("path", "name", "message"), DANGLING)
+def test_a_name_that_nothing_has_is_told_with_the_nearest_one(path: str, name: str, message: str) -> None:
+    assert told(changed(path, name)) == [f"{path}: {message}"]
+
+
+def test_a_table_where_there_are_none_is_told_so() -> None:
+    data = everything()
+    data["spec"]["tables"] = []
+    data["spec"]["operators"] = [data["spec"]["operators"][i] for i in (0, 1, 2)]
+    assert told(data) == ['spec.operators[2].joinTable.table: no table named "users"; there are none']
+
+
+def test_many_names_are_told_as_a_few_and_a_count() -> None:
+    data = everything()
+    data["spec"]["systems"] += [{"name": f"other-{i}", "embedded": {"path": "x"}} for i in range(20)]
+    data["spec"]["streams"][2]["system"] = "zzzzzzzz"
+    (message,) = told(data)
+    assert message.endswith('"other-9" and 10 more')
+
+
+def test_a_stream_that_is_only_sent_to_is_no_table() -> None:
+    path = "spec.operators[11].sendToTable.table"
+    (message,) = told(changed(path, "enriched"))
+    assert message.startswith(f'{path}: no table named "enriched"')
+
+
+def test_nothing_reads_from_a_sink() -> None:
+    operator = {"name": "more", "broadcast": {"from": "out"}}
+    assert told(changed("spec.operators[13]", operator)) == [
+        'spec.operators[13].broadcast.from: "out" is a sendTo and hands nothing on; read what it reads'
+    ]
+
+
+def test_a_broken_list_is_told_without_blaming_those_who_name_its_entries() -> None:
+    assert told(changed("spec.streams[0].name", 7)) == [
+        "spec.streams[0].name: found the number 7 where a text has to stand; put it in quotes"
+    ]
+    assert told(changed("spec.streams", "views")) == [
+        'spec.streams: found the text "views" where a list has to stand'
+    ]
+
+
+TABLES = [
+    (
+        {"name": "users", "sideInputs": [{"stream": "users"}], "remote": {"python": "a:b"}},
+        "spec.tables[0].sideInputs: a remote table has no side inputs; take out one of the two",
+    ),
+    (
+        {"name": "users"},
+        'spec.tables[0]: nothing fills table "users": give it sideInputs, a remote, or a sendToTable',
+    ),
+    (
+        {"name": "users", "changelog": True, "sideInputs": [{"stream": "users"}]},
+        'spec.tables[0].changelog: table "users" is filled by side inputs and has no changelog: '
+        "it is filled from them again",
+    ),
+    (
+        {"name": "users", "sideInputs": [{"stream": "users"}, {"stream": "users", "bootstrap": True}]},
+        'spec.tables[0].sideInputs[1].stream: table "users" is filled by "users" already',
+    ),
+    (
+        {"name": "users", "broadcast": True},
+        "spec.tables[0].broadcast: a broadcast table is filled by side inputs; it has none",
+    ),
+    (
+        {"name": "users", "sideInputs": [{"stream": "users", "python": "a:b", "key": "user"}]},
+        "spec.tables[0].sideInputs[0].key: goes without python only: a function gives keys and rows itself; "
+        "leave one out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("table", "message"), TABLES)
+def test_a_table_is_filled_in_one_way(table: dict[str, object], message: str) -> None:
+    assert told(changed("spec.tables[0]", table)) == [message]
+
+
+def test_a_table_of_side_inputs_and_a_remote_one_are_written_by_nobody_else() -> None:
+    path = "spec.operators[11].sendToTable.table"
+    (message,) = (m for m in told(changed(path, "prices")) if "remote" in m)
+    assert message == f'{path}: table "prices" is remote and is only read'
+    (message,) = told(changed(path, "users"))
+    assert message == f'{path}: table "users" is filled by side inputs and nothing else may write to it'
+
+
+def test_the_key_and_the_event_time_of_a_stream_are_columns_of_it() -> None:
+    assert told(changed("spec.streams[0].key", "usr")) == [
+        'spec.streams[0].key: no column "usr" in the stream\'s columns; did you mean "user"?'
+    ]
+    path = "spec.streams[0].eventTime.column"
+    assert told(changed(path, "user")) == [
+        f'{path}: column "user" is STRING; event time has to be a TIMESTAMP'
+    ]
+    assert told(changed(path, "TS")) == []  # Spark does not tell case apart
+
+
+def test_a_volume_as_location_needs_a_claim_and_there_is_one_kind_of_volume() -> None:
+    data = changed("spec.placement.location", "label:rack+volume")
+    assert told(data) == []
+    assert told(changed("spec.state", {"hostPath": {"path": "/data"}}, data)) == [
+        'spec.placement.location: "volume" needs state.persistentVolumeClaim: '
+        "other volumes do not outlive their pod or node"
+    ]
+    both = {"hostPath": {"path": "/data"}, "emptyDir": {}}
+    assert told(changed("spec.state", both)) == [
+        "spec.state: takes one kind of volume, found hostPath and emptyDir"
+    ]
+
+
+def test_every_mistake_is_told_in_one_go() -> None:
+    data = changed("spec.operators[2].joinTable.table", "user")
+    data = changed("spec.operators[0].filter.from", "vews", data)
+    data = changed("spec.processors", 0, data)
+    data = changed("spec.streams[0].columns", "user STRNG", data)
+    data = changed("metadata.name", "Page", data)
+    assert [message.partition(": ")[0] for message in told(data)] == [
+        "metadata.name",
+        "spec.operators[0].filter.from",
+        "spec.operators[2].joinTable.table",
+        "spec.processors",
+        "spec.streams[0].columns",
+    ]
