@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
 def batch(
@@ -18,7 +19,7 @@ def batch(
     lags: Mapping[str, int] | None = None,
     given: Mapping[str, int] | None = None,
     watermarks: Mapping[str, int] | None = None,
-    status: str = "committed",
+    status: TaskStatus = TaskStatus.COMMITTED,
     counted: Sequence[tuple[str, str, int]] = (),
 ) -> BatchResult:
     return BatchResult(

@@ -42,7 +42,7 @@ class Driver:
             *(TaskReport(tasks[p], TaskStatus.COMMITTED, location=place) for p, place in locations.items())
         )
 
-    def hear(self, *reports: TaskReport) -> None:
+    def note(self, *reports: TaskReport) -> None:
         self.sharing.note(reports, self.contained)
 
     def contains(self, task: str, **positions: int) -> None:
