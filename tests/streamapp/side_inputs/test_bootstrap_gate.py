@@ -23,7 +23,7 @@ def test_nothing_waits_where_no_stream_says_bootstrap() -> None:
 
 
 def test_a_store_that_is_made_again_is_waited_for_up_to_what_rows_before_have_seen() -> None:
-    again = bootstrap_gate({A: 5}, known={A: 8, B: 9})
+    again = bootstrap_gate({A: 5}, contained={A: 8, B: 9})
     assert again.waits({A: 7})
     assert not again.waits({A: 8})
 
@@ -38,4 +38,4 @@ def test_a_partition_that_is_ahead_of_its_version_is_not_waited_for() -> None:
     gate = BootstrapGate({one: 9, other: 4})
     assert gate.waits({one: 5, other: 4})
     assert not gate.waits({one: 5, other: 4}, {str(one)})
-    assert gate.left({one: 5, other: 3}, {str(one)}) == 1
+    assert gate.remaining({one: 5, other: 3}, {str(one)}) == 1
