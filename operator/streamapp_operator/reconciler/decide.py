@@ -74,9 +74,8 @@ def _update_model(
         return None
     has_driver = any(pod.life is not PodLifecycle.ENDED for pod in facts.drivers)
     update = model_update(facts, target.accepted, plan, replace_all=not has_driver)
-    monitored = (
-        growth_interval(target.accepted.app) is not None
-    )  # a start takes up the present counts in any case
+    # A start takes up the present counts in any case; a running driver only where growth is monitored.
+    monitored = growth_interval(target.accepted.app) is not None
     if has_driver and isinstance(update, ModelUpdate) and update.grown and not monitored:
         return model_update(facts, target.accepted, None, replace_all=False)
     return update

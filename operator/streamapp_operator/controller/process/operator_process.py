@@ -160,9 +160,8 @@ async def _watch(operator: OperatorParts, options: OperatorOptions, stop_request
         settings=kopf_settings(options.watch_timeouts),
         namespaces=operator.cluster.namespaces,
         clusterwide=not operator.cluster.namespaces,
-        identity=cast(
-            "Any", "streamapp-operator"
-        ),  # otherwise kopf looks up the user's name, which a pod lacks
+        # Without an identity kopf looks up the user's name, which a pod lacks.
+        identity=cast("Any", "streamapp-operator"),
     )
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop_requested.set)

@@ -48,9 +48,7 @@ class ObjectCache:
         default_factory=lambda: {kind: {} for kind in WATCHED_KINDS}
     )
     _by_application_id: dict[str, set[AppKey]] = field(default_factory=dict)
-    _foreign_versions: dict[NamespacedName, str] = field(
-        default_factory=dict
-    )  # the versions of other operators' apps
+    _foreign_versions: dict[NamespacedName, str] = field(default_factory=dict)  # of other operators' apps
     _by_app: dict[ResourceKind, dict[AppKey, set[str]]] = field(
         default_factory=lambda: {kind: {} for kind in WATCHED_KINDS}
     )

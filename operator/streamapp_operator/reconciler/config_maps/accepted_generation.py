@@ -1,7 +1,7 @@
 """An accepted generation in its ConfigMap: the app, its pod shape, and its drivers' results."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,11 @@ class AcceptedGeneration:
     def generation(self) -> int:
         """The number of the generation."""
         return self.accepted.generation
+
+
+def generation_in_force(generations: Sequence[AcceptedGeneration]) -> AcceptedGeneration | None:
+    """The newest of these generations, in ascending order, that no driver has refused."""
+    return next((accepted for accepted in reversed(generations) if accepted.driver_refusal is None), None)
 
 
 def generation_size(generation: AcceptedGeneration) -> int:

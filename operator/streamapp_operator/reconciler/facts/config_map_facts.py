@@ -48,7 +48,7 @@ async def decode_config_maps(
     desired, report = owned.get(object_names.job_model(name)), owned.get(object_names.report(name))
     locality = owned.get(object_names.locality(name))
     return DecodedConfigMaps(
-        generations=tuple(sorted(generations, key=lambda manifest: manifest.generation)),
+        generations=tuple(sorted(generations, key=lambda accepted: accepted.generation)),
         unreadable=tuple(sorted(unreadable)),
         desired=await _desired(context, desired) if desired else None,
         report=await _report(context, report) if report else None,

@@ -8,7 +8,10 @@ from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
+from streamapp_operator.reconciler.config_maps.accepted_generation import (
+    AcceptedGeneration,
+    generation_in_force,
+)
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import PodState
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
@@ -54,7 +57,7 @@ class Facts:
     drivers: tuple[PodState, ...] = ()  # by incarnation
     executors: tuple[PodState, ...] = ()
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
-    generations: tuple[AcceptedGeneration, ...] = ()  # by generation
+    generations: tuple[AcceptedGeneration, ...] = ()  # in ascending order
     unreadable_config_maps: tuple[str, ...] = ()  # names of the app's ConfigMaps that cannot be decoded
     desired: DesiredModel | None = None
     report: Report | None = None
@@ -96,11 +99,8 @@ class Facts:
         Without a pod's location the driver's own stays.
         """
         return {
-            name: replace(
-                binding_of_processor,
-                location=self.locations.get(binding_of_processor.executor, binding_of_processor.location),
-            )
-            for name, binding_of_processor in binding.items()
+            name: replace(bound, location=self.locations.get(bound.executor, bound.location))
+            for name, bound in binding.items()
         }
 
     def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
@@ -110,6 +110,4 @@ class Facts:
     @property
     def in_force(self) -> AcceptedGeneration | None:
         """The newest accepted generation that no driver has refused."""
-        return next(
-            (accepted for accepted in reversed(self.generations) if accepted.driver_refusal is None), None
-        )
+        return generation_in_force(self.generations)

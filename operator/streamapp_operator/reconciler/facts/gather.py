@@ -20,6 +20,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     STREAM_APP,
     VOLUME_CLAIM,
 )
+from streamapp_operator.reconciler.config_maps.accepted_generation import generation_in_force
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
 from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
 from streamapp_operator.reconciler.facts.facts import ApplicationIdHolder, Facts, NewestGeneration
@@ -63,6 +64,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: _newest(app)
     )
     nodes = await _nodes(context, (*drivers, *executors))
+    accepted_before = _is_accepted(newest, decoded)
     return Facts(
         manifest=app,
         newest=newest,
@@ -75,16 +77,12 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         desired=decoded.desired,
         report=decoded.report,
         claims=claims,
-        storage_class=await default_storage_class(context, newest.app)
-        if not _is_accepted(newest, decoded)
-        else "",
+        storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
         locality=decoded.locality,
         locations=await _locations(context, _target(newest, decoded), executors, nodes),
         counts=await _counts(context, newest, decoded, drivers),
-        application_id_holder=None
-        if _is_accepted(newest, decoded)
-        else _application_id_holder(context, app, newest.app),
+        application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
         memoized=context.memoized,
         live=live,
     )
@@ -112,9 +110,7 @@ def _newest(app: Manifest) -> NewestGeneration:
 
 
 def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp | None:
-    in_force = next(
-        (accepted for accepted in reversed(decoded.generations) if accepted.driver_refusal is None), None
-    )
+    in_force = generation_in_force(decoded.generations)
     return in_force.accepted.app if in_force else newest.app
 
 
@@ -171,9 +167,7 @@ async def _counts(
     drivers: tuple[PodState, ...],
 ) -> dict[int, PartitionCounts]:
     """The counts for the generations that may have to be planned."""
-    in_force = next(
-        (accepted for accepted in reversed(decoded.generations) if accepted.driver_refusal is None), None
-    )
+    in_force = generation_in_force(decoded.generations)
     running_app = in_force.accepted.app if in_force else None
     reported = _reported_counts(decoded.report, drivers)
     apps = {newest.generation: newest.app}

@@ -31,6 +31,5 @@ class ReconcileContext:
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
-    config_map_cache: RecentResults[Manifest] = field(
-        default_factory=RecentResults
-    )  # ConfigMaps whose data the object cache drops
+    config_map_cache: RecentResults[Manifest] = field(default_factory=RecentResults)
+    """ConfigMaps whose data the object cache drops."""
