@@ -21,7 +21,7 @@ async def accessible_namespaces(transport: ApiTransport, namespaces: Sequence[st
     accessible = [namespace for namespace in namespaces if await _is_accessible(transport, namespace)]
     for inaccessible in namespaces if not accessible else sorted(set(namespaces) - set(accessible)):
         _log.warning(
-            "no access to namespace %s: the namespace, or the operator's role in it, may be gone",
+            "we may not look into namespace %s: is it, or our role there, gone?",
             inaccessible,
         )
     return tuple(accessible) or tuple(namespaces)
