@@ -15,6 +15,7 @@ from streamapp.exposition.metric import MetricKind
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
 from streamapp_runtime.driver.reporting.run_metrics import BOUNDS, METRICS
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.engine.batch_results import batch
 from tests.harness.runs.run_process import got
 
@@ -57,7 +58,7 @@ def test_a_bucket_counts_all_batches_that_were_no_longer(seconds: list[float]) -
 
 def test_rows_of_a_batch_that_was_not_committed_are_not_counted_as_read() -> None:
     values = measured()
-    for status in ("committed", "unavailable", "committed"):
+    for status in (TaskStatus.COMMITTED, TaskStatus.UNAVAILABLE, TaskStatus.COMMITTED):
         values.batch(batch(status=status, given={"views": 10}))
     assert value(scraped(values), 'streamapp_rows_in_total{stream="views"}') == 20
 
@@ -73,7 +74,7 @@ def test_what_lanes_count_is_told_by_name_and_not_of_what_is_done_again() -> Non
 
 def test_what_was_written_is_told_by_stream_and_not_of_what_is_done_again() -> None:
     values = measured()
-    for status in ("committed", "unavailable", "committed"):
+    for status in (TaskStatus.COMMITTED, TaskStatus.UNAVAILABLE, TaskStatus.COMMITTED):
         counted = [("rowsOut", "enriched", 3), ("bytesOut", "enriched", 40), ("bytesIn", "views", 90)]
         values.batch(batch(status=status, counted=counted))
     assert value(scraped(values), 'streamapp_rows_out_total{stream="enriched"}') == 6
