@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import assert_never
 
 from streamapp_runtime.stores import store_mark
 from streamapp_runtime.stores.directories import store_files
@@ -57,11 +58,17 @@ def discard_store(directory: Path, *, owner: str, wait_seconds: float = LOCK_WAI
 def _open_engine(kind: StoreKind, directory: Path, limits: StoreLimits, hold: StoreLock) -> Store:
     store_files.delete_removed_data(directory)
     data = store_files.prepare_data(directory, kind)
-    if kind is StoreKind.ROCKSDB:
-        return RocksDbStore(data, limits, _closing(directory, hold))
-    if not limits.synced:
-        store_files.begin_unsynced(directory, boot_id())
-    return LmdbStore(data, limits, _closing(directory, hold))
+    match kind:
+        case StoreKind.ROCKSDB:
+            return RocksDbStore(data, limits, _closing(directory, hold))
+        case StoreKind.LMDB:
+            if not limits.synced:
+                store_files.begin_unsynced(directory, boot_id())
+            return LmdbStore(data, limits, _closing(directory, hold))
+        case StoreKind.MEMORY:
+            raise TypeError("a store in memory has no files")
+        case _:
+            assert_never(kind)
 
 
 @contextmanager
