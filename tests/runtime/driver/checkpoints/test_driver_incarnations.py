@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.incarnation import check_newest
@@ -12,6 +13,7 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError
 
 STREAM = "app.checkpoint"
+WRITTEN = Checkpoint("run").encode().decode()
 
 
 class Overtaken(EmbeddedSystem):
@@ -72,7 +74,7 @@ def test_what_an_earlier_driver_had_in_hand_is_not_written_after_another_started
 ) -> None:
     first = opened(system)
     transaction = system.begin(STREAM, first.incarnation)
-    transaction.put(STREAM, b"task-0", b"{}")
+    transaction.put(STREAM, b"task-0", WRITTEN.encode())
     second = opened(system)
     with pytest.raises(FencedError):
         transaction.commit()
@@ -80,16 +82,16 @@ def test_what_an_earlier_driver_had_in_hand_is_not_written_after_another_started
 
 
 def test_what_an_earlier_driver_had_committed_is_known_to_the_next(system: EmbeddedSystem) -> None:
-    checkpointed(opened(system), "task-0", "{}")
-    assert opened(system).checkpoints == {"task-0": "{}"}
+    checkpointed(opened(system), "task-0", WRITTEN)
+    assert opened(system).checkpoints == {"task-0": WRITTEN}
 
 
 def test_a_driver_that_recovers_reads_what_was_committed_behind_its_back(system: EmbeddedSystem) -> None:
     ledger = opened(system)
-    checkpointed(ledger, "task-0", "{}")
+    checkpointed(ledger, "task-0", WRITTEN)
     assert not ledger.checkpoints
     ledger.raise_incarnation()
-    assert (ledger.incarnation, ledger.checkpoints) == (2, {"task-0": "{}"})
+    assert (ledger.incarnation, ledger.checkpoints) == (2, {"task-0": WRITTEN})
 
 
 def test_a_driver_that_was_replaced_cannot_recover(system: EmbeddedSystem) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamapp.spec.reasons import Reason
+from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
@@ -13,6 +14,7 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.runtime.driver.checkpoints.test_driver_incarnations import Overtaken
 
 STREAM = "app.checkpoint"
+WRITTEN = Checkpoint("run").encode().decode()
 MINE, OTHER = Ownership("shop/app"), Ownership("shop/other")
 
 
@@ -42,12 +44,12 @@ def test_another_app_and_a_run_by_hand_are_refused(system: EmbeddedSystem, claim
 def test_the_owner_is_not_disturbed_by_one_who_is_refused(system: EmbeddedSystem) -> None:
     first = opened(system, MINE)
     transaction = system.begin(STREAM, first.incarnation)
-    transaction.put(STREAM, b"task-0", b"{}")
+    transaction.put(STREAM, b"task-0", WRITTEN.encode())
     with pytest.raises(AppRefusedError):
         opened(system, OTHER)
     transaction.commit()
     first.check()
-    assert opened(system, MINE).checkpoints == {"task-0": "{}"}
+    assert opened(system, MINE).checkpoints == {"task-0": WRITTEN}
 
 
 def test_an_app_that_starts_again_or_is_made_anew_finds_what_it_owns(system: EmbeddedSystem) -> None:

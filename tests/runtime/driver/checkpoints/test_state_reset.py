@@ -16,6 +16,7 @@ from streamapp.protocol.wanted_state import WantedState
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
     LAYOUT,
@@ -32,6 +33,7 @@ from tests.harness.engine.record_values import values, write
 from tests.harness.runs.app_runs import app
 
 STREAM = "app.checkpoint"
+WRITTEN = Checkpoint("run").encode().decode()
 VIEWS = Partition("views", 0)
 BETWEEN = Partition("app.by-user", 0)
 
@@ -58,7 +60,7 @@ def known(system: EmbeddedSystem) -> CheckpointStream:
     system.create(BETWEEN.stream, 1)
     write(system, BETWEEN, values("a", "b", "c"))
     transaction = system.begin(STREAM, ledger.incarnation)
-    transaction.put(STREAM, b"Partition 0", b"{}")
+    transaction.put(STREAM, b"Partition 0", WRITTEN.encode())
     transaction.commit()
     return ledger
 
