@@ -61,7 +61,7 @@ def decode_control_message(kind: int, body: bytes) -> Control | Refusal:
     try:
         document = json.loads(body)
         written = document.get("version") if isinstance(document, dict) else None
-        version = read_version(written, VERSION, "it")
+        version = read_version(written, VERSION, "it", "version")
         if isinstance(version, VersionRefusal) and version.reason is Reason.NEWER_FORMAT:
             hint = "use the version of streamapp that the upstream app runs, or a later one"
             return Refusal(version.reason, _PATH, version.message, hint)

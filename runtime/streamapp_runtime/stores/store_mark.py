@@ -20,7 +20,7 @@ def mark_from_bytes(content: bytes) -> StoreMark:
     try:
         fields = json.loads(content)
         form = fields.pop("form")
-        version = read_version(form, FORM, "the store's mark")
+        version = read_version(form, FORM, "the store's mark", "form")
         if isinstance(version, VersionRefusal):
             raise StoreDamagedError(version.message, version.reason)
         mark = StoreMark(**fields)

@@ -92,7 +92,7 @@ def test_an_unreadable_form_is_refused(kind: StoreKind, text: str, tmp_path: Pat
 def test_a_later_form_is_refused_as_such(kind: StoreKind, tmp_path: Path) -> None:
     written(kind, tmp_path)
     (tmp_path / "form").write_text(json.dumps({"form": 2, "kind": kind}))
-    with pytest.raises(StoreDamagedError, match="format 2") as refused:
+    with pytest.raises(StoreDamagedError, match="form 2") as refused:
         opened(kind, tmp_path)
     assert refused.value.reason is Reason.NEWER_FORMAT
 

@@ -72,7 +72,7 @@ def _check(form: Path, kind: str) -> None:
         number, there = int(found["form"]), str(found["kind"])
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamagedError(f"{form} cannot be read") from error
-    version = read_version(number, FORM, str(form))
+    version = read_version(number, FORM, str(form), "form")
     if isinstance(version, VersionRefusal):
         raise StoreDamagedError(version.message, version.reason)
     if there != kind:
