@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from bench.row import Aim, Row
-from streamapp_runtime.rows import keys
 from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreLimits, StoreMark
@@ -24,7 +23,6 @@ IDENTITY = StoreIdentity("run", "Partition 0", "users", "hash")
 def rows() -> Iterator[Row]:
     """Rows, then each store with a table that fits its read cache and with one that does not."""
     yield from _rows()
-    yield from _keys()
     for kind in StoreKind:
         for entries in TABLES:
             with TemporaryDirectory() as root:
@@ -54,14 +52,6 @@ def _rows() -> Iterator[Row]:
     listed = encode(tags, tags.schema)
     yield Row("rows of a list of texts encoded", _rate(lambda: encode(tags, tags.schema)), "M/s")
     yield Row("rows of a list of texts decoded", _rate(lambda: decode(listed, tags.schema)), "M/s")
-
-
-def _keys() -> Iterator[Row]:
-    users = pa.array([f"user-{n % 100_000:07d}" for n in range(ENTRIES)])
-    batch = pa.record_batch({"user": users, "start": pa.array(np.arange(ENTRIES), pa.timestamp("us"))})
-    encoded = keys.encode(batch, batch.schema)
-    yield Row("keys of text and time encoded", _rate(lambda: keys.encode(batch, batch.schema)), "M/s")
-    yield Row("keys of text and time decoded", _rate(lambda: keys.decode(encoded, batch.schema)), "M/s")
 
 
 def _store(name: str, store: Store, entries: int) -> Iterator[Row]:

@@ -10,7 +10,16 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Self
 
-from streamapp.jobmodel.model_rules import contradictions, misassignments
+from streamapp.jobmodel.model_rules import (
+    VERSION_LIMIT,
+    changelog_problems,
+    encoding_problems,
+    misassignments,
+    name_problems,
+    number_problems,
+    owner_problems,
+    partition_problems,
+)
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
@@ -34,9 +43,9 @@ class JobModel:
     shared: bool = False  # several tasks may own one partition (each processor takes all of them)
 
     def __post_init__(self) -> None:
-        found = contradictions(self)
-        if found:
-            raise InvalidJobModelError(tuple(found))
+        problems = contradictions(self)
+        if problems:
+            raise InvalidJobModelError(tuple(problems))
 
     @classmethod
     def of(
@@ -117,3 +126,19 @@ class InvalidJobModelError(ValueError):
     def __init__(self, contradictions: tuple[str, ...]) -> None:
         self.contradictions = contradictions
         super().__init__("; ".join(contradictions))
+
+
+def contradictions(model: JobModel) -> list[str]:
+    """Everything that a model says and must not say; nothing for a sound one."""
+    names = [task.name for task in model.tasks]
+    return [
+        *number_problems("the version", [model.version], VERSION_LIMIT),
+        *name_problems("task", names),
+        *name_problems("processor", model.processors),
+        *owner_problems(model.owners, len(names), len(model.processors)),
+        *changelog_problems(model.tasks),
+        *partition_problems(model.tasks, model.broadcast, model.shared),
+        *encoding_problems(
+            [model.run_id, model.application_id, *names, *model.processors], model.tasks, model.broadcast
+        ),
+    ]

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.tasks.partition import Partition
-
-if TYPE_CHECKING:
-    from streamapp.jobmodel.job_model import JobModel
 
 # Partition numbers are 32 bits wide in every system; a version is held to what JSON readers keep exact.
 PARTITION_LIMIT = 2**31
@@ -30,21 +27,8 @@ def misassignments(tasks: Collection[str], processors: Mapping[str, Collection[s
     ]
 
 
-def contradictions(model: "JobModel") -> list[str]:
-    """Everything that a model says and must not say; nothing for a sound one."""
-    names = [task.name for task in model.tasks]
-    return [
-        *_numbers("the version", [model.version], VERSION_LIMIT),
-        *_names("task", names),
-        *_names("processor", model.processors),
-        *_owners(model.owners, len(names), len(model.processors)),
-        *_changelogs(model.tasks),
-        *_partitions(model.tasks, model.broadcast, model.shared),
-        *_encodable([model.run_id, model.application_id, *names, *model.processors], model),
-    ]
-
-
-def _names(kind: str, names: Sequence[str]) -> _Found:
+def name_problems(kind: str, names: Sequence[str]) -> _Found:
+    """Names that are empty, given twice or out of order."""
     if "" in names:
         yield f"a {kind} has an empty name"
     if len(set(names)) < len(names):
@@ -53,25 +37,30 @@ def _names(kind: str, names: Sequence[str]) -> _Found:
         yield f"{kind} names are not in order"
 
 
-def _owners(owners: tuple[int, ...], tasks: int, processors: int) -> _Found:
+def owner_problems(owners: tuple[int, ...], tasks: int, processors: int) -> _Found:
+    """Owners that are too few, too many or not there."""
     if len(owners) != tasks:
         yield f"{tasks} tasks have {len(owners)} owners"
     if owners and not 0 <= min(owners) <= max(owners) < processors:
         yield f"an owner is none of the {processors} processors"
 
 
-def _changelogs(tasks: tuple[TaskModel, ...]) -> _Found:
+def changelog_problems(tasks: tuple[TaskModel, ...]) -> _Found:
+    """Changelog partitions that several tasks have, or that cannot be."""
     numbers = [task.changelog for task in tasks if task.changelog is not None]
-    yield from _numbers("a changelog partition", numbers, PARTITION_LIMIT)
+    yield from number_problems("a changelog partition", numbers, PARTITION_LIMIT)
     if len(set(numbers)) < len(numbers):
         yield from _naming("changelog partitions given to more than one task", _repeated(numbers))
 
 
-def _partitions(tasks: tuple[TaskModel, ...], broadcast: tuple[Partition, ...], shared: bool) -> _Found:
+def partition_problems(
+    tasks: tuple[TaskModel, ...], broadcast: tuple[Partition, ...], shared: bool
+) -> _Found:
+    """Partitions that are owned twice, owned and broadcast, or not in order."""
     owned = [partition for task in tasks for partition in task.partitions]
     once = set(owned)
-    yield from _numbers("a partition number", [index for _, index in owned], PARTITION_LIMIT)
-    yield from _numbers("a partition number", [index for _, index in broadcast], PARTITION_LIMIT)
+    yield from number_problems("a partition number", [index for _, index in owned], PARTITION_LIMIT)
+    yield from number_problems("a partition number", [index for _, index in broadcast], PARTITION_LIMIT)
     if not all(stream for stream, _ in once.union(broadcast)):
         yield "a partition has an empty stream name"
     if len(once) < len(owned) and not shared:
@@ -88,15 +77,19 @@ def _ascending(values: Sequence[Partition]) -> bool:
     return all(low < high for low, high in pairwise(values))
 
 
-def _numbers(what: str, values: Sequence[int], limit: int) -> _Found:
+def number_problems(what: str, values: Sequence[int], limit: int) -> _Found:
+    """A number outside its bounds."""
     if values and not 0 <= min(values) <= max(values) < limit:
         wrong = min(values) if min(values) < 0 else max(values)
         yield f"{what} is {wrong}, and not from 0 to {limit - 1}"
 
 
-def _encodable(texts: list[str], model: "JobModel") -> _Found:
-    streams = {stream for task in model.tasks for stream, _ in task.partitions}
-    streams.update(stream for stream, _ in model.broadcast)
+def encoding_problems(
+    texts: Iterable[str], tasks: tuple[TaskModel, ...], broadcast: tuple[Partition, ...]
+) -> _Found:
+    """Names that no text of bytes can hold."""
+    streams = {stream for task in tasks for stream, _ in task.partitions}
+    streams.update(stream for stream, _ in broadcast)
     try:
         "".join([*texts, *streams]).encode()
     except UnicodeEncodeError as error:

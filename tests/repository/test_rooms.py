@@ -9,7 +9,6 @@ MOST_MODULES = 15
 PACKAGES = sorted(structure().packages)
 
 STARTED_BY_NAME = {
-    "streamapp.dsl.app_program": "users import it",
     "streamapp.placement.standby": "standbys are refused until they are built",
     "streamapp.placement.locations.task_locality": "standbys are refused until they are built",
     "streamapp.spec.schema.reference_page": "writes a page of the docs",

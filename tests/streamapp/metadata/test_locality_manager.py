@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from streamapp.metadata.locality_codec import pack_locality, unpack_locality
 from streamapp.metadata.locality_manager import LocalityManager
-from streamapp.metadata.memory_store import MemoryMetadataStore
 from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
+from tests.harness.core.memory_metadata_store import MemoryMetadataStore
 
 LOCALITY = {"Partition 0": "node-a", "Partition 1": "node-b", "Partition 2": None}
 RUN_IDS = st.text(max_size=4) | st.sampled_from(["", "a", "a/b", "task-locality/", "run-1"])

@@ -2,8 +2,8 @@ from collections.abc import Callable
 
 import pytest
 
-from streamapp.metadata.memory_store import MemoryMetadataStore
 from streamapp.metadata.metadata_store import MetadataStore
+from tests.harness.core.memory_metadata_store import MemoryMetadataStore
 from tests.streamapp.metadata.metadata_store_contract import StoreContract
 
 

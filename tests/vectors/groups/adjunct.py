@@ -12,13 +12,13 @@ from streamapp.plan.partition_plan import Role
 from streamapp.plan.planner import plan
 from streamapp.side_inputs.bootstrap_gate import BootstrapGate
 from streamapp.side_inputs.broadcast_writers import broadcast_writers
-from streamapp.side_inputs.snapshot_scope import snapshot_scope
 from streamapp.side_inputs.store_recovery import FillingPartition, StoreAction, recover_store, resume_position
 from streamapp.side_inputs.store_validity import FoundStore, HeldOffsets, is_stale
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.stores.store import StoreKind
+from tests.harness.core.snapshot_scope import snapshot_scope
 from tests.harness.engine.versioned_table import Versioned
 from tests.vectors.tables import filled, stored
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, initial_index, modulo
-from streamapp.tasks.groupers.adopted_layout import adopted_layout
 from streamapp.tasks.groupers.changelog_partitions import changelog_partition_count
 from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
 from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
@@ -16,6 +15,7 @@ from streamapp.tasks.groupers.task_grouping import group_tasks
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
+from tests.harness.core.adopted_layout import adopted_layout
 
 _GROUPERS = {
     "groupbypartition": BY_PARTITION,

@@ -7,6 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
+from streamapp.tasks.expansion.start_positions import StartOrigin, start_origin
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
@@ -38,15 +39,16 @@ def latest_positions(
 ) -> dict[Partition, int]:
     """The ends of the streams of which only what comes from now on is wanted, those of shared tables too."""
     names = {stream.name for stream in app.spec.streams if stream.start == "latest"}
-    first = {name: assignment.layout.streams[name].first for name in names & assignment.layout.streams.keys()}
+    layout = assignment.layout
+    in_layout = names & layout.streams.keys()
     every = {
         p
         for task in assignment.tasks
         for p in assignment.partitions(task)
-        if p.index < first.get(p.stream, 0)  # what came with a growth is read whole
+        if p.stream in in_layout and start_origin(p, layout) is StartOrigin.AS_SET
     }
     sides = (Partition(declared_stream(p.stream), p.index) for table in shared for p in table.partitions)
-    every |= {p for p in sides if p.stream in names and p.stream not in first}
+    every |= {p for p in sides if p.stream in names and p.stream not in in_layout}
     in_system = {Partition(topics[p.stream], p.index): p for p in every}
     return {in_system[partition]: span.end for partition, span in system.spans(in_system).items()}
 

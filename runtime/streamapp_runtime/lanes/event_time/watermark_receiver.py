@@ -7,6 +7,7 @@ from streamapp.control.bookkeeping import Bookkeeping, resume_bookkeeping, take_
 from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
 from streamapp.control.control_message import ENDED, Control
 from streamapp.control.control_reader import ControlReader
+from streamapp.control.end_of_stream import stream_ended
 from streamapp.control.source_watermark import source_watermark
 from streamapp.control.upstream import UpstreamProgress
 from streamapp.tasks.partition import Partition
@@ -132,5 +133,5 @@ class WatermarkReceiver:
     def _idle_times(self) -> Iterator[int]:
         for name, rule in self.keeping.idle_rules.items():
             stream = self._reader.streams.get(name)
-            for upstream in stream.partitions.values() if stream and stream.emitted != ENDED else ():
+            for upstream in stream.partitions.values() if stream and not stream_ended(stream) else ():
                 yield from (at for at in upstream.idle_times(rule) if at > self.now)

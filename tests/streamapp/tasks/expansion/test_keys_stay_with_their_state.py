@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from streamapp.tasks.groupers.adopted_layout import adopted_layout
 from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
+from tests.harness.core.adopted_layout import adopted_layout
 from tests.harness.core.task_forming import asked, formed, owner
 
 HASHES = range(720)  # all remainders of all counts below

@@ -1,6 +1,6 @@
-from streamapp.tasks.groupers.adopted_layout import adopted_layout
 from streamapp.tasks.groupers.grouper import BY_PARTITION, SINGLE_TASK
 from streamapp.tasks.partition import Partition
+from tests.harness.core.adopted_layout import adopted_layout
 from tests.harness.core.task_forming import formed, refused, shown
 
 
