@@ -114,9 +114,9 @@ def _hear(
     form = open_format("json", COLUMNS, None)
     for index, task in enumerate(tasks):
         for taken in read_records(read, form, RequestedRange(task.ranges[0], index, index, {}), system):
-            lane.hear(index, Partition(STREAM, index), taken)
-    lane.listen(())
+            lane.receive(index, Partition(STREAM, index), taken)
+    lane.finish_reading(())
     speaking = WatermarkSender(keeping, lane.now)
     for index, task in enumerate(tasks):
-        reached, _ = speaking.after(task.name, lane.before[index], lane.news[index])
+        reached, _ = speaking.after(task.name, lane.before[index], lane.updates[index])
         checkpoints[task.name] = Checkpoint("run", "", reached=reached).encode().decode()

@@ -108,11 +108,11 @@ def test_the_last_report_is_there_when_the_driver_ends(
 def test_when_a_server_that_was_away_is_back_it_is_told_the_newest(
     api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:
-    right = carrier.server
-    carrier.server = replace(right, url="https://127.0.0.1:1")
+    right = carrier.api
+    carrier.api = replace(right, url="https://127.0.0.1:1")
     carrier.report(Report(DriverState.STARTING))
     carrier.report(Report(DriverState.RUNNING))
-    carrier.server = right
+    carrier.api = right
     eventually(lambda: told(api_server, namespace) == Report(DriverState.RUNNING))
 
 

@@ -22,9 +22,9 @@ def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]
         "spark.kubernetes.executor.podTemplateFile": str(accepted / "executor.json"),
     }
     session = open_configured_session("calling", shape)
-    force = ExecutorPool("calling", session, lambda _: None, UNLIMITED_WORKERS)
+    pool = ExecutorPool("calling", session, lambda _: None, UNLIMITED_WORKERS)
     for count in counts:
-        force.call(count)
+        pool.request(count)
     signal.sigwait({signal.SIGTERM})
     close_session(session)
 
