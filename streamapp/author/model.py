@@ -64,14 +64,14 @@ def next_model(
     affine = app.spec.placement.host_affinity
     locations = {name: known.processor_locations.get(name) if affine else None for name in processors}
     placed = before is None or reassign or tasks_changed or processors_changed
-    if before is None or placed:
+    if before is not None and not placed:
+        tasks_of: Mapping[str, Sequence[str]] = before.assignment()
+    else:
         task_locations = known.task_locations if affine else {}
         placement = place_tasks(assignment.tasks, task_locations, locations, known.owners)
         if isinstance(placement, Refusal):
             return placement
-        tasks_of: Mapping[str, Sequence[str]] = placement.tasks_of()
-    else:
-        tasks_of = before.assignment()
+        tasks_of = placement.tasks_of()
     proposed = JobModel.of(
         version=known.version + 1,
         run_id=run_id,

@@ -89,9 +89,8 @@ class Managed:
         context = AppContext(self.app, storage, system, ledger, load_user_functions(self.app))
         while True:
             self._taken = wanted
-            if (
-                wanted.model is None
-            ):  # there is state that only the driver can look into: it makes the first one
+            if wanted.model is None:
+                # There is state that only the driver can look into: it makes the first one.
                 processors = wanted.processors or self.app.spec.processors
                 return first_launch(context, session, processors)
             launch = launch_wanted(context, session, wanted, wanted.model)
