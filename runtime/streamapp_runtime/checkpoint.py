@@ -9,13 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamapp.control.control_sender import LastSent
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import VersionRefusal
 from streamapp.tasks.partition import Partition
-
-FORMAT = 1
-DRIVER_KEY = b"\x00driver"
-"""The key under which a driver records its incarnation; no task has a name that begins with a NUL."""
-
+from streamapp_runtime.runtime_durable_forms import CHECKPOINT
 
 RESTORE_HINT = "restore the checkpoint stream; only raise resetNonce if the state may be given up"
 
@@ -52,7 +48,12 @@ class Checkpoint:
     def encode(self) -> bytes:
         """The checkpoint as it is written; equal checkpoints are equal bytes."""
         positions = {str(partition): position for partition, position in sorted(self.positions.items())}
-        document = {"format": FORMAT, "run": self.run_id, "attempt": self.attempt, "positions": positions}
+        document = {
+            "format": CHECKPOINT.version,
+            "run": self.run_id,
+            "attempt": self.attempt,
+            "positions": positions,
+        }
         document |= {"changelogs": dict(sorted(self.changelogs.items()))}
         if self.reached is not None:
             document |= {"time": _written(self.reached)}
@@ -63,7 +64,7 @@ class Checkpoint:
         """The checkpoint in bytes that `encode` made."""
         try:
             found = json.loads(text)
-            version = read_version(found["format"], FORMAT, "the checkpoint")
+            version = CHECKPOINT.read_version(found["format"])
             if isinstance(version, VersionRefusal):
                 raise CheckpointUnreadableError(f"{version.message}; {version.hint or RESTORE_HINT}")
             positions = {Partition.parse(name): int(at) for name, at in found["positions"].items()}

@@ -3,10 +3,10 @@
 Recorded in the app's checkpoint stream, so that a driver and a worker can tell that they have been replaced.
 """
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamapp_runtime.checkpoint import DRIVER_KEY
+from streamapp_runtime.checkpoint_entries import INCARNATION
 from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
 
 
@@ -19,19 +19,19 @@ class Incarnation:
 
     def encode(self) -> bytes:
         """As it is recorded."""
-        return json.dumps({"run": self.run_id, "incarnation": self.number}).encode()
+        return INCARNATION.encode({"run": self.run_id, "incarnation": self.number})
 
 
-def decode_incarnation(text: bytes | None) -> Incarnation:
-    """What a record says; None where no driver has been."""
-    if text is None:
-        return Incarnation()
-    found = json.loads(text)
-    return Incarnation(str(found["run"]), int(found["incarnation"]))
+def read_incarnation(values: Mapping[bytes, bytes], stream: str) -> Incarnation:
+    """The incarnation that a checkpoint stream holds; the first one of all where no driver has been."""
+    recorded = INCARNATION.read(
+        values, stream, lambda fields: Incarnation(str(fields["run"]), int(fields["incarnation"]))
+    )
+    return recorded or Incarnation()
 
 
 def check_newest(system: StreamSystem, stream: str, number: int) -> None:
     """FencedError when a later incarnation than this one has been recorded."""
-    newest = decode_incarnation(system.latest(stream).get(DRIVER_KEY))
+    newest = read_incarnation(system.latest(stream), stream)
     if newest.number > number:
         raise FencedError(f"incarnation {newest.number} has taken over; this is {number}")

@@ -12,18 +12,17 @@ from pydantic import ValidationError
 
 from streamapp.control.bookkeeping import Bookkeeping
 from streamapp.control.bookkeeping_form import WrittenBookkeeping, bookkeeping_of, written_bookkeeping
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import BOOKKEEPING, VersionRefusal
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
-FORMAT = 1
 # What a reader unpacks at most, so that a few damaged bytes cannot fill the memory.
 _UNPACKED_LIMIT = 256 * 1024 * 1024
 
 
 def encode_bookkeeping(books: Bookkeeping) -> str:
     """The books, or changes to them, as ASCII text."""
-    document = f'{{"format":{FORMAT},"books":{written_bookkeeping(books).model_dump_json()}}}'
+    document = f'{{"format":{BOOKKEEPING.version},"books":{written_bookkeeping(books).model_dump_json()}}}'
     return b64encode(zlib.compress(document.encode(), 6)).decode()
 
 
@@ -35,7 +34,7 @@ def decode_bookkeeping(text: str) -> Bookkeeping | Refusal:
         if not unpack.eof or unpack.unused_data:
             return _damaged("it does not end where it should")
         document = json.loads(body)
-        version = read_version(document["format"], FORMAT, "it")
+        version = BOOKKEEPING.read_version(document["format"], "it")
         if isinstance(version, VersionRefusal):
             return Refusal(version.reason, _PATH, version.message, version.hint or _RESTORE)
         return bookkeeping_of(WrittenBookkeeping.model_validate(document["books"]))

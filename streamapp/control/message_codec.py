@@ -17,11 +17,10 @@ from streamapp.control.control_message import (
     UserRecord,
     Watermark,
 )
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import CONTROL_MESSAGE, VersionRefusal
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
-VERSION = 1
 _MOST = 2**31 - 1
 
 
@@ -31,7 +30,7 @@ def encode_message(message: Message) -> bytes | None:
         return None if message.value is None else bytes([MessageKind.USER]) + message.value
     speaker = message.speaker
     said: dict[str, object] = {
-        "version": VERSION,
+        "version": CONTROL_MESSAGE.version,
         "taskName": speaker.task,
         "taskCount": speaker.tasks,
         "runId": speaker.run,
@@ -61,7 +60,7 @@ def decode_control_message(kind: int, body: bytes) -> Control | Refusal:
     try:
         document = json.loads(body)
         written = document.get("version") if isinstance(document, dict) else None
-        version = read_version(written, VERSION, "it", "version")
+        version = CONTROL_MESSAGE.read_version(written, "it")
         if isinstance(version, VersionRefusal) and version.reason is Reason.NEWER_FORMAT:
             hint = "use the version of streamapp that the upstream app runs, or a later one"
             return Refusal(version.reason, _PATH, version.message, hint)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from operator import add
 
+from streamapp.durable_forms import JOB_MODEL
 from streamapp.jobmodel.job_model import InvalidJobModelError, JobModel
 from streamapp.jobmodel.packed_columns import (
     ColumnReader,
@@ -20,15 +21,16 @@ from streamapp.jobmodel.task_model import TaskModel
 from streamapp.jobmodel.unreadable_data import ModelUnreadableError
 from streamapp.tasks.partition import Partition
 
-_SEAL = SealedFrame(mark=b"SAJM", format=1, called="the job model", refusal=ModelUnreadableError)
+_SEAL = SealedFrame(mark=b"SAJM", form=JOB_MODEL, refusal=ModelUnreadableError)
 _NO_CHANGELOG = -1
+_UNUSED = 0  # a place that format 1 has behind the version
 
 
 def encode_model(model: JobModel) -> bytes:
     """The model in its compact form; equal models give equal bytes."""
     names = [task.name for task in model.tasks]
     columns = ColumnWriter()
-    columns.numbers([model.version, model.shared])
+    columns.numbers([model.version, _UNUSED])
     columns.texts([model.run_id, model.application_id])
     columns.names(names)
     columns.steps([_NO_CHANGELOG if task.changelog is None else task.changelog for task in model.tasks])
@@ -51,7 +53,9 @@ def decode_model(encoded: bytes) -> JobModel:
 
 
 def _model(columns: ColumnReader) -> JobModel:
-    version, shared = columns.numbers()
+    version, unused = columns.numbers()
+    if unused != _UNUSED:
+        raise MalformedColumnsError(f"the number behind its version is {unused}")
     run_id, application_id = columns.texts()
     names = columns.names()
     changelogs = (None if number == _NO_CHANGELOG else number for number in columns.steps())
@@ -68,7 +72,6 @@ def _model(columns: ColumnReader) -> JobModel:
         processors=tuple(processors),
         owners=tuple(owners),
         broadcast=broadcast,
-        shared=bool(shared),
     )
 
 

@@ -40,7 +40,6 @@ class JobModel:
     processors: tuple[str, ...]
     owners: tuple[int, ...]
     broadcast: tuple[Partition, ...] = ()  # every task has these besides its own
-    shared: bool = False  # several tasks may own one partition (each processor takes all of them)
 
     def __post_init__(self) -> None:
         problems = contradictions(self)
@@ -57,7 +56,6 @@ class JobModel:
         tasks: Iterable[TaskModel],
         processors: Mapping[str, Collection[str]],
         broadcast: Iterable[Partition] = (),
-        shared: bool = False,
     ) -> Self:
         """A model from tasks and from processor -> names of its tasks, given in any order."""
         ordered = sorted((_in_order(task) for task in tasks), key=_NAME)
@@ -74,7 +72,6 @@ class JobModel:
             processors=tuple(names),
             owners=tuple(owner[task.name] for task in ordered),
             broadcast=tuple(sorted(broadcast)),
-            shared=shared,
         )
 
     def task(self, name: str) -> TaskModel:
@@ -137,7 +134,7 @@ def contradictions(model: JobModel) -> list[str]:
         *name_problems("processor", model.processors),
         *owner_problems(model.owners, len(names), len(model.processors)),
         *changelog_problems(model.tasks),
-        *partition_problems(model.tasks, model.broadcast, model.shared),
+        *partition_problems(model.tasks, model.broadcast),
         *encoding_problems(
             [model.run_id, model.application_id, *names, *model.processors], model.tasks, model.broadcast
         ),

@@ -24,8 +24,6 @@ def model_content(model: JobModel) -> dict[str, Any]:
     }
     if model.broadcast:
         found["broadcast"] = [str(partition) for partition in model.broadcast]
-    if model.shared:
-        found["shared"] = True
     return found
 
 

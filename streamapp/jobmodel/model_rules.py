@@ -53,9 +53,7 @@ def changelog_problems(tasks: tuple[TaskModel, ...]) -> _Found:
         yield from _naming("changelog partitions given to more than one task", _repeated(numbers))
 
 
-def partition_problems(
-    tasks: tuple[TaskModel, ...], broadcast: tuple[Partition, ...], shared: bool
-) -> _Found:
+def partition_problems(tasks: tuple[TaskModel, ...], broadcast: tuple[Partition, ...]) -> _Found:
     """Partitions that are owned twice, owned and broadcast, or not in order."""
     owned = [partition for task in tasks for partition in task.partitions]
     once = set(owned)
@@ -63,7 +61,7 @@ def partition_problems(
     yield from number_problems("a partition number", [index for _, index in broadcast], PARTITION_LIMIT)
     if not all(stream for stream, _ in once.union(broadcast)):
         yield "a partition has an empty stream name"
-    if len(once) < len(owned) and not shared:
+    if len(once) < len(owned):
         yield from _naming("partitions owned more than once", _repeated(owned))
     for task in tasks:
         if len(task.partitions) > 1 and not _ascending(task.partitions):

@@ -9,7 +9,7 @@ import hashlib
 import struct
 from dataclasses import dataclass
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import DurableForm, VersionRefusal
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.spec.reasons import Reason
 
@@ -20,16 +20,15 @@ _START = _HEAD.size + _DIGEST
 
 @dataclass(frozen=True, slots=True)
 class SealedFrame:
-    """One kind of sealed bytes: how it begins, what it is called, and how a refusal of it is raised."""
+    """One kind of sealed bytes: how it begins, which form it is, and how a refusal of it is raised."""
 
     mark: bytes
-    format: int
-    called: str
+    form: DurableForm
     refusal: type[UnreadableError]
 
     def close(self, body: bytes) -> bytes:
         """The body in its frame."""
-        head = _HEAD.pack(self.mark, self.format, len(body))
+        head = _HEAD.pack(self.mark, self.form.version, len(body))
         return head + _digest(head, body) + body
 
     def open(self, sealed: bytes) -> bytes:
@@ -44,7 +43,7 @@ class SealedFrame:
             raise self.damaged(f"{len(body)} bytes follow its head, which promises {length}")
         if digest != _digest(head, body):
             raise self.damaged("its checksum differs")
-        known = read_version(version, self.format, self.called)
+        known = self.form.read_version(version)
         if isinstance(known, VersionRefusal):
             raise self.refusal(known.reason, known.message, known.hint)
         return body
@@ -52,7 +51,7 @@ class SealedFrame:
     def damaged(self, what: str) -> UnreadableError:
         """The refusal of bytes that nobody wrote like this."""
         return self.refusal(
-            Reason.DAMAGED_DATA, f"{self.called} cannot be read: {what}", "restore it or write it anew"
+            Reason.DAMAGED_DATA, f"the {self.form.name} cannot be read: {what}", "restore it or write it anew"
         )
 
 

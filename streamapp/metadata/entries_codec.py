@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from streamapp.durable_forms import METADATA_FILE
 from streamapp.jobmodel.packed_columns import ColumnReader, ColumnWriter
 from streamapp.jobmodel.sealed_frame import SealedFrame
 from streamapp.metadata.unreadable_metadata import StoreUnreadableError
 
-_SEAL = SealedFrame(mark=b"SAMD", format=1, called="the metadata file", refusal=StoreUnreadableError)
+_SEAL = SealedFrame(mark=b"SAMD", form=METADATA_FILE, refusal=StoreUnreadableError)
 
 
 def pack_entries(entries: Mapping[bytes, bytes]) -> bytes:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from streamapp.durable_forms import LOCALITY
 from streamapp.jobmodel.packed_columns import ColumnReader, ColumnWriter
 from streamapp.jobmodel.sealed_frame import SealedFrame
 from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
 
-_SEAL = SealedFrame(mark=b"SALO", format=1, called="the locality", refusal=LocalityUnreadableError)
+_SEAL = SealedFrame(mark=b"SALO", form=LOCALITY, refusal=LocalityUnreadableError)
 
 
 def pack_locality(locality: Mapping[str, str | None]) -> bytes:

@@ -10,11 +10,10 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import MESSAGE, VersionRefusal
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.spec.reasons import Reason
 
-FORMAT: Final = 1
 _REWRITE = "have it written anew"
 MOST_BYTES: Final = 900_000
 """A ConfigMap takes a mebibyte with all that is said about it."""
@@ -48,7 +47,7 @@ T = TypeVar("T", bound=MessageForm)
 def write_message(kind: str, form: MessageForm) -> str:
     """The text of a message; what equals its default is left out."""
     body = form.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    text = json.dumps({"kind": kind, "format": FORMAT, **body}, separators=(",", ":"))
+    text = json.dumps({"kind": kind, "format": MESSAGE.version, **body}, separators=(",", ":"))
     if (size := len(text.encode())) > MOST_BYTES:
         raise MessageTooLargeError(kind, size)
     return text + "\n"
@@ -75,7 +74,7 @@ def _opened(kind: str, text: str) -> dict[str, Any]:
         raise damaged_message(kind, f"it is no JSON: {error}") from None
     if not isinstance(found, dict) or found.get("kind") != kind:
         raise damaged_message(kind, f"it does not say that it is of the kind {kind}")
-    version = read_version(found.get("format"), FORMAT, f"the {kind} message")
+    version = MESSAGE.read_version(found.get("format"), f"the {kind} message")
     if isinstance(version, VersionRefusal):
         raise MessageUnreadableError(version.reason, version.message, version.hint or _REWRITE)
     return found

@@ -4,11 +4,12 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from typing import Final
 
+from streamapp.durable_forms import PACKED_LIST
 from streamapp.jobmodel.packed_columns import ColumnReader, ColumnWriter
 from streamapp.jobmodel.sealed_frame import SealedFrame
 from streamapp.protocol.message_frame import MessageUnreadableError
 
-_SEAL: Final = SealedFrame(mark=b"SAPA", format=1, called="a packed list", refusal=MessageUnreadableError)
+_SEAL: Final = SealedFrame(mark=b"SAPA", form=PACKED_LIST, refusal=MessageUnreadableError)
 
 
 def bytes_to_text(content: bytes) -> str:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from streamapp.durable_forms import SIDE_INPUT_VERSION, VersionRefusal
 from streamapp.tasks.partition import Partition
 
 
@@ -59,10 +60,22 @@ class SideInputVersion:
         return json.dumps({"number": self.number, "said": ended_upstreams, "ended": ended_partitions})
 
     @classmethod
-    def parse(cls, text: str) -> "SideInputVersion":
-        """The version from the text of a store's mark; the first version for an empty text."""
+    def parse(cls, text: str) -> "SideInputVersion | None":
+        """The version from the text of a mark; the first for an empty text, None for an unreadable one.
+
+        A later program's text has a format. What cannot be read is filled anew, and never guessed.
+        """
         if not text:
             return cls()
-        fields = json.loads(text)
-        ended_upstreams = {Partition.parse(name): frozenset(names) for name, names in fields["said"].items()}
-        return cls(int(fields["number"]), ended_upstreams, frozenset(map(Partition.parse, fields["ended"])))
+        try:
+            fields = json.loads(text)
+            version = SIDE_INPUT_VERSION.read_version(fields.get("format", 1))
+            if isinstance(version, VersionRefusal):
+                return None
+            ended_upstreams = {
+                Partition.parse(name): frozenset(names) for name, names in fields["said"].items()
+            }
+            ended_partitions = frozenset(map(Partition.parse, fields["ended"]))
+            return cls(int(fields["number"]), ended_upstreams, ended_partitions)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return None

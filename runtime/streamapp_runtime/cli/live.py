@@ -10,7 +10,7 @@ from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from streamapp_runtime.driver.checkpoints.stored_layout import stored_layout
+from streamapp_runtime.driver.checkpoints.stored_state import stored_layout
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system

@@ -5,13 +5,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamapp.durable_forms import VersionRefusal
 from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.expressions.sql_types import column_list
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import TableColumns
+from streamapp_runtime.runtime_durable_forms import TABLES_FILE
 from streamapp_runtime.stores.directories.state_directory import app_directory, unquoted
 
-TABLES_FILE = "tables.json"
+TABLES_FILE_NAME = "tables.json"
+_REWRITE_HINT = "delete it: the next start of the app writes it anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +43,31 @@ def write_tables_file(root: Path, tables: Iterable[TableColumns], setup: WorkerS
             }
     directory = app_directory(root, setup.application_id)
     directory.mkdir(parents=True, exist_ok=True)
-    fresh = directory / f"{TABLES_FILE}.new"
+    fresh = directory / f"{TABLES_FILE_NAME}.new"
     fresh.write_text(json.dumps(entries, indent=2), "utf-8")
-    fresh.replace(directory / TABLES_FILE)
+    fresh.replace(directory / TABLES_FILE_NAME)
 
 
 def read_tables_file(root: Path) -> Mapping[str, tuple[KnownTable, ...]]:
     """The tables of every app that has state below a folder, by application id."""
-    found = {}
-    for file in sorted(root.rglob(TABLES_FILE)):
+    tables = {}
+    for file in sorted(root.rglob(TABLES_FILE_NAME)):
         application_id = unquoted(str(file.parent.relative_to(root)))
-        told = json.loads(file.read_text("utf-8"))
-        found[application_id] = tuple(
-            KnownTable(name, one["store"], tuple(parse_columns(one["columns"])), one["changelog"])
-            for name, one in sorted(told.items())
+        tables[application_id] = _decode_tables(file)
+    return tables
+
+
+def _decode_tables(file: Path) -> tuple[KnownTable, ...]:
+    try:
+        entries = json.loads(file.read_text("utf-8"))
+        number = entries.get("format")  # a number only in later versions: a table of that name is an object
+        version = TABLES_FILE.read_version(number, str(file)) if type(number) is int else TABLES_FILE.version
+        if isinstance(version, VersionRefusal):
+            raise StateUnreadableError(f"{version.message}; {version.hint or _REWRITE_HINT}")
+        return tuple(
+            KnownTable(name, entry["store"], tuple(parse_columns(entry["columns"])), entry["changelog"])
+            for name, entry in sorted(entries.items())
         )
-    return found
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        message = f"{file} cannot be read ({type(error).__name__}: {error}); {_REWRITE_HINT}"
+        raise StateUnreadableError(message) from None

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from streamapp_runtime.rows.byte_columns import cut, numbers, spans, validity
 from streamapp_runtime.rows.row_form import (
-    FORM,
     Bytes,
     Positions,
     RowFormError,
@@ -18,6 +17,7 @@ from streamapp_runtime.rows.row_form import (
     row_layout,
     types_of,
 )
+from streamapp_runtime.runtime_durable_forms import ROW
 
 Mask = npt.NDArray[np.bool_]
 
@@ -58,8 +58,9 @@ def _decoded(values: pa.BinaryArray, types: tuple[pa.DataType, ...]) -> list[pa.
 def _check_heads(rows: _Rows, size: int) -> None:
     _refuse_if(rows.ends - rows.starts < size)
     forms = rows.content[rows.starts]
-    if (forms != FORM).any():
-        raise RowFormError(f"a row has form {forms[forms != FORM][0]}; this program reads form {FORM}")
+    if (forms != ROW.version).any():
+        version = ROW.read_version(int(forms[forms != ROW.version][0]))
+        raise RowFormError(f"{version}")
 
 
 def _refuse_if(wrong: Mask) -> None:

@@ -8,13 +8,13 @@ import pyarrow.compute as pc
 
 from streamapp_runtime.rows.byte_columns import fixed_matrix, fixed_rows, null_mask
 from streamapp_runtime.rows.row_form import (
-    FORM,
     RowFormError,
     element_types,
     is_sequence,
     row_layout,
     types_of,
 )
+from streamapp_runtime.runtime_durable_forms import ROW
 
 _NOTHING = pa.scalar(b"", pa.binary())
 
@@ -35,7 +35,7 @@ def _encoded(columns: Sequence[pa.Array], types: tuple[pa.DataType, ...], count:
         raise RowFormError(f"columns of types {type_names} are not those of the schema")
     form = row_layout(types)
     head = np.zeros((count, form.size), np.uint8)
-    head[:, 0] = FORM
+    head[:, 0] = ROW.version
     for number, column in enumerate(columns):
         if column.null_count:
             head[:, 1 + number // 8] |= null_mask(column).view(np.uint8) << (number % 8)

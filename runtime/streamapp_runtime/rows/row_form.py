@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-FORM = 1
+from streamapp_runtime.runtime_durable_forms import ROW
 
 Bytes = npt.NDArray[np.uint8]
 Positions = npt.NDArray[np.int64]
@@ -60,7 +60,7 @@ def null_row(types: tuple[pa.DataType, ...]) -> bytes:
     """The row in which every column is null."""
     form = row_layout(types)
     bits = sum(1 << number for number in range(len(types)))
-    head = bytes([FORM]) + bits.to_bytes((len(types) + 7) // 8, "little")
+    head = bytes([ROW.version]) + bits.to_bytes((len(types) + 7) // 8, "little")
     return head.ljust(form.size, b"\0")
 
 
@@ -99,5 +99,5 @@ def types_of(fields: Sequence[pa.Field]) -> tuple[pa.DataType, ...]:
 
 def schema_hash(schema: pa.Schema) -> str:
     """What changes when rows of a schema would be read wrongly by another: names, types, order and form."""
-    described = [f"form {FORM}", *(f"{field.name}\0{field.type}" for field in schema)]
+    described = [f"form {ROW.version}", *(f"{field.name}\0{field.type}" for field in schema)]
     return sha256("\n".join(described).encode()).hexdigest()[:32]

@@ -3,16 +3,14 @@
 import json
 from dataclasses import asdict
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import VersionRefusal
+from streamapp_runtime.runtime_durable_forms import STORE_MARK
 from streamapp_runtime.stores.store import StoreDamagedError, StoreIdentity, StoreMark
-
-FORM = 1
-"""Raised whenever an older program would read a mark, or what it stands for, wrongly."""
 
 
 def mark_to_bytes(mark: StoreMark) -> bytes:
     """A mark as a store keeps it."""
-    return json.dumps({"form": FORM} | asdict(mark), sort_keys=True).encode()
+    return json.dumps({"form": STORE_MARK.version} | asdict(mark), sort_keys=True).encode()
 
 
 def mark_from_bytes(content: bytes) -> StoreMark:
@@ -20,7 +18,7 @@ def mark_from_bytes(content: bytes) -> StoreMark:
     try:
         fields = json.loads(content)
         form = fields.pop("form")
-        version = read_version(form, FORM, "the store's mark", "form")
+        version = STORE_MARK.read_version(form, "the store's mark")
         if isinstance(version, VersionRefusal):
             raise StoreDamagedError(version.message, version.reason)
         mark = StoreMark(**fields)

@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamapp.cli.documents.previous_answer import PreviousAnswer
-from streamapp.cli.documents.tasks_document import DOCUMENT_VERSION, refused_document, tasks_document
+from streamapp.cli.documents.tasks_document import refused_document, tasks_document
+from streamapp.durable_forms import ANSWER_DOCUMENT
 from streamapp.placement.movement import Movement, movement
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.groupers.grouping_request import Assignment
@@ -37,7 +38,7 @@ def placement_document(
         return refused_document("placement", name, placement)
     processor_of = placement.processor_of
     return {
-        "version": DOCUMENT_VERSION,
+        "version": ANSWER_DOCUMENT.version,
         "kind": "placement",
         "app": name,
         "outcome": "accepted",

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.cli.documents.tasks_document import DOCUMENT_VERSION
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import ANSWER_DOCUMENT, VersionRefusal
 from streamapp.spec.problem import Problem
 from streamapp.spec.validation.error_messages import describe_value
 from streamapp.tasks.layouts.layout import Layout
@@ -54,10 +53,12 @@ def _document_problem(document: Any) -> Problem | None:
         return Problem(
             0, 0, "kind", f"found {kind}; allowed is what `tasks -o json` or `place -o json` prints"
         )
-    version = read_version(fields.get("version"), DOCUMENT_VERSION, "the answer")
+    version = ANSWER_DOCUMENT.read_version(fields.get("version"))
     if isinstance(version, VersionRefusal):
         written = describe_value(fields.get("version"))
-        return Problem(0, 0, "version", f"found {written}; this version reads version {DOCUMENT_VERSION}")
+        return Problem(
+            0, 0, "version", f"found {written}; this version reads version {ANSWER_DOCUMENT.version}"
+        )
     if fields.get("outcome") != "accepted":
         return Problem(0, 0, "outcome", "found an answer that was refused; it holds nothing to go on from")
     return None

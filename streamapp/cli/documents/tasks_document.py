@@ -14,11 +14,10 @@ format version and a checksum.
 import json
 from typing import Any
 
+from streamapp.durable_forms import ANSWER_DOCUMENT
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout_codec import encode_layout
 from streamapp.tasks.refusal import Refusal
-
-DOCUMENT_VERSION = 1
 
 
 def tasks_document(name: str, tasks: Assignment | Refusal) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def tasks_document(name: str, tasks: Assignment | Refusal) -> dict[str, Any]:
         return refused_document("tasks", name, tasks)
     changelog = tasks.changelog
     return {
-        "version": DOCUMENT_VERSION,
+        "version": ANSWER_DOCUMENT.version,
         "kind": "tasks",
         "app": name,
         "outcome": "accepted",
@@ -55,7 +54,7 @@ def refused_document(kind: str, name: str, refusal: Refusal) -> dict[str, Any]:
     refusal_fields = {"reason": refusal.reason.value, "path": refusal.path}
     refusal_fields |= {"message": refusal.message, "hint": refusal.hint}
     return {
-        "version": DOCUMENT_VERSION,
+        "version": ANSWER_DOCUMENT.version,
         "kind": kind,
         "app": name,
         "outcome": "refused",

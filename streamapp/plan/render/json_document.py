@@ -28,16 +28,15 @@ broadcastInputs   as `task.broadcast.inputs` has it: "main.rates#[0-7]", or ""
 
 import json
 
+from streamapp.durable_forms import PLAN_DOCUMENT
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan, PlanError, PlannedJoin, PlannedStream
-
-VERSION = 1
 
 
 def render(name: str, graph: Graph, plan: Plan) -> str:
     """The document as indented JSON, ASCII only, in an order that equal plans share."""
     document = {
-        "version": VERSION,
+        "version": PLAN_DOCUMENT.version,
         "app": name,
         "mode": plan.mode,
         "outcome": plan.outcome,

@@ -6,20 +6,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import LAYOUT, VersionRefusal
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_form import WrittenLayout, layout_of, written_layout
 from streamapp.tasks.refusal import Refusal
 
-FORMAT = 1
 _RESTORE = "restore it from its copy; only raise resetNonce if the state may be given up"
 
 
 def encode_layout(layout: Layout) -> str:
     """The layout as JSON, with a format version and a checksum over all of it."""
     body = written_layout(layout).model_dump(mode="json")
-    return _canonical({"format": FORMAT, "checksum": _checksum(FORMAT, body), "layout": body})
+    return _canonical({"format": LAYOUT.version, "checksum": _checksum(LAYOUT.version, body), "layout": body})
 
 
 def decode_layout(text: str) -> Layout | Refusal:
@@ -46,7 +45,7 @@ def _unsealed(text: str) -> dict[str, Any] | Refusal:
         return _damaged(f"it is no layout in JSON ({type(error).__name__}: {error})")
     if not whole:
         return _damaged("its checksum differs")
-    known = read_version(version, FORMAT, "it")
+    known = LAYOUT.read_version(version, "it")
     if isinstance(known, VersionRefusal):
         return Refusal(known.reason, "layout", known.message, known.hint or _RESTORE)
     layout: dict[str, Any] = body

@@ -76,5 +76,4 @@ def models(draw: st.DrawFn) -> JobModel:
         tasks=tasks,
         processors=assigned,
         broadcast=owned[split:],
-        shared=draw(st.booleans()),
     )

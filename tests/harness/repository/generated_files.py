@@ -10,7 +10,14 @@ from streamapp_operator.reconciler import installation_file
 from streamapp_operator.reconciler.status import lifecycle_page as life_page
 from streamapp_operator.reconciler.status import phase_diagram
 from streamapp_runtime.driver.reporting import run_metrics
-from tests.harness.repository import chart_crd, chart_dashboards, chart_rules, chart_values, rooms_picture
+from tests.harness.repository import (
+    chart_crd,
+    chart_dashboards,
+    chart_rules,
+    chart_values,
+    durable_forms_page,
+    rooms_picture,
+)
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -24,6 +31,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/pictures/app-life.svg": phase_diagram.phase_diagram,
     "docs/pictures/rooms.svg": rooms_picture.picture,
     "docs/reference/app-life.md": life_page.page,
+    "docs/reference/durable-forms.md": durable_forms_page.page,
     "docs/reference/installation.md": installation_file.page,
     "docs/reference/metrics.md": run_metrics.page,
     "docs/reference/operator-metrics.md": operator_metrics.page,

@@ -10,7 +10,7 @@ import pytest
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.spec.parser import parse
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
+from streamapp_runtime.checkpoint_entries import INCARNATION, LAYOUT, START_POSITIONS
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamOptions
@@ -37,7 +37,9 @@ def test_a_resource_that_is_wrong_is_refused_with_the_path(tmp_path: Path) -> No
     [
         (b"Partition 0", b"torn", ["task Partition 0", "cannot be read", "resetNonce"]),
         (b"Partition 0", b'{"format": 2}', ["task Partition 0", "format 2", "the version of streamapp"]),
-        (LAYOUT, b"torn", ["layout", "resetNonce"]),
+        (LAYOUT.key, b"torn", ["layout", "resetNonce"]),
+        (INCARNATION.key, b'{"run": "torn', ["the incarnation", "resetNonce"]),
+        (START_POSITIONS.key, b'{"format": 2}', ["format 2", "the version of streamapp"]),
     ],
 )
 def test_state_that_cannot_be_read_ends_a_run_with_one_sentence(

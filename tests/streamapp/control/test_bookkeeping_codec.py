@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.control.bookkeeping import Bookkeeping
-from streamapp.control.bookkeeping_codec import FORMAT, decode_bookkeeping, encode_bookkeeping
+from streamapp.control.bookkeeping_codec import decode_bookkeeping, encode_bookkeeping
 from streamapp.control.control_message import EARLIEST, ENDED
 from streamapp.control.control_sender import LastSent
 from streamapp.control.upstream import UpstreamProgress
+from streamapp.durable_forms import BOOKKEEPING
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
@@ -72,7 +73,7 @@ def test_a_thousand_upstream_tasks_take_a_few_kilobytes_and_more_partitions_litt
 
 
 def test_a_later_format_is_refused_as_such() -> None:
-    refusal = decode_bookkeeping(sealed({"format": FORMAT + 1, "books": {"anything": 1}}))
+    refusal = decode_bookkeeping(sealed({"format": BOOKKEEPING.version + 1, "books": {"anything": 1}}))
     assert isinstance(refusal, Refusal)
     assert refusal.reason is Reason.NEWER_FORMAT
 
@@ -85,7 +86,9 @@ ONE = {
 
 
 def test_the_written_form_is_what_it_is() -> None:
-    found = decode_bookkeeping(sealed({"format": FORMAT, "books": BOOKS_WITH | {"partitions": [ONE]}}))
+    found = decode_bookkeeping(
+        sealed({"format": BOOKKEEPING.version, "books": BOOKS_WITH | {"partitions": [ONE]}})
+    )
     upstream = UpstreamProgress(
         0, run="r", model=1, tasks=3, reached={"t0": 5, "t1": ENDED}, heard={"t0": 0, "t1": 0}
     )
@@ -101,7 +104,7 @@ def test_the_written_form_is_what_it_is() -> None:
 )  # fmt: skip
 def test_books_that_do_not_agree_with_themselves_are_refused(wrong: dict[str, object]) -> None:
     refusal = decode_bookkeeping(
-        sealed({"format": FORMAT, "books": BOOKS_WITH | {"partitions": [ONE | wrong]}})
+        sealed({"format": BOOKKEEPING.version, "books": BOOKS_WITH | {"partitions": [ONE | wrong]}})
     )
     assert isinstance(refusal, Refusal)
     assert refusal.reason is Reason.DAMAGED_DATA
@@ -116,7 +119,9 @@ def test_what_nobody_writes_is_refused(text: str) -> None:
 
 def test_names_that_would_fill_the_memory_are_refused() -> None:
     many_names = [["t", 0, 10_000_000, ""], ["u", 0, 10_000_000, ""]]
-    text = sealed({"format": FORMAT, "books": BOOKS_WITH | {"tasks": many_names, "partitions": []}})
+    text = sealed(
+        {"format": BOOKKEEPING.version, "books": BOOKS_WITH | {"tasks": many_names, "partitions": []}}
+    )
     assert isinstance(decode_bookkeeping(text), Refusal)
 
 

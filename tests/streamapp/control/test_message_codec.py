@@ -14,7 +14,8 @@ from streamapp.control.control_message import (
     UserRecord,
     Watermark,
 )
-from streamapp.control.message_codec import VERSION, decode_control_message, decode_message, encode_message
+from streamapp.control.message_codec import decode_control_message, decode_message, encode_message
+from streamapp.durable_forms import CONTROL_MESSAGE
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from tests.harness.core.control_messages import says
@@ -68,7 +69,9 @@ def test_a_null_record_is_the_user_s() -> None:
 
 
 def test_a_later_version_is_refused_as_such_whatever_else_it_holds() -> None:
-    refusal = decode_control_message(MessageKind.WATERMARK, control(version=VERSION + 1, timestamp="soon"))
+    refusal = decode_control_message(
+        MessageKind.WATERMARK, control(version=CONTROL_MESSAGE.version + 1, timestamp="soon")
+    )
     assert isinstance(refusal, Refusal)
     assert refusal.reason is Reason.NEWER_FORMAT
     assert "version 2" in refusal.message

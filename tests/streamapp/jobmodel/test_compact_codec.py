@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from streamapp.durable_forms import JOB_MODEL
 from streamapp.jobmodel.compact_codec import decode_model, encode_model
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.packed_columns import ColumnWriter
@@ -14,7 +17,7 @@ ENCODED = encode_model(small())
 
 
 def sealed(body: bytes, written: int = 1) -> bytes:
-    return SealedFrame(b"SAJM", written, "", ModelUnreadableError).close(body)
+    return SealedFrame(b"SAJM", replace(JOB_MODEL, version=written), ModelUnreadableError).close(body)
 
 
 def refusal(encoded: bytes) -> ModelUnreadableError:

@@ -34,7 +34,6 @@ def test_two_versions_of_the_same_content_have_one_hash() -> None:
         {"owners": (0, 1, 1)},
         {"broadcast": ()},
         {"broadcast": (Partition("rates", 1),)},
-        {"shared": True},
         {"tasks": (replace(small().tasks[0], changelog=None), *small().tasks[1:])},
     ],
 )

@@ -69,6 +69,5 @@ def test_the_order_in_which_a_model_is_given_does_not_matter(model: JobModel, ra
             name: shuffled(list(tasks)) for name, tasks in shuffled(list(model.assignment().items()))
         },
         broadcast=shuffled(list(model.broadcast)),
-        shared=model.shared,
     )
     assert again == model

@@ -47,18 +47,13 @@ def test_a_partition_of_two_tasks_is_refused() -> None:
     assert refusal(tasks=tasks) == "partitions owned more than once: views#0"
 
 
-def test_a_partition_of_two_tasks_is_allowed_where_partitions_are_shared() -> None:
-    tasks = [TaskModel("a", tuple(VIEWS)), TaskModel("b", tuple(VIEWS))]
-    assert made(tasks=tasks, shared=True).partitions("b") == tuple(VIEWS)
-
-
 def test_a_partition_that_is_broadcast_and_owned_is_refused() -> None:
     assert refusal(broadcast=[VIEWS[1]]) == "partitions both broadcast and owned: views#1"
 
 
-def test_a_partition_given_twice_to_one_task_is_refused_even_where_partitions_are_shared() -> None:
+def test_a_partition_given_twice_to_one_task_is_refused() -> None:
     tasks = [TaskModel("a", (VIEWS[0], VIEWS[0])), TaskModel("b", ())]
-    assert refusal(tasks=tasks, shared=True) == "the partitions of task 'a' are not in order, each once"
+    assert "the partitions of task 'a' are not in order, each once" in refusal(tasks=tasks)
 
 
 def test_a_changelog_partition_of_two_tasks_is_refused() -> None:

@@ -78,7 +78,7 @@ def read_generation(manifest: Manifest) -> AcceptedGeneration | None:
     if str(accepted.generation) != (manifest["metadata"].get("labels") or {}).get(GENERATION_LABEL):
         return None
     return AcceptedGeneration(
-        accepted, shape, _read_refusal(annotations.get(REFUSED_ANNOTATION)), RAN_ANNOTATION in annotations
+        accepted, shape, read_refusal(annotations.get(REFUSED_ANNOTATION)), RAN_ANNOTATION in annotations
     )
 
 
@@ -100,7 +100,8 @@ def refusal_text(refusal: DriverRefusal) -> str:
     return json.dumps({"reason": refusal.reason, "path": refusal.path, "message": refusal.message})
 
 
-def _read_refusal(text: str | None) -> DriverRefusal | None:
+def read_refusal(text: str | None) -> DriverRefusal | None:
+    """The refusal in an annotation; a text that is no document is the message."""
     if text is None:
         return None
     try:

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import VersionRefusal
 from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.operator_durable_forms import POD_SHAPE
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.pods.driver_template import driver_template
 from streamapp_operator.reconciler.pods.executor_template import executor_template
 from streamapp_operator.reconciler.pods.spark_conf import spark_conf
 
-FORMAT = 1
 DRIVER, EXECUTOR, SPARK = "driver.json", "executor.json", "spark.json"
 
 
@@ -31,7 +31,7 @@ class PodShape:
     def files(self) -> dict[str, str]:
         """The files of the generation's ConfigMap, as they are stored and mounted."""
         return {
-            DRIVER: _text({"format": FORMAT, "template": self.driver}),
+            DRIVER: _text({"format": POD_SHAPE.version, "template": self.driver}),
             EXECUTOR: _text(self.executor),  # read by Spark, so without a format field
             SPARK: _text(self.spark_conf),
         }
@@ -50,7 +50,7 @@ def read_pod_shape(files: Mapping[str, str]) -> PodShape:
     """The shape in these files; a ValueError where they have another format."""
     try:
         driver = json.loads(files[DRIVER])
-        version = read_version(driver["format"], FORMAT, "the shape")
+        version = POD_SHAPE.read_version(driver["format"], "the shape")
         if isinstance(version, VersionRefusal):
             raise ValueError(str(version))  # noqa: TRY004 - a value that was read, not an argument
         return PodShape(driver["template"], json.loads(files[EXECUTOR]), json.loads(files[SPARK]))

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.batches.data_loss import DataLoss
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
@@ -80,7 +79,7 @@ class Backlog:
 
     def positions(self) -> ReadPositions:
         """Where the tasks are, by their checkpoints."""
-        return ReadPositions(self.ledger.of_tasks(), self.launch.shared, self.ledger.starts)
+        return ReadPositions(self.ledger.positions(), self.launch.shared, self.ledger.starts)
 
     def pending(self, positions: ReadPositions) -> list[PendingRange]:
         """Everything that could be read now."""
@@ -152,7 +151,7 @@ class Backlog:
         )
 
     def _to_inherit(self, event_time: EventTimeSetup) -> dict[str, str]:
-        checkpoints = {t: Checkpoint.decode(text.encode()) for t, text in self.ledger.checkpoints.items()}
+        checkpoints = self.ledger.of_tasks()
         layout = self.launch.assignment.layout
         return inherited_bookkeeping(
             event_time.partitions, checkpoints, self.launch.shared, layout, event_time.turn

@@ -11,14 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.author.names import checkpoint_stream
-from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.partition import Partition
-from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
-    LAYOUT,
-    LayoutUnreadableError,
-    decode_task_checkpoint,
-)
+from streamapp_runtime.driver.checkpoints.stored_state import read_checkpoint, read_layout
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
@@ -40,17 +34,16 @@ def committed_rows(
 ) -> Iterator[TaskRows]:
     """The rows of each task that has any, or the row of one key."""
     stream = checkpoint_stream(application_id)
-    ledger = system.latest(stream)
-    layout = decode_layout(ledger[LAYOUT].decode(errors="replace"))
-    if isinstance(layout, Refusal):
-        raise LayoutUnreadableError(f"{stream}, partition 0: {layout}")
-    for task, index in sorted(layout.changelog.items()):
-        if table.changelog is None or task.encode() not in ledger:
+    values = system.latest(stream)
+    layout = read_layout(values, stream)
+    for task, index in sorted(layout.changelog.items()) if layout else ():
+        checkpoint = read_checkpoint(values, stream, task)
+        if table.changelog is None or checkpoint is None:
             continue
-        end = decode_task_checkpoint(stream, task, ledger[task.encode()]).changelogs.get(table.name, 0)
-        keys, values = _entries(system, Partition(table.changelog, index), end, key)
+        end = checkpoint.changelogs.get(table.name, 0)
+        keys, rows = _entries(system, Partition(table.changelog, index), end, key)
         if len(keys):
-            yield TaskRows(task, keys, decode(values, arrow_schema(table.columns)))
+            yield TaskRows(task, keys, decode(rows, arrow_schema(table.columns)))
 
 
 def _entries(
@@ -58,10 +51,10 @@ def _entries(
 ) -> tuple[pa.BinaryArray, pa.BinaryArray]:
     """The newest value of every key that was not deleted."""
     start = min(system.spans([partition])[partition].oldest, end)
-    found = [batch.select(["key", "value"]) for batch in system.read(partition, start, end)]
+    entries = [batch.select(["key", "value"]) for batch in system.read(partition, start, end)]
     if key is not None:
-        found = [batch.filter(pc.equal(batch.column("key"), key)) for batch in found]
-    table = pa.Table.from_batches(found, pa.schema([("key", pa.binary()), ("value", pa.binary())]))
+        entries = [batch.filter(pc.equal(batch.column("key"), key)) for batch in entries]
+    table = pa.Table.from_batches(entries, pa.schema([("key", pa.binary()), ("value", pa.binary())]))
     newest = table.take(last_of_each(table.column("key").combine_chunks()))
-    kept = newest.filter(pc.is_valid(newest.column("value"))).sort_by("key")
-    return kept.column("key").combine_chunks(), kept.column("value").combine_chunks()
+    rows = newest.filter(pc.is_valid(newest.column("value"))).sort_by("key")
+    return rows.column("key").combine_chunks(), rows.column("value").combine_chunks()

@@ -4,7 +4,6 @@ An operator sees the apps of its cluster. Those of other clusters, of other inst
 only here, at the system that holds the state.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,10 +11,8 @@ from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.checkpoint_entries import OWNER
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-
-OWNER = b"\x00owner"
-"""The key of the app that the application id belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +34,9 @@ class Ownership:
         """Of a run that somebody started by hand."""
         return cls(take_over=app.spec.take_over)
 
-    def check(self, found: Mapping[bytes, bytes]) -> None:
-        """RefusedError where what lies in the checkpoint stream belongs to another app."""
-        owner = owner_in(found)
+    def check(self, values: Mapping[bytes, bytes], stream: str) -> None:
+        """AppRefusedError where what lies in the checkpoint stream belongs to another app."""
+        owner = recorded_owner(values, stream)
         if not owner or self.take_over or owner == self.app:
             return
         message = (
@@ -49,16 +46,16 @@ class Ownership:
         problem = Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
         raise AppRefusedError([problem])
 
-    def entry(self, found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    def entry(self, values: Mapping[bytes, bytes], stream: str) -> dict[bytes, bytes]:
         """What there is to write; nothing where it is written, or where nothing is claimed."""
-        if not self.app or self.app == owner_in(found):
+        if not self.app or self.app == recorded_owner(values, stream):
             return {}
-        return {OWNER: json.dumps({"app": self.app}).encode()}
+        return {OWNER.key: OWNER.encode({"app": self.app})}
 
 
 NOBODY = Ownership()
 
 
-def owner_in(found: Mapping[bytes, bytes]) -> str:
+def recorded_owner(values: Mapping[bytes, bytes], stream: str) -> str:
     """The app that owns what lies in a checkpoint stream; empty where nobody has claimed it."""
-    return str(json.loads(found[OWNER])["app"]) if OWNER in found else ""
+    return OWNER.read(values, stream, lambda fields: str(fields["app"])) or ""

@@ -3,17 +3,15 @@
 The streams stay; what an earlier run left in them is never read again.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint_entries import RESET
 from streamapp_runtime.systems.stream_system import StreamSystem, UnavailableError
 
-RESET = b"\x00reset"
-"""The key of which reset was the last one, and for whom."""
 SETTLE_SECONDS = 15.0
 _PAUSE_SECONDS = 0.02
 
@@ -35,21 +33,23 @@ class StateReset:
         """Of a run that somebody started by hand."""
         return cls(app.spec.reset_nonce)
 
-    def due(self, found: Mapping[bytes, bytes]) -> bool:
+    def due(self, values: Mapping[bytes, bytes], stream: str) -> bool:
         """Whether the number was raised since the last start.
 
         A resource that is made anew takes up what there is, whatever its number: it was not raised.
         """
-        if RESET not in found:
+        last = RESET.read(
+            values, stream, lambda fields: StateReset(int(fields["nonce"]), str(fields["owner"]))
+        )
+        if last is None:
             return self.nonce > 0
-        last = json.loads(found[RESET])
-        return bool(self.owner == last["owner"] and self.nonce > last["nonce"])
+        return self.owner == last.owner and self.nonce > last.nonce
 
-    def entry(self, found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    def entry(self, values: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
         """What there is to write; nothing where it is written."""
-        value = json.dumps({"owner": self.owner, "nonce": self.nonce}).encode()
-        known = found.get(RESET) == value or (RESET not in found and self == NEVER)
-        return {} if known else {RESET: value}
+        value = RESET.encode({"owner": self.owner, "nonce": self.nonce})
+        is_written = values.get(RESET.key) == value or (RESET.key not in values and self == NEVER)
+        return {} if is_written else {RESET.key: value}
 
 
 NEVER = StateReset()
@@ -59,8 +59,8 @@ def ends_of(
     system: StreamSystem, prefix: str, pause: Callable[[float], None], clock: Callable[[], float]
 ) -> dict[Partition, int]:
     """Where the streams of an app end, once all that was open in them is void."""
-    found = {name: count for name, count in system.streams().items() if name.startswith(prefix)}
-    partitions = [Partition(name, index) for name, count in sorted(found.items()) for index in range(count)]
+    counts = {name: count for name, count in system.streams().items() if name.startswith(prefix)}
+    partitions = [Partition(name, index) for name, count in sorted(counts.items()) for index in range(count)]
     until = clock() + SETTLE_SECONDS
     while not system.settled(partitions):
         if clock() > until:

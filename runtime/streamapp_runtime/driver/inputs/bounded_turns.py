@@ -4,16 +4,14 @@ Written before the first batch, so that a driver that begins anew in the middle 
 ends. A start after a turn is over begins the next one, with everything that has come since.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint_entries import BOUNDED_TURN
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-
-TURN = b"\x00turn"
-"""The key of the turn that goes on, or was the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +26,21 @@ class BoundedTurn:
         """The streams that end. A partition that came to one of them later is not read in this turn."""
         return frozenset(partition.stream for partition in self.ends)
 
-    def encode(self) -> bytes:
-        """As it is recorded."""
+    def document(self) -> dict[str, object]:
+        """The turn as it is recorded."""
         ends = {str(partition): end for partition, end in sorted(self.ends.items())}
-        return json.dumps({"turn": self.number, "ends": ends, "over": self.over}).encode()
+        return {"turn": self.number, "ends": ends, "over": self.over}
+
+    @classmethod
+    def parse(cls, fields: Mapping[str, Any]) -> "BoundedTurn":
+        """The turn in a document."""
+        ends = {Partition.parse(name): int(end) for name, end in fields["ends"].items()}
+        return cls(int(fields["turn"]), ends, bool(fields["over"]))
 
 
 def last_turn(ledger: CheckpointStream) -> BoundedTurn | None:
     """The turn that was recorded last."""
-    text = ledger.records.get(TURN)
-    if text is None:
-        return None
-    fields = json.loads(text)
-    ends = {Partition.parse(name): int(end) for name, end in fields["ends"].items()}
-    return BoundedTurn(int(fields["turn"]), ends, bool(fields["over"]))
+    return BOUNDED_TURN.read(ledger.entries, ledger.stream, BoundedTurn.parse)
 
 
 def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> BoundedTurn:
@@ -50,13 +49,13 @@ def take_turn(ledger: CheckpointStream, ends: Mapping[Partition, int]) -> Bounde
     if last is not None and not last.over:
         return last
     turn = BoundedTurn(last.number + 1 if last else 1, ends)
-    ledger.record(TURN, turn.encode())
+    ledger.record(BOUNDED_TURN, turn.document())
     return turn
 
 
 def end_turn(ledger: CheckpointStream, turn: BoundedTurn) -> None:
     """Note that a turn is over."""
-    ledger.record(TURN, BoundedTurn(turn.number, turn.ends, over=True).encode())
+    ledger.record(BOUNDED_TURN, replace(turn, over=True).document())
 
 
 def within_turn(turn: BoundedTurn | None, ranges: Iterable[PendingRange]) -> list[PendingRange]:

@@ -43,7 +43,7 @@ class _KnownBookkeeping:
 
     def __init__(self, checkpoints: Mapping[str, Checkpoint], turn: int) -> None:
         self.books = {
-            task: _decoded(checkpoint.reached.heard)
+            task: _decode_books(task, checkpoint.reached.heard)
             for task, checkpoint in checkpoints.items()
             if checkpoint.reached and checkpoint.reached.turn == turn and checkpoint.reached.heard
         }
@@ -78,8 +78,8 @@ class _KnownBookkeeping:
         return self._positions[task].get(partition, -1)
 
 
-def _decoded(text: str) -> Bookkeeping:
+def _decode_books(task: str, text: str) -> Bookkeeping:
     books = decode_bookkeeping(text)
     if isinstance(books, Refusal):
-        raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
+        raise CheckpointUnreadableError(f"the checkpoint of task {task} cannot be read: {books}")
     return books

@@ -13,6 +13,7 @@ from streamapp.spec.resource.config_keys import CONTROL_INTERVAL, KEYS
 from streamapp.spec.resource.operators import Repartition
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint_entries import WRITERS_MODEL
 from streamapp_runtime.driver.app_refusal import path_of
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
@@ -20,9 +21,6 @@ from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, 
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.program.watermark_reach import program_reach
-
-MODEL = b"\x00model"
-"""The key of the version of who speaks to which stream."""
 
 Partitions = Mapping[str, tuple[Partition, ...]]
 
@@ -107,12 +105,14 @@ def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> i
     """The version of who speaks to which stream: one more when that changes, so that all are waited for."""
     text = json.dumps({stream: sorted(tasks) for stream, tasks in sorted(upstream.items())})
     digest = sha256(text.encode()).hexdigest()
-    known = json.loads(ledger.records.get(MODEL, b'{"version":0,"hash":""}'))
-    if known["hash"] == digest:
-        return int(known["version"])
-    version = int(known["version"]) + 1
-    ledger.record(MODEL, json.dumps({"version": version, "hash": digest}).encode())
-    return version
+    recorded = WRITERS_MODEL.read(
+        ledger.entries, ledger.stream, lambda fields: (int(fields["version"]), str(fields["hash"]))
+    )
+    version, recorded_digest = recorded or (0, "")
+    if recorded_digest == digest:
+        return version
+    ledger.record(WRITERS_MODEL, {"version": version + 1, "hash": digest})
+    return version + 1
 
 
 def _tasks(program: Program) -> list[PlacedOperation]:

@@ -21,7 +21,7 @@ def verify_identities(
     if state := sorted(new.difference(topics.values())):
         named = ", ".join(f'"{topic}"' for topic in state)
         raise AppRefusedError([Problem(0, 0, "spec", f"state is gone with changelog {named}; {RESET_HINT}")])
-    positions = {partition for read in ledger.of_tasks().values() for partition in read}
+    positions = {partition for read in ledger.positions().values() for partition in read}
     lost = {partition for partition in positions if topics.get(partition.stream) in new}
     if lost and app.spec.on_data_loss == "fail":
         raise AppRefusedError(

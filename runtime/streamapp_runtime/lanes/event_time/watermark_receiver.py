@@ -111,7 +111,7 @@ class WatermarkReceiver:
         if kept is None or kept[0] != text:
             books = decode_bookkeeping(text)
             if isinstance(books, Refusal):
-                raise CheckpointUnreadableError(f"{books.path}: {books.message}; {books.hint}")
+                raise CheckpointUnreadableError(f"task {self.order.name}: {books}")
             kept = self.memory[task] = text, books
         books = kept[1]
         return resume_bookkeeping(books, self.keeping.since) if books.at < self.keeping.since else books

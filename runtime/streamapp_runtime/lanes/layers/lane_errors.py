@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from streamapp_runtime.checkpoint import StateUnreadableError
+from streamapp_runtime.checkpoint import CheckpointUnreadableError, StateUnreadableError
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
@@ -43,3 +43,9 @@ EXPECTED_ERRORS: Final = tuple(LANE_ERRORS)
 def status_of(error: Exception) -> TaskStatus:
     """The status that a task reports after an expected error."""
     return next(status for kind, status in LANE_ERRORS.items() if isinstance(error, kind))
+
+
+def error_message(error: Exception, checkpoints: str) -> str:
+    """What a task reports of an expected error; an unreadable checkpoint is named with its stream."""
+    is_checkpoint = isinstance(error, CheckpointUnreadableError)
+    return f"{checkpoints}, partition 0: {error}" if is_checkpoint else str(error)

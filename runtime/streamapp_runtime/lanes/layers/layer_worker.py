@@ -19,7 +19,7 @@ from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.lanes.event_time.watermark_sender import has_ended
 from streamapp_runtime.lanes.layers.first_layer_batch import FirstLayerBatch
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, report_rows
-from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, status_of
+from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_message, status_of
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
 from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
@@ -120,7 +120,7 @@ class LayerWorker:
         try:
             context.side_input_stores.share(lane.shared)
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(status_of(error), str(error))
+            batch.fail_lane(*self._failure(error))
         deadline = time.monotonic() + RESTORE_SECONDS
         check = partial(check_newest, context.system, context.setup.checkpoints, batch.orders.incarnation)
         for index, task in enumerate(lane.tasks):
@@ -129,7 +129,7 @@ class LayerWorker:
                 contained = context.side_input_stores.settle(task, context.system, check)
                 batch.side_inputs.contained[index] = contained
             except EXPECTED_ERRORS as error:
-                batch.fail_task(index, status_of(error), str(error))
+                batch.fail_task(index, *self._failure(error))
                 yield index
                 continue
             batch.restored[index] += settled.restored
@@ -143,14 +143,17 @@ class LayerWorker:
         try:
             yield from rows
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(status_of(error), str(error))
+            batch.fail_lane(*self._failure(error))
+
+    def _failure(self, error: Exception) -> tuple[TaskStatus, str]:
+        return status_of(error), error_message(error, self.context.setup.checkpoints)
 
     def _task_reports(self, batch: LayerBatch) -> list[tuple[int, str]]:
         """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
         try:
             done = None if batch.orders.trial else batch.commit()
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(status_of(error), str(error))
+            batch.fail_lane(*self._failure(error))
             done = None
         steps = tuple(batch.times.by_step().items())
         done_status = TaskStatus.TRIED if batch.orders.trial else TaskStatus.COMMITTED

@@ -36,8 +36,11 @@ class SealedVersions:
         return self._kept or self.snapshots.store
 
     def resume_from(self, text: str) -> bool:
-        """Take up what a mark says; whether the version that it says is seen is there."""
-        self.filling = SideInputVersion.parse(text)
+        """Take up what a mark says; whether it can be read, and the version that it says is seen is there."""
+        filling = SideInputVersion.parse(text)
+        if filling is None:
+            return False
+        self.filling = filling
         if self.filling.sealed and not (self.snapshots.folder / self._name(self.filling.sealed)).is_dir():
             return False
         self.snapshots.use(self._name(self.filling.sealed))

@@ -11,11 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import VersionRefusal
+from streamapp_runtime.runtime_durable_forms import STORE_FORM
 from streamapp_runtime.stores.store import StoreDamagedError
-
-FORM = 1
-"""Raised whenever a store's layout changes so that an older program would read it wrongly."""
 
 
 def prepare_data(directory: Path, kind: str) -> Path:
@@ -27,7 +25,7 @@ def prepare_data(directory: Path, kind: str) -> Path:
         raise StoreDamagedError(f"{directory} was left half made, or half removed")
     else:
         fresh = directory / "form.new"
-        fresh.write_text(json.dumps({"form": FORM, "kind": kind}), "utf-8")
+        fresh.write_text(json.dumps({"form": STORE_FORM.version, "kind": kind}), "utf-8")
         fresh.replace(form)
     data.mkdir(exist_ok=True)
     return data
@@ -72,7 +70,7 @@ def _check(form: Path, kind: str) -> None:
         number, there = int(found["form"]), str(found["kind"])
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamagedError(f"{form} cannot be read") from error
-    version = read_version(number, FORM, str(form), "form")
+    version = STORE_FORM.read_version(number, str(form))
     if isinstance(version, VersionRefusal):
         raise StoreDamagedError(version.message, version.reason)
     if there != kind:

@@ -15,7 +15,8 @@ from typing import TypeAlias
 
 import lmdb
 
-from streamapp.format_version import VersionRefusal, read_version
+from streamapp.durable_forms import VersionRefusal
+from streamapp_runtime.runtime_durable_forms import EMBEDDED_LOG
 from streamapp_runtime.systems.embedded.map_keys import FORMAT
 from streamapp_runtime.systems.stream_system import FullError, UnavailableError
 
@@ -23,7 +24,6 @@ Txn: TypeAlias = "lmdb.Transaction[memoryview]"
 
 MAP_SIZE = 1 << 40
 _READERS = 4096
-FORMAT_VERSION = 1
 
 
 class LogUnreadableError(Exception):
@@ -102,10 +102,10 @@ class Environment:
             version = None if known is None else bytes(known)
         if version is None:
             with self.writing() as txn:
-                txn.put(FORMAT, b"%d" % FORMAT_VERSION, overwrite=False)
+                txn.put(FORMAT, b"%d" % EMBEDDED_LOG.version, overwrite=False)
         else:
             number = int(version) if version.isdigit() else version
-            refusal = read_version(number, FORMAT_VERSION, f"the log {self.path}")
+            refusal = EMBEDDED_LOG.read_version(number, f"the log {self.path}")
             if isinstance(refusal, VersionRefusal):
                 raise LogUnreadableError(str(refusal))
 

@@ -10,6 +10,7 @@ from confluent_kafka import TopicPartition
 
 from streamapp.spec.resource.kafka_settings import TOPICS
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint_entries import FENCE
 from streamapp_runtime.systems.kafka.rdkafka import partition_offsets
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
 from streamapp_runtime.systems.kafka.rdkafka.latest_values import LatestValues
@@ -39,8 +40,6 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 
-FENCE = b"\x00fence"
-"""The key, in the checkpoint stream, of the highest incarnation that was fenced with."""
 _FENCER = "fence"
 DELETE_SECONDS = 5.0
 """How often records are deleted at most: brokers free whole segments only, and a batch waits for it."""
@@ -149,7 +148,7 @@ class KafkaSystem:
     def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
         """The newest value of every key of a compacted topic's partition 0; deleted keys are left out."""
         newest_values = self._latest_values.values(stream, settled=settled)
-        return {key: value for key, value in newest_values.items() if key != FENCE}
+        return {key: value for key, value in newest_values.items() if key != FENCE.key}
 
     def begin(
         self,
@@ -205,7 +204,7 @@ class KafkaSystem:
             # What lanes still have open cannot be waited for: they are voided only when this is written.
             if incarnation > self._fenced_incarnation(owner, settled=False):
                 transaction = self._transaction(fencing_writer)
-                transaction.put(owner, FENCE, str(incarnation).encode())
+                transaction.put(owner, FENCE.key, FENCE.encode(incarnation))
                 transaction.commit()
         finally:
             fencing_writer.close()
@@ -242,7 +241,7 @@ class KafkaSystem:
         checkpoints = self._noted_checkpoints.get((owner, writer))
         if checkpoints is None or not checkpoints.agrees(incarnation, expected):
             newest = self._latest_values.values(owner, settled=True)
-            _check_fence(owner, incarnation, int(newest.get(FENCE, b"0")))
+            _check_fence(owner, incarnation, FENCE.read(newest, owner, int) or 0)
             _compare(owner, expected, newest)
             checkpoints = self._noted_checkpoints[owner, writer] = NotedCheckpoints(
                 incarnation, dict(expected)
@@ -265,7 +264,7 @@ class KafkaSystem:
 
     def _fenced_incarnation(self, owner: str, *, settled: bool = True) -> int:
         try:
-            return int(self._latest_values.values(owner, settled=settled).get(FENCE, b"0"))
+            return FENCE.read(self._latest_values.values(owner, settled=settled), owner, int) or 0
         except UnknownStreamError:
             return 0
 

@@ -12,7 +12,7 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import encode_layout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import LAYOUT
+from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
@@ -35,7 +35,7 @@ def write(system: EmbeddedSystem, written: list[tuple[int, bytes, int | None]], 
     system.create("shop.users.changelog", 2, COMPACTED)
     transaction = system.begin("shop.checkpoint", 1)
     layout = Layout("run", "partition", changelog={task: index for index, task in enumerate(TASKS)})
-    transaction.put("shop.checkpoint", LAYOUT, encode_layout(layout).encode())
+    transaction.put("shop.checkpoint", LAYOUT.key, encode_layout(layout).encode())
     for index, task in enumerate(TASKS):
         mine = [(key, number) for owner, key, number in written if owner == index]
         rows = pa.record_batch(

@@ -17,13 +17,11 @@ from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.crash_points import VARIABLE
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import (
-    LAYOUT,
-    CheckpointStream,
-    LayoutUnreadableError,
-)
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.checkpoints.stored_state import LayoutUnreadableError
 from streamapp_runtime.driver.modes.wanted_model import wanted_assignment
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
@@ -140,7 +138,7 @@ def test_after_a_reset_the_operators_model_of_the_new_run_is_taken_and_none_of_t
 @pytest.mark.usefixtures("known")
 def test_a_layout_that_cannot_be_read_is_given_up_too(system: EmbeddedSystem) -> None:
     transaction = system.begin(STREAM, 9)
-    transaction.put(STREAM, LAYOUT, b"torn")
+    transaction.put(STREAM, LAYOUT.key, b"torn")
     transaction.commit()
     with pytest.raises(LayoutUnreadableError, match="resetNonce"):
         opened(system, StateReset())
@@ -166,7 +164,7 @@ def test_a_kill_in_the_midst_leaves_all_or_nothing_and_the_next_start_has_given_
     child = subprocess.run(command, env=os.environ | {VARIABLE: str(points)}, check=False)
     assert child.returncode == -signal.SIGKILL
     done = point == "driver.gave-up"
-    assert (b"Partition 0" in system.latest(STREAM)) == (LAYOUT in system.latest(STREAM)) == (not done)
+    assert (b"Partition 0" in system.latest(STREAM)) == (LAYOUT.key in system.latest(STREAM)) == (not done)
     ledger = opened(system, StateReset(1))
     assert ledger.was_reset == (not done)
     assert ledger.run_id == ("killed" if done else "another")

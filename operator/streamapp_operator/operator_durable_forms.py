@@ -1,0 +1,22 @@
+"""The forms of the operator that outlive a process; `streamapp.durable_forms` has the rule for versions."""
+
+from typing import Final
+
+from streamapp.durable_forms import DurableForm
+
+POD_SHAPE: Final = DurableForm(
+    "pod shape",
+    1,
+    "ConfigMap of an accepted generation",
+    "the operator, for every driver of the generation",
+    "Stored shapes stay as they are, so that new defaults restart nothing. Spark reads executor.json itself.",
+)
+DRIVER_REFUSAL: Final = DurableForm(
+    "refusal of a generation",
+    1,
+    "annotation of the ConfigMap of an accepted generation",
+    "the operator, for the conditions",
+    "It has no number: fields are added, and a text that is no document is the message.",
+)
+
+DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL)
