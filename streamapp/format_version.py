@@ -20,13 +20,13 @@ class VersionRefusal:
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 
-def read_version(found: object, newest: int, what: str, called: str = "format") -> int | VersionRefusal:
+def read_version(version: object, newest: int, what: str, called: str = "format") -> int | VersionRefusal:
     """The version in which something is written, for a reader that knows the versions 1 to `newest`."""
-    if type(found) is not int or found < 1:
-        return VersionRefusal(Reason.DAMAGED_DATA, f"{what} cannot be read: its {called} is {found!r}")
-    if found > newest:
-        message = f"{what} is written in {called} {found}; this version reads {called} {newest}"
+    if type(version) is not int or version < 1:
+        return VersionRefusal(Reason.DAMAGED_DATA, f"{what} cannot be read: its {called} is {version!r}")
+    if version > newest:
+        message = f"{what} is written in {called} {version}; this version reads {called} {newest}"
         if newest > 1:
-            message = f"{what} is written in {called} {found}; this version reads {called}s 1 to {newest}"
+            message = f"{what} is written in {called} {version}; this version reads {called}s 1 to {newest}"
         return VersionRefusal(Reason.NEWER_FORMAT, message, UPGRADE_HINT)
-    return found
+    return version

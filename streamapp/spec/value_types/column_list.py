@@ -43,12 +43,12 @@ def parse_columns(text: str) -> tuple[Column, ...]:
     """The columns of the list, or a ColumnListError with the position and the expected token."""
     reader = _Reader(text)
     columns = reader.fields(separator=None, until="")
-    seen: set[str] = set()
+    names: set[str] = set()
     for column in columns:
-        if column.name.lower() in seen:
+        if column.name.lower() in names:
             name = short(column.name)
             raise ColumnListError(f'column "{name}" stands twice (Spark does not tell case apart)')
-        seen.add(column.name.lower())
+        names.add(column.name.lower())
     return columns
 
 
