@@ -26,8 +26,8 @@ def decode_incarnation(text: bytes | None) -> Incarnation:
     """What a record says; None where no driver has been."""
     if text is None:
         return Incarnation()
-    found = json.loads(text)
-    return Incarnation(str(found["run"]), int(found["incarnation"]))
+    fields = json.loads(text)
+    return Incarnation(str(fields["run"]), int(fields["incarnation"]))
 
 
 def check_newest(system: StreamSystem, stream: str, number: int) -> None:

@@ -56,8 +56,8 @@ def _step(rows: DataFrame, step: SqlStep, number: int) -> DataFrame:
         rows = _tried(rows, {"kept": step.where})
         rows = _marked(rows.where(F.col(_TRIED).isNull() | F.col(f"`{_TRIED}`.kept")), number)
     for generator, place, element in step.explode:
-        function, _, rest = generator.partition("(")
-        rows = _tried(rows, {"array": rest.removesuffix(")")})
+        function, _, arguments = generator.partition("(")
+        rows = _tried(rows, {"array": arguments.removesuffix(")")})
         array = f"CASE WHEN `{_TRIED}` IS NULL THEN array(NULL) ELSE `{_TRIED}`.array END"
         rows = _marked(rows.selectExpr("*", f"{function}({array}) AS (`{place}`, `{element}`)"), number)
     if step.project:

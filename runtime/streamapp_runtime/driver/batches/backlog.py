@@ -162,4 +162,4 @@ class Backlog:
         topics = self.launch.topics
         in_system = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
         spans = self.system.spans(set(in_system.values()))
-        return {partition: spans[there] for partition, there in in_system.items()}
+        return {partition: spans[topic_partition] for partition, topic_partition in in_system.items()}

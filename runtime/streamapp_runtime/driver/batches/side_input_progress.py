@@ -34,8 +34,8 @@ class SideInputProgress:
     @classmethod
     def of(cls, launch: Launch, before: "SideInputProgress | None" = None) -> "SideInputProgress":
         """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
-        ends, seen = (before.ends, before.broadcast_tables.seen) if before else ({}, {})
-        return cls(launch, BroadcastTables(launch.broadcasts, seen=seen), ends)
+        ends, seen_positions = (before.ends, before.broadcast_tables.seen_positions) if before else ({}, {})
+        return cls(launch, BroadcastTables(launch.broadcasts, seen_positions=seen_positions), ends)
 
     @property
     def partitions(self) -> list[Partition]:

@@ -72,12 +72,12 @@ def mute_jvm() -> None:
 
 def _java() -> str:
     """The Java that Spark's own scripts would take."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home, "bin")) if home else None)
-    if found is None:
-        where = f"in JAVA_HOME, which is {home}" if home else "on the PATH"
+    java_home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(java_home, "bin")) if java_home else None)
+    if java is None:
+        where = f"in JAVA_HOME, which is {java_home}" if java_home else "on the PATH"
         raise JavaMissingError(f"{JAVA_NEEDED}, and there is no java {where}: install it, or set JAVA_HOME")
-    return found
+    return java
 
 
 def _failed(java: str, words: str) -> Exception:

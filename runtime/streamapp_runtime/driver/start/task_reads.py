@@ -113,7 +113,7 @@ def broadcast_tables_of(
             count = proposal.plan.streams[read.stream].partitions or 0
             parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
     tables = {table.name: table for table in app.spec.tables}
-    return tuple(_broadcast_table(tables[name], found) for name, found in sorted(parts.items()))
+    return tuple(_broadcast_table(tables[name], partitions) for name, partitions in sorted(parts.items()))
 
 
 def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:

@@ -82,8 +82,8 @@ class WideRows:
         if self._clock:
             now = pa.array(np.full(count, time_ms * 1000, np.int64))
             fixed[BATCH_TIME.name] = now.cast(pa.timestamp("us", "UTC"))
-        found = fixed | dict(registers)
-        columns = [found.get(f.name) for f in self.schema]
+        values = fixed | dict(registers)
+        columns = [values.get(f.name) for f in self.schema]
         return pa.record_batch(
             [pa.nulls(count, f.type) if c is None else c for c, f in zip(columns, self.schema, strict=True)],
             schema=self.schema,

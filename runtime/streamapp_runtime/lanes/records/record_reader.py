@@ -50,9 +50,9 @@ def read_records(
 ) -> Iterator[DecodedRecords]:
     """The rows of a range, batch by batch."""
     partition = Partition(read.topic, asked.range.partition)
-    for found in system.read(partition, asked.range.start, asked.range.end):
-        end = first_version_end(read, found) if read.versions != "none" else None
-        records = found.slice(0, end.place) if end else found
+    for batch in system.read(partition, asked.range.start, asked.range.end):
+        end = first_version_end(read, batch) if read.versions != "none" else None
+        records = batch.slice(0, end.place) if end else batch
         known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
         if known.true_count:
             yield _set_aside(read, records.filter(known), asked)
@@ -83,16 +83,18 @@ def _decoded(
     control: list[Control] = []
     bad: list[RejectedRecord] = []
     places = np.flatnonzero(~user)
-    said = zip(opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True)
-    for place, (kind, body) in zip(places.tolist(), said, strict=True):
+    control_bodies = zip(
+        opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True
+    )
+    for place, (kind, body) in zip(places.tolist(), control_bodies, strict=True):
         message = _message(kind, body)
         if isinstance(message, Refusal):
             bad += _bad(records, read.stream, asked.range, {place: f"{message.message}; {message.hint}"})
         else:
             control.append(message)
     records = records.set_column(2, records.schema.field(2), opened.values)
-    taken = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
-    return replace(taken, bad=(*bad, *taken.bad), control=tuple(control))
+    decoded = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
+    return replace(decoded, bad=(*bad, *decoded.bad), control=tuple(control))
 
 
 @lru_cache(maxsize=10_000)
@@ -147,8 +149,8 @@ def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
     """The record's own key; where it has none, the text of the column that is said to be its key."""
     if read.key is None or not keys.null_count:
         return keys
-    said = columns.column(read.key)
-    text = said.cast(pa.string()) if not pa.types.is_binary(said.type) else said
+    key_column = columns.column(read.key)
+    text = key_column.cast(pa.string()) if not pa.types.is_binary(key_column.type) else key_column
     return pc.coalesce(keys, text.cast(pa.binary()))
 
 
@@ -160,5 +162,5 @@ def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> tuple[pa.Ar
     if read.event_time is None:
         return stamps, None
     column = columns.column(read.event_time)
-    told = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-    return pc.coalesce(told, stamps), pc.max(told).as_py()
+    event_times = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+    return pc.coalesce(event_times, stamps), pc.max(event_times).as_py()

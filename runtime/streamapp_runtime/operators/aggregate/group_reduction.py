@@ -70,12 +70,14 @@ def reduce_groups(by: Sequence[pa.Array], measures: Sequence[Measure]) -> Reduce
             columns[f"nan-{number}"] = pc.is_nan(measure.over)
             wanted.append((f"nan-{number}", "any"))
     table = pa.table(columns).group_by(names, use_threads=False).aggregate(wanted)
-    found = {name: table.column(name).combine_chunks() for name in table.column_names}
+    result_columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     return ReducedGroups(
-        tuple(found[name] for name in names),
-        found["row_max"],
+        tuple(result_columns[name] for name in names),
+        result_columns["row_max"],
         tuple(
-            _restored(measure, found[f"over-{n}_{measure.function}"], found.get(f"nan-{n}_any"))
+            _restored(
+                measure, result_columns[f"over-{n}_{measure.function}"], result_columns.get(f"nan-{n}_any")
+            )
             for n, measure in enumerate(measures)
         ),
     )

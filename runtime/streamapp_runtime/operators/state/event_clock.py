@@ -23,8 +23,10 @@ class WatermarkReach:
 
         Without event times in any of the streams only their end is a watermark.
         """
-        found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
-        reached = lowest_watermark(found)
+        watermarks = [
+            _held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams
+        ]
+        reached = lowest_watermark(watermarks)
         return reached if self.timed or reached == ENDED else None
 
 
@@ -54,9 +56,9 @@ class EventClock:
     def _reached(self, task: int, operator: str, watermarks: Sequence[Watermarks]) -> int | None:
         if operator not in self.reaches:
             return None
-        found = self.reaches[operator].watermark(watermarks[task])
+        reached = self.reaches[operator].watermark(watermarks[task])
         before = self.closed[task].get(operator) if self.closed else None
-        return max((at for at in (found, before) if at is not None), default=None)
+        return max((at for at in (reached, before) if at is not None), default=None)
 
     def is_timed(self, operator: str) -> bool:
         """Whether anything that reaches the operator has event times."""

@@ -102,5 +102,5 @@ def _after_python(flow: RowFlow, each: bool) -> RowKey:
     return RowKey(None, None, each and flow.key.together)
 
 
-def _told(given: tuple[Column, ...]) -> str:
-    return "(" + ", ".join(f"{c.name} {c.type}" for c in given) + ")"
+def _told(columns: tuple[Column, ...]) -> str:
+    return "(" + ", ".join(f"{c.name} {c.type}" for c in columns) + ")"

@@ -26,20 +26,20 @@ ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRI
 def stream_columns(stream: Stream) -> tuple[Column, ...]:
     """The columns of a declared stream; empty where nothing says them."""
     if stream.columns is not None:
-        found = canonical(parse_columns(stream.columns))
+        columns = canonical(parse_columns(stream.columns))
         wanted = ONE_VALUE.get(stream.format)
-        if wanted and [c.type for c in found] != [wanted.type]:
+        if wanted and [c.type for c in columns] != [wanted.type]:
             raise CompileRefusedError(
                 f'format "{stream.format}" has one column of type {wanted.type}', "columns"
             )
-        return found
+        return columns
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
 def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
-    found = stream_columns(stream)
-    if not found:
+    columns = stream_columns(stream)
+    if not columns:
         raise CompileRefusedError(
             f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
         )
@@ -52,15 +52,15 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         topic=topic,
         role=role,
         format=stream.format,
-        columns=found,
+        columns=columns,
         key=stream.key,
         event_time=event_time,
         table=table,
         control=stream.control,
         versions=versions,
     )
-    piece = Piece(read.name, stream.name, (), read, found)
-    return CompiledOperator((piece,), RowFlow(read.name, found, RowKey(stream.key, stream.key)))
+    piece = Piece(read.name, stream.name, (), read, columns)
+    return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))
 
 
 def compile_partition_by(
@@ -99,8 +99,8 @@ def compile_send_to(
         key = _key_column(stream, wanted, flow)
     chain = PieceChain(name, flow)
     if key is not None or not all_columns(outputs) or wanted != flow.columns:
-        kept = key is None or flow.key.is_column(stream.key)
-        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=kept), wanted, flow.key)
+        keeps_key = key is None or flow.key.is_column(stream.key)
+        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=keeps_key), wanted, flow.key)
     write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
     return chain.then("", write, (), flow.key).ended()
 

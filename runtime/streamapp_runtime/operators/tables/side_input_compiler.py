@@ -87,15 +87,17 @@ def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: C
             "than the rows that look for it; write the stream under this key, or make the table broadcast",
             reason=Reason.INVALID_GRAPH,
         )
-    kept = flow.key.is_column(name)
-    return SqlPart(part.outputs, key=key, tombstones_keep_key=kept, key_of_tombstone=_of_tombstone(key, flow))
+    keeps_key = flow.key.is_column(name)
+    return SqlPart(
+        part.outputs, key=key, tombstones_keep_key=keeps_key, key_of_tombstone=_of_tombstone(key, flow)
+    )
 
 
 def _of_tombstone(key: Template, flow: RowFlow) -> Template | None:
     """The key by the record's own key alone: a record without a value has nothing else."""
-    own = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
-    if list(key.columns) != own or key.column is not None:
+    key_places = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
+    if list(key.columns) != key_places or key.column is not None:
         return None
-    kind = flow.columns[own[0]].type
+    kind = flow.columns[key_places[0]].type
     text = f"CAST(TRY_CAST(CAST({RECORD_KEY} AS STRING) AS {kind}) AS {kind})"
-    return Template(tuple(text if piece == own[0] else piece for piece in key.pieces))
+    return Template(tuple(text if piece == key_places[0] else piece for piece in key.pieces))

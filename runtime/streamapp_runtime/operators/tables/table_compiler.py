@@ -36,11 +36,11 @@ def compile_join_table(
     if look_up.computed is not None:
         computed = look_up.computed.inside("CAST(CAST(", " AS STRING) AS BINARY)")
         part = SqlPart((*column_templates(len(flow.columns)), computed))
-        given = (*flow.columns, Column(f"{name}/key", "BINARY"))
-        chain = chain.then("look-up-key", part, given, flow.key)
+        row_columns = (*flow.columns, Column(f"{name}/key", "BINARY"))
+        chain = chain.then("look-up-key", part, row_columns, flow.key)
         before = len(flow.columns)  # the table's columns now come one place later
         outputs = tuple(_shifted(output, before) for output in outputs)
-        scope = ColumnScope((ScopeSide("", given), scope.sides[1]))
+        scope = ColumnScope((ScopeSide("", row_columns), scope.sides[1]))
 
     def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
         keeps = body.type == "left"

@@ -68,12 +68,12 @@ def end_unsynced(directory: Path) -> None:
 
 def _check(form: Path, kind: str) -> None:
     try:
-        found = json.loads(form.read_text("utf-8"))
-        number, there = int(found["form"]), str(found["kind"])
+        content = json.loads(form.read_text("utf-8"))
+        number, stored_kind = int(content["form"]), str(content["kind"])
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamagedError(f"{form} cannot be read") from error
     version = read_version(number, FORM, str(form), "form")
     if isinstance(version, VersionRefusal):
         raise StoreDamagedError(version.message, version.reason)
-    if there != kind:
-        raise StoreDamagedError(f"{form} is of a {there} store, expected was {kind}")
+    if stored_kind != kind:
+        raise StoreDamagedError(f"{form} is of a {stored_kind} store, expected was {kind}")
