@@ -30,9 +30,9 @@ def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
 
 def broadcast_inputs(app: StreamApp, plan: Plan) -> tuple[str | Partition, ...]:
     """What every task reads: streams made by broadcast operators, and `spec.broadcastInputs`."""
-    made = [name for name, stream in plan.streams.items() if stream.broadcast]
-    asked = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
-    return tuple(sorted({*made, *asked}, key=str))
+    broadcast_streams = [name for name, stream in plan.streams.items() if stream.broadcast]
+    declared_inputs = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
+    return tuple(sorted({*broadcast_streams, *declared_inputs}, key=str))
 
 
 def parse_broadcast_input(text: str) -> Iterator[str | Partition]:

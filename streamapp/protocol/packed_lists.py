@@ -44,8 +44,8 @@ def unpack_rows(text: str, width: int) -> dict[str, tuple[str | None, ...]]:
         names = columns.names()
         value_columns = [
             [
-                value if known else None
-                for known, value in zip(columns.numbers(), columns.choices(), strict=True)
+                value if is_known else None
+                for is_known, value in zip(columns.numbers(), columns.choices(), strict=True)
             ]
             for _ in range(width)
         ]

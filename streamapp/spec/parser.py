@@ -64,9 +64,9 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
     problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
     problems += [_problem(document, path, message) for path, message in _config(data)]
     app: StreamApp | None = None
-    asked = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
+    fields = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
     try:
-        app = StreamApp.model_validate_json(json.dumps(asked), by_name=False)
+        app = StreamApp.model_validate_json(json.dumps(fields), by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
         unreported_details = [d for d in details if not is_reported_elsewhere(d)]
@@ -86,14 +86,14 @@ def _problem(document: Document, path: Path, message: str) -> Problem:
 
 def _foreign(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """A document of another kind is told as such, not as a hundred unknown fields."""
-    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
-        if data.get(field) != wanted:
+    for field, allowed in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if data.get(field) != allowed:
             finding = (
                 f"found {describe_value(data[field])}; allowed is"
                 if field in data
                 else "missing; it has to be"
             )
-            yield (field,), f'{finding} "{wanted}"'
+            yield (field,), f'{finding} "{allowed}"'
 
 
 def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:

@@ -54,8 +54,8 @@ def _between(path: str, before: Any, after: Any, effect: Effect) -> Iterator[Cha
         yield from _within(path, before, after, effect)
     elif path == "spec.config":
         yield from _settings(path, before, after)
-    elif named := _by_name(before, after):
-        was, now = named
+    elif entries_by_name := _by_name(before, after):
+        was, now = entries_by_name
         yield from _entries(path, was, now, effect)
         if list(was) != list(now) and was.keys() == now.keys():
             yield Change(path, Effect.NONE)  # named things mean the same in any order

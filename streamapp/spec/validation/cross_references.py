@@ -71,9 +71,9 @@ def _unknown(
     used: Iterable[NameReference | None], entries: tuple[ListEntry, ...], what: str
 ) -> Iterator[Fault]:
     names = list(dict.fromkeys(entry.name for entry in entries))
-    known, likeness = set(names), dict[str, str]()
+    known_names, likeness = set(names), dict[str, str]()
     for use in used:
-        if use is None or use.name in known:
+        if use is None or use.name in known_names:
             continue
         if use.name not in likeness and len(likeness) * len(names) <= COMPARISONS:
             likeness[use.name] = nearest(use.name, names)

@@ -103,10 +103,15 @@ def outline(data: Any) -> Outline:
         OperatorEntry(entry.name, entry.path, entry.fields, _kind(entry.fields))
         for entry in _entries(fields, "operators")
     )
-    named = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
-    broken = frozenset(key for key in (*named, "operators") if _is_broken(key, fields.get(key)))
+    entry_lists = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
+    broken = frozenset(key for key in (*entry_lists, "operators") if _is_broken(key, fields.get(key)))
     return Outline(
-        named["systems"], named["streams"], named["tables"], steps, ListEntry("", ("spec",), fields), broken
+        entry_lists["systems"],
+        entry_lists["streams"],
+        entry_lists["tables"],
+        steps,
+        ListEntry("", ("spec",), fields),
+        broken,
     )
 
 

@@ -44,29 +44,31 @@ def _extends(stored_layout: Layout, proposed: Layout) -> Iterator[str]:
         yield f"the state is of run {stored_layout.run} and the model of run {proposed.run}"
     if stored_layout.has_state and stored_layout.grouper != proposed.grouper:
         yield f"tasks were formed by {stored_layout.grouper} and are now formed by {proposed.grouper}"
-    for stream, known in sorted(stored_layout.streams.items()):
-        if known.initial:
-            yield from _stream_differences(stream, known, proposed.streams.get(stream))
+    for stream, stored_stream in sorted(stored_layout.streams.items()):
+        if stored_stream.initial:
+            yield from _stream_differences(stream, stored_stream, proposed.streams.get(stream))
     for task, number in stored_layout.changelog.items():
         other = proposed.changelog.get(task)
         if other != number:
             yield f"task {task} has changelog partition {number} and would get {_or_none(other)}"
 
 
-def _stream_differences(stream: str, known: StreamLayout, other: StreamLayout | None) -> Iterator[str]:
+def _stream_differences(
+    stream: str, stored_stream: StreamLayout, other: StreamLayout | None
+) -> Iterator[str]:
     if other is None or not other.initial:
         yield f"stream {stream} is forgotten"
         return
-    if other.initial != known.initial:
-        yield f"{stream} had {known.initial} partitions when its state began, not {other.initial}"
+    if other.initial != stored_stream.initial:
+        yield f"{stream} had {stored_stream.initial} partitions when its state began, not {other.initial}"
         return
-    if other.last < known.last:
-        yield f"{stream} had {known.last} partitions and would have {other.last}"
+    if other.last < stored_stream.last:
+        yield f"{stream} had {stored_stream.last} partitions and would have {other.last}"
         return
-    if (other.owners, other.folds[: len(known.folds)]) == (known.owners, known.folds):
+    if (other.owners, other.folds[: len(stored_stream.folds)]) == (stored_stream.owners, stored_stream.folds):
         return
-    for index in range(known.last):
-        mine, theirs = known.owner(index), other.owner(index)
+    for index in range(stored_stream.last):
+        mine, theirs = stored_stream.owner(index), other.owner(index)
         if mine is not None and mine != theirs:
             yield f"the state of {stream}#{index} is with task {mine}, not with {_or_none(theirs)}"
 
