@@ -140,7 +140,7 @@ class Backlog:
 
     def side_partitions(self) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task."""
-        return self.side_inputs.known or self.side_inputs.side_partitions(self.positions())
+        return self.side_inputs.side_partitions_of or self.side_inputs.side_partitions(self.positions())
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""

@@ -92,8 +92,8 @@ def _failed(java: str, words: str) -> Exception:
 
 
 def _version(java: str) -> str:
-    asked = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
-    lines = (asked.stderr or asked.stdout).splitlines()
+    process = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    lines = (process.stderr or process.stdout).splitlines()
     return lines[0] if lines else "it says nothing of its version"
 
 

@@ -175,9 +175,9 @@ class BroadcastTables:
         if table.versions:
             if self._unseen(writer, table, filled):
                 return any(p in filled.ends for p in table.partitions)
-            known = contained.keys() == set(table.partitions)
-            lost = version is None and not table.in_memory
-            return not known or lost or self._gated(writer, table, filled, contained)
+            is_complete = contained.keys() == set(table.partitions)
+            is_lost = version is None and not table.in_memory
+            return not is_complete or is_lost or self._gated(writer, table, filled, contained)
         if table.in_memory:
             return self._gated(writer, table, filled, contained)
         if version is None or self._gated(writer, table, filled, version.positions):
@@ -213,11 +213,15 @@ class BroadcastTables:
     def _gated(
         self, name: str, table: BroadcastTable, filled: FillProgress, positions: Mapping[Partition, int]
     ) -> bool:
-        wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
+        required_ends = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
         seen_positions = {
-            p: self.seen_positions[table.name, p] for p in wanted if (table.name, p) in self.seen_positions
+            p: self.seen_positions[table.name, p]
+            for p in required_ends
+            if (table.name, p) in self.seen_positions
         }
-        return bootstrap_gate(wanted, seen_positions).waits(positions, filled.paused_of(self.lanes[name][0]))
+        return bootstrap_gate(required_ends, seen_positions).waits(
+            positions, filled.paused_of(self.lanes[name][0])
+        )
 
     def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
         known = filled.contained.get(self.lanes[name][0], {})

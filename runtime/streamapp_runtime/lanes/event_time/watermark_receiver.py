@@ -47,13 +47,13 @@ class WatermarkReceiver:
         keeping, order = self.keeping, self.order
         self._before = keeping.reached(self.checkpoint)
         same_turn = self._before.turn == keeping.turn
-        known = self._known(same_turn)
+        progress_of = self._known(same_turn)
         mine = keeping.partitions[order.name]
         emitted = self._before.watermarks if same_turn else {}
         for partition in mine:
-            if partition not in known:
-                known[partition] = keeping.first(partition.stream)
-        self._reader = ControlReader.of(mine, keeping.since, keeping.readings(), known, emitted)
+            if partition not in progress_of:
+                progress_of[partition] = keeping.first(partition.stream)
+        self._reader = ControlReader.of(mine, keeping.since, keeping.readings(), progress_of, emitted)
 
     def hear(self, partition: Partition, message: Control) -> None:
         """Take a control message."""

@@ -36,8 +36,8 @@ class WideRows:
 
     def from_changelog(self, table: str, task: int, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
         """A task's changelog entries; a null value deletes."""
-        nothing = blank_slice(len(keys), task)
-        rows = Slice(nothing.task, keys, nothing.time, values.is_null(), nothing.source, nothing.offset, ())
+        blank = blank_slice(len(keys), task)
+        rows = Slice(blank.task, keys, blank.time, values.is_null(), blank.source, blank.offset, ())
         names = pa.array([table] * len(keys), pa.string())
         return self._batch(CHANGELOG_TAG, rows, {VALUE_REGISTER: values, NAME_REGISTER: names}, 0)
 

@@ -43,9 +43,9 @@ def compile_aggregate(
         parts.states, [next(further_positions) if state.argument else None for state in parts.states]
     )
 
-    def operation(wanted: tuple[int, ...]) -> Totals:
+    def operation(positions_out: tuple[int, ...]) -> Totals:
         width = len(chain.flow.columns)
-        chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in wanted)
+        chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in positions_out)
         emit = body.emit or ("onWatermark" if body.window else "onUpdate")
         late = milliseconds(body.allowed_lateness)
         return Totals(name, keys, composed, partials, _span(body.window), emit, late, chosen)
@@ -65,10 +65,10 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
     if body.key is None:
         flow.key.demand_together("an aggregate")
         place = {c.name.lower(): p for p, c in enumerate(flow.columns)}
-        known = place.get((flow.key.column or "").lower())
-        if known is None:
+        key_position = place.get((flow.key.column or "").lower())
+        if key_position is None:
             return SelectList((), ()), flow.key.renamed({}), False
-        return SelectList((flow.columns[known],), (column_template(known),)), flow.key, False
+        return SelectList((flow.columns[key_position],), (column_template(key_position),)), flow.key, False
     grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     unchanged_columns = grouped.unchanged_columns(flow.columns)
     placed_by = flow.key.renamed(unchanged_columns).placed_by

@@ -83,5 +83,5 @@ def _one_form(column: pa.Array) -> pa.Array:
     """The column with one form for each value: Spark takes 0.0 and -0.0 for one, and all NaN."""
     if not pa.types.is_floating(column.type):
         return column
-    plain = pc.add(column, pa.scalar(0.0, column.type))
-    return pc.if_else(pc.is_nan(plain), pa.scalar(float("nan"), column.type), plain)
+    without_sign = pc.add(column, pa.scalar(0.0, column.type))
+    return pc.if_else(pc.is_nan(without_sign), pa.scalar(float("nan"), column.type), without_sign)

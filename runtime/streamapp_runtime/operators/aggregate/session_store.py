@@ -73,11 +73,11 @@ class SessionStore:
     def keep(self, sessions: StoredSessions, lookup: LookupResult) -> None:
         """Write all sessions of these keys, of which some were found before."""
         due = self._due(sessions, self.closed)
-        known = np.asarray(lookup.places.is_valid())
+        is_stored = np.asarray(lookup.places.is_valid())
         old = np.full(len(sessions.keys), ENDED)
-        old[known] = lookup.rows.column(0).to_numpy()
+        old[is_stored] = lookup.rows.column(0).to_numpy()
         earlier = due < old
-        self._delete_times(sessions.keys, old, earlier & known)
+        self._delete_times(sessions.keys, old, earlier & is_stored)
         self._write(sessions, np.minimum(due, old), earlier)
 
     def note(self, keys: pa.Array, totals: Sequence[pa.Array]) -> None:
@@ -106,9 +106,11 @@ class SessionStore:
             if self.operation.emit == "onWatermark":
                 fires = (ends < reached) & (self.closed is None or ends >= (self.closed or 0))
                 parts.append(self._rows(sessions.chosen(fires)))
-            gone = ends + self.operation.lateness_ms < past if past is not None else np.zeros(len(ends), bool)
+            is_expired = (
+                ends + self.operation.lateness_ms < past if past is not None else np.zeros(len(ends), bool)
+            )
             self.state.write(self.task, name, times, pa.nulls(len(times), pa.binary()))
-            open_sessions = sessions.chosen(~gone)
+            open_sessions = sessions.chosen(~is_expired)
             self._write(open_sessions, self._due(open_sessions, reached), np.ones(len(keys), bool))
         return parts
 
@@ -121,12 +123,12 @@ class SessionStore:
         keys = pc.unique(keys_without_times(noted))
         sessions = self.sessions(keys, self.find(keys))
         first, last = (column.to_numpy() for column in sessions.totals[:2])
-        wanted = {key: set[int]() for key in keys.to_pylist()}
+        times_of = {key: set[int]() for key in keys.to_pylist()}
         for key, time in zip(keys_without_times(noted).to_pylist(), key_times(noted), strict=True):
-            wanted[key].add(int(time))
+            times_of[key].add(int(time))
         names = keys.to_pylist()
         changed = [
-            any(first[n] <= time <= last[n] for time in wanted[names[group]])
+            any(first[n] <= time <= last[n] for time in times_of[names[group]])
             for n, group in enumerate(sessions.groups)
         ]
         closed = last + self.gap_ms < (self.closed or 0)

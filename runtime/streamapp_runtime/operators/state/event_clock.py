@@ -75,8 +75,8 @@ class EventClock:
             return reached
         before = self.at_start(task, operator)
         short = self.reaches[operator].watermark(self.short.get(task, {}))
-        known = [at for at in (before, short) if at is not None and at != ENDED]
-        return before if before == ENDED else max(known, default=None)
+        watermarks = [at for at in (before, short) if at is not None and at != ENDED]
+        return before if before == ENDED else max(watermarks, default=None)
 
 
 def _held(watermark: int | None, by: int) -> int | None:

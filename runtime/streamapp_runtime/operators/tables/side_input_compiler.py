@@ -38,19 +38,19 @@ def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tu
 def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:
     """Fill a table with a stream's records."""
     side = table.side_inputs[number]
-    wanted = world.table_columns[table.name]
+    table_columns = world.table_columns[table.name]
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
-    outputs = column_templates(len(wanted))
+    outputs = column_templates(len(table_columns))
     if side.python is not None:
-        made = PythonMap(side.python, each=False, keyed=True)
-        chain = chain.then("rows", made, wanted, RowKey(None, None))
+        python_map = PythonMap(side.python, each=False, keyed=True)
+        chain = chain.then("rows", python_map, table_columns, RowKey(None, None))
     else:
         outputs = _outputs(table, number, flow, world)
         if side.key is not None or not all_columns(outputs):
             with refusals_within(f"sideInputs[{number}].key"):
                 part = _keyed(SqlPart(outputs), table, side, flow, world)
-            chain = chain.then("row", part, wanted, flow.key)
-            outputs = column_templates(len(wanted))
+            chain = chain.then("row", part, table_columns, flow.key)
+            outputs = column_templates(len(table_columns))
     chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
     fill = FillTable(table.name, side.stream, side.bootstrap, chosen)
     return chain.then("", fill, (), chain.flow.key).ended()

@@ -56,9 +56,9 @@ def compile_send_to_table(
 ) -> CompiledOperator:
     """Write rows under their keys, or delete what they name."""
     (flow,) = flows
-    wanted = world.table_columns[body.table]
+    table_columns = world.table_columns[body.table]
     with refusals_within("table"):
-        outputs = fit_columns(world.spark, flow.columns, wanted, f'table "{body.table}"')
+        outputs = fit_columns(world.spark, flow.columns, table_columns, f'table "{body.table}"')
         flow.key.demand_together(f'table "{body.table}"')
     chain = PieceChain(name, flow)
     if body.delete_where is not None or not all_columns(outputs):
@@ -68,10 +68,10 @@ def compile_send_to_table(
                 delete = condition(
                     world.spark, body.delete_where, ColumnScope((ScopeSide("", flow.columns),))
                 )
-        chain = chain.then("row", SqlPart(outputs, delete=delete), wanted, flow.key)
-        outputs = column_templates(len(wanted))
-    sent = WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
-    return chain.then("", sent, (), flow.key).ended()
+        chain = chain.then("row", SqlPart(outputs, delete=delete), table_columns, flow.key)
+        outputs = column_templates(len(table_columns))
+    write = WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
+    return chain.then("", write, (), flow.key).ended()
 
 
 @dataclass(frozen=True, slots=True)

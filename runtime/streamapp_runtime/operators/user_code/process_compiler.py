@@ -27,6 +27,6 @@ def compile_process(
         return CompiledOperator(chain.pieces)
     if body.key is None:
         return chain.done()
-    key, known = rekey(world.spark, body.key, chain.flow)
+    key, row_key = rekey(world.spark, body.key, chain.flow)
     part = SqlPart(column_templates(len(output_columns)), key=key, tombstones_keep_key=False)
-    return chain.then("key", part, output_columns, known).done()
+    return chain.then("key", part, output_columns, row_key).done()

@@ -88,8 +88,8 @@ class TaskState:
 
     def __getitem__(self, name: str) -> TableView | RemoteView:
         if name not in self.tables:
-            known = ", ".join(self.tables) or "none"
-            raise KeyError(f'no table "{name}" is named in the operator\'s tables; named are: {known}')
+            table_names = ", ".join(self.tables) or "none"
+            raise KeyError(f'no table "{name}" is named in the operator\'s tables; named are: {table_names}')
         return self.tables[name]
 
     @property

@@ -44,8 +44,8 @@ def remove_data(directory: Path) -> None:
 
 def delete_removed_data(directory: Path) -> None:
     """Delete what was taken away earlier."""
-    for gone in directory.glob("gone-*"):
-        shutil.rmtree(gone, ignore_errors=True)
+    for removed_folder in directory.glob("gone-*"):
+        shutil.rmtree(removed_folder, ignore_errors=True)
 
 
 def begin_unsynced(directory: Path, boot: str) -> None:
