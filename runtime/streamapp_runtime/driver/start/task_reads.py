@@ -7,7 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
-from streamapp.tasks.expansion.start_positions import StartOrigin, start_origin
+from streamapp.tasks.expansion.start_origin import StartOrigin, start_origin
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
