@@ -56,11 +56,13 @@ def _mixed(hashes: np.ndarray, word: np.ndarray) -> np.ndarray:
     return word
 
 
-def _with_tail(hashes: np.ndarray, words: np.ndarray, places: np.ndarray, rest: np.ndarray) -> np.ndarray:
+def _with_tail(
+    hashes: np.ndarray, words: np.ndarray, places: np.ndarray, tail_lengths: np.ndarray
+) -> np.ndarray:
     """The one to three bytes behind the last whole word."""
-    some = np.flatnonzero(rest)
-    kept = np.uint32(0xFFFFFF) >> (8 * (3 - rest[some])).astype(np.uint32)
-    hashes[some] = (hashes[some] ^ (words[places[some]] & kept)) * _MULTIPLIER
+    some = np.flatnonzero(tail_lengths)
+    mask = np.uint32(0xFFFFFF) >> (8 * (3 - tail_lengths[some])).astype(np.uint32)
+    hashes[some] = (hashes[some] ^ (words[places[some]] & mask)) * _MULTIPLIER
     return hashes
 
 

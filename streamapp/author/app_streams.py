@@ -33,5 +33,5 @@ def topics_of_system(app: StreamApp, index: int) -> dict[str, str]:
     declared = declared_topics(app, app.spec.systems[index].name)
     if index:
         return declared
-    made = (*created_streams(app), checkpoint_stream(app.application_id))
-    return declared | {name: name for name in made}
+    created_names = (*created_streams(app), checkpoint_stream(app.application_id))
+    return declared | {name: name for name in created_names}

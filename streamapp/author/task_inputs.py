@@ -30,17 +30,17 @@ def read_streams(graph: Graph, plan: Plan) -> tuple[str, ...]:
 
 def broadcast_inputs(app: StreamApp, plan: Plan) -> tuple[str | Partition, ...]:
     """What every task reads: streams made by broadcast operators, and `spec.broadcastInputs`."""
-    made = [name for name, stream in plan.streams.items() if stream.broadcast]
-    asked = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
-    return tuple(sorted({*made, *asked}, key=str))
+    broadcast_streams = [name for name, stream in plan.streams.items() if stream.broadcast]
+    declared_inputs = [entry for text in app.spec.broadcast_inputs for entry in parse_broadcast_input(text)]
+    return tuple(sorted({*broadcast_streams, *declared_inputs}, key=str))
 
 
 def parse_broadcast_input(text: str) -> Iterator[str | Partition]:
     """`views`, `views#3` or `views#[0-7]`: a whole stream, one partition, several."""
-    if found := _single.fullmatch(text):
-        yield Partition(found[1], int(found[2]))
-    elif found := _several.fullmatch(text):
-        yield from (Partition(found[1], index) for index in range(int(found[2]), int(found[3]) + 1))
+    if match := _single.fullmatch(text):
+        yield Partition(match[1], int(match[2]))
+    elif match := _several.fullmatch(text):
+        yield from (Partition(match[1], index) for index in range(int(match[2]), int(match[3]) + 1))
     else:
         yield text
 
@@ -55,5 +55,7 @@ def keeps_state(app: StreamApp, graph: Graph) -> bool:
         for table in app.spec.tables
         if not (table.remote or table.broadcast)
     ]
-    own = [StoreTraits(True, True) for operator in graph.operators.values() if operator.traits.keeps_state]
-    return is_stateful([*stores, *own])
+    operator_stores = [
+        StoreTraits(True, True) for operator in graph.operators.values() if operator.traits.keeps_state
+    ]
+    return is_stateful([*stores, *operator_stores])

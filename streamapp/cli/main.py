@@ -53,8 +53,8 @@ def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command
         short_help=f"(not installed: {install_command})",
         context_settings={"ignore_unknown_options": True},
     )
-    @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
-    def absent(rest: tuple[str, ...]) -> None:
+    @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+    def absent(arguments: tuple[str, ...]) -> None:
         raise click.UsageError(f"{name} needs the module {module}, which is not installed: {install_command}")
 
     return absent

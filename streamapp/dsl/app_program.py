@@ -34,8 +34,8 @@ class SystemHandle:
     ) -> StreamHandle:
         """Declare a stream of this system."""
         fields = {"topic": topic, "format": format, "columns": columns, "key": key, "event_time": event_time}
-        rest = resource_fields({**fields, "start": start, "control": control})
-        self.parts.streams.append({"name": name, "system": self.name, **rest})
+        other_fields = resource_fields({**fields, "start": start, "control": control})
+        self.parts.streams.append({"name": name, "system": self.name, **other_fields})
         return StreamHandle(self.parts, name)
 
 

@@ -36,11 +36,11 @@ def numbers_in(mask: int) -> Iterator[int]:
         yield from compress(range(mask.bit_length()), _places(mask))
 
 
-def members(mask: int, things: Sequence[_T]) -> tuple[_T, ...]:
-    """What a set's numbers stand for, in the order of `things`."""
+def members(mask: int, names: Sequence[_T]) -> tuple[_T, ...]:
+    """What a set's numbers stand for, in the order of `names`."""
     if mask.bit_count() * 16 < mask.bit_length():
-        return tuple(things[number] for number in numbers_in(mask))
-    return tuple(compress(things, _places(mask)))
+        return tuple(names[number] for number in numbers_in(mask))
+    return tuple(compress(names, _places(mask)))
 
 
 def _places(mask: int) -> bytes:

@@ -13,22 +13,22 @@ def strong_components(before: Sequence[Sequence[int]]) -> list[list[int]]:
     low = [0] * len(before)
     open_ = [False] * len(before)
     waiting: list[int] = []
-    found: list[list[int]] = []
-    seen = 0
+    components: list[list[int]] = []
+    visited_count = 0
     for root in range(len(before)):
         if order[root] != unseen:
             continue
         path = [(root, iter(before[root]))]
-        order[root] = low[root] = seen
-        seen += 1
+        order[root] = low[root] = visited_count
+        visited_count += 1
         waiting.append(root)
         open_[root] = True
         while path:
-            vertex, rest = path[-1]
-            for next_ in rest:
+            vertex, neighbours = path[-1]
+            for next_ in neighbours:
                 if order[next_] == unseen:
-                    order[next_] = low[next_] = seen
-                    seen += 1
+                    order[next_] = low[next_] = visited_count
+                    visited_count += 1
                     waiting.append(next_)
                     open_[next_] = True
                     path.append((next_, iter(before[next_])))
@@ -40,8 +40,8 @@ def strong_components(before: Sequence[Sequence[int]]) -> list[list[int]]:
                 if path and low[vertex] < low[path[-1][0]]:
                     low[path[-1][0]] = low[vertex]
                 if low[vertex] == order[vertex]:
-                    found.append(_close(vertex, waiting, open_))
-    return found
+                    components.append(_close(vertex, waiting, open_))
+    return components
 
 
 def _close(root: int, waiting: list[int], open_: list[bool]) -> list[int]:

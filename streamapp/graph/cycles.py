@@ -9,7 +9,8 @@ def cycles(graph: Graph) -> list[tuple[str, ...]]:
     names = sorted(graph.operators)
     vertex_of = {name: number for number, name in enumerate(names)}
     before = [
-        [vertex_of[given] for given in graph.operators[name].inputs if given in vertex_of] for name in names
+        [vertex_of[source] for source in graph.operators[name].inputs if source in vertex_of]
+        for name in names
     ]
     return sorted(
         tuple(names[vertex] for vertex in sorted(part))

@@ -25,9 +25,15 @@ def build_graph(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
     }
     operators = {operator.name: operator for operator in _operators(app)}
     for operator in operators.values():
-        made = operator.stream if operator.cuts else None
-        if made is not None and made not in streams and counts.get(made) is not None:
-            streams[made] = StreamNode(made, partitions=counts[made])  # it is there already, and its records
+        created_stream = operator.stream if operator.cuts else None
+        if (
+            created_stream is not None
+            and created_stream not in streams
+            and counts.get(created_stream) is not None
+        ):
+            streams[created_stream] = StreamNode(
+                created_stream, partitions=counts[created_stream]
+            )  # it is there already, and its records
     return Graph(operators, streams, tables)
 
 
@@ -38,6 +44,8 @@ def _operators(app: StreamApp) -> Iterator[OperatorNode]:
             yield OperatorNode(stream.name, OperatorKind.INPUT, stream=stream.name)
     for operator in app.spec.operators:
         makes = traits_of(operator).makes_stream
-        named = app.intermediate_stream(operator.name) if makes else operator.stream
+        stream_name = app.intermediate_stream(operator.name) if makes else operator.stream
         kind = OperatorKind(operator.kind)
-        yield OperatorNode(operator.name, kind, operator.sources, named, operator.tables, operator.partitions)
+        yield OperatorNode(
+            operator.name, kind, operator.sources, stream_name, operator.tables, operator.partitions
+        )

@@ -27,8 +27,10 @@ class JoinGroups:
         left_out = set(names)
         if not left_out:
             return self
-        rest = mask_of(number for number, name in enumerate(self.streams) if name not in left_out)
-        return JoinGroups(self.streams, {join: mask & rest for join, mask in self.masks.items()})
+        remaining_streams = mask_of(
+            number for number, name in enumerate(self.streams) if name not in left_out
+        )
+        return JoinGroups(self.streams, {join: mask & remaining_streams for join, mask in self.masks.items()})
 
 
 def forms_group(graph: Graph, operator: OperatorNode) -> bool:

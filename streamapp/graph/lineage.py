@@ -10,7 +10,7 @@ def lineages(graph: Graph, joins: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """For each join the operators, itself among them, on the ways from its group's streams to it, sorted."""
     wiring = wire(graph)
     vertex_of = {name: number for number, name in enumerate(wiring.operators)}
-    found: dict[str, tuple[str, ...]] = {}
+    lineage_of: dict[str, tuple[str, ...]] = {}
     for join in joins:
         reached = {vertex_of[join]}
         waiting = [vertex_of[join]]
@@ -20,5 +20,5 @@ def lineages(graph: Graph, joins: Iterable[str]) -> dict[str, tuple[str, ...]]:
                     reached.add(earlier)
                     waiting.append(earlier)
         count = len(wiring.operators)
-        found[join] = tuple(wiring.operators[vertex] for vertex in sorted(reached) if vertex < count)
-    return found
+        lineage_of[join] = tuple(wiring.operators[vertex] for vertex in sorted(reached) if vertex < count)
+    return lineage_of

@@ -35,17 +35,17 @@ def _connected(wiring: Wiring) -> list[list[int]]:
         for other in (*earlier, *(vertices + stream for stream in wiring.reads[vertex])):
             beside[vertex].append(other)
             beside[other].append(vertex)
-    seen = [False] * len(beside)
+    visited = [False] * len(beside)
     parts: list[list[int]] = []
     for root in range(vertices):
-        if seen[root]:
+        if visited[root]:
             continue
-        seen[root] = True
+        visited[root] = True
         part = [root]
         for vertex in part:
             for other in beside[vertex]:
-                if not seen[other]:
-                    seen[other] = True
+                if not visited[other]:
+                    visited[other] = True
                     part.append(other)
         parts.append(sorted(vertex for vertex in part if vertex < vertices))
     return parts
@@ -65,15 +65,15 @@ def _stage(graph: Graph, names: Sequence[str]) -> Stage:
     return Stage(tuple(names), tuple(sorted(sources)), tuple(sorted(sinks)))
 
 
-def _in_order(found: Sequence[Stage]) -> Iterator[Stage]:
+def _in_order(graph_stages: Sequence[Stage]) -> Iterator[Stage]:
     """Stages by their first operator's name, but after what they read; those in a ring come last."""
     writers: dict[str, list[int]] = {}
-    for number, stage in enumerate(found):
+    for number, stage in enumerate(graph_stages):
         for stream in stage.sinks:
             writers.setdefault(stream, []).append(number)
-    after: list[list[int]] = [[] for _ in found]
-    missing = [0] * len(found)
-    for number, stage in enumerate(found):
+    after: list[list[int]] = [[] for _ in graph_stages]
+    missing = [0] * len(graph_stages)
+    for number, stage in enumerate(graph_stages):
         for earlier in _earlier(stage, number, writers):
             after[earlier].append(number)
             missing[number] += 1
@@ -82,12 +82,12 @@ def _in_order(found: Sequence[Stage]) -> Iterator[Stage]:
     heapify(ready)
     while ready:
         number = heappop(ready)
-        yield found[number]
+        yield graph_stages[number]
         for later in after[number]:
             missing[later] -= 1
             if missing[later] == 0:
                 heappush(ready, later)
-    yield from (stage for stage, count in zip(found, missing, strict=True) if count)
+    yield from (stage for stage, count in zip(graph_stages, missing, strict=True) if count)
 
 
 def _earlier(stage: Stage, number: int, writers: dict[str, list[int]]) -> Iterable[int]:

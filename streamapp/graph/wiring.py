@@ -85,12 +85,12 @@ def broadcast_streams(graph: Graph) -> set[str]:
 
 def _partitioned_streams(graph: Graph) -> tuple[str, ...]:
     read = {name for table in graph.tables.values() for name in table.side_inputs}
-    made: set[str] = set()
+    created_streams: set[str] = set()
     for operator in graph.operators.values():
         if operator.stream is None:
             continue
         if operator.is_input:
             read.add(operator.stream)
         elif operator.cuts:
-            made.add(operator.stream)
-    return tuple(sorted(((read & graph.streams.keys()) | made) - broadcast_streams(graph)))
+            created_streams.add(operator.stream)
+    return tuple(sorted(((read & graph.streams.keys()) | created_streams) - broadcast_streams(graph)))

@@ -64,9 +64,9 @@ class FileMetadataStore(WholeMapStore):
             self._system.fsync(opened)
 
     def _write(self, file: int, content: bytes) -> None:
-        rest = memoryview(content)
-        while rest:
-            rest = rest[self._system.write(file, rest) :]
+        remaining_bytes = memoryview(content)
+        while remaining_bytes:
+            remaining_bytes = remaining_bytes[self._system.write(file, remaining_bytes) :]
 
     def _content(self, file: int) -> bytes:
         return b"".join(iter(lambda: self._system.read(file, _CHUNK), b""))

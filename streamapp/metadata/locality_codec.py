@@ -27,7 +27,7 @@ def unpack_locality(packed: bytes) -> dict[str, str | None]:
     try:
         columns = ColumnReader(body)
         rows = zip(columns.names(), columns.numbers(), columns.choices(), strict=True)
-        locality = {name: location if known else None for name, known, location in rows}
+        locality = {name: location if is_known else None for name, is_known, location in rows}
         columns.end()
     except ValueError as error:
         raise _SEAL.damaged(str(error)) from error

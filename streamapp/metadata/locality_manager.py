@@ -69,8 +69,8 @@ class LocalityManager:
 
     def _write(self, kind: bytes, locality: Mapping[str, str | None]) -> bool:
         try:
-            known = self._store.get(kind + self._run)
-            if known is not None and unpack_locality(known) == locality:
+            packed = self._store.get(kind + self._run)
+            if packed is not None and unpack_locality(packed) == locality:
                 return False
         except LocalityUnreadableError:
             pass  # what cannot be read is written over: no placement depends on it

@@ -22,12 +22,12 @@ class Agreement:
     imposed: Mapping[str, CountReason]
 
 
-def agree_counts(groups: JoinGroups, given: Mapping[str, int]) -> Agreement:
+def agree_counts(groups: JoinGroups, known_counts: Mapping[str, int]) -> Agreement:
     """Carry the given counts along the joins as far as they agree."""
     names = groups.streams
-    components = _Components([given.get(name) for name in names])
-    heard = sorted(groups.masks, key=lambda join: (groups.masks[join].bit_count(), join))
-    for join in heard:
+    components = _Components([known_counts.get(name) for name in names])
+    join_order = sorted(groups.masks, key=lambda join: (groups.masks[join].bit_count(), join))
+    for join in join_order:
         components.tie(join, groups.masks[join])
     return Agreement(
         components=tuple(sorted(members(mask, names) for mask in components.tied())),
@@ -38,15 +38,15 @@ def agree_counts(groups: JoinGroups, given: Mapping[str, int]) -> Agreement:
 class _Components:
     """Streams tied together so far. A component has at most one count: a tie either fits or is left out."""
 
-    def __init__(self, given: Sequence[int | None]) -> None:
-        self.given = mask_of(number for number, count in enumerate(given) if count is not None)
-        self.beside: list[list[tuple[int, str]]] = [[] for _ in given]
-        self._root = list(range(len(given)))
+    def __init__(self, counts: Sequence[int | None]) -> None:
+        self.known_mask = mask_of(number for number, count in enumerate(counts) if count is not None)
+        self.beside: list[list[tuple[int, str]]] = [[] for _ in counts]
+        self._root = list(range(len(counts)))
         self._mask = [1 << number for number in self._root]
-        self._count = list(given)
-        self._counted = self.given
+        self._count = list(counts)
+        self._counted = self.known_mask
         self._having: dict[int, int] = {}
-        for number in numbers_in(self.given):
+        for number in numbers_in(self.known_mask):
             count = self._count[number] or 0
             self._having[count] = self._having.get(count, 0) | 1 << number
 
@@ -62,7 +62,7 @@ class _Components:
         ends = sorted((self._end(root, mask), root) for root in touched)
         # A count is best explained by a stream that had it from the start, else by one that has it by now.
         centre, into = min(
-            ends, key=lambda end: (not self.given >> end[0] & 1, self._count[end[1]] is None, end[0])
+            ends, key=lambda end: (not self.known_mask >> end[0] & 1, self._count[end[1]] is None, end[0])
         )
         for end, root in ends:
             if root != into:
@@ -89,7 +89,7 @@ class _Components:
 
     def _end(self, root: int, mask: int) -> int:
         shared = self._mask[root] & mask
-        return lowest(shared & self.given or shared)
+        return lowest(shared & self.known_mask or shared)
 
     def _unite(self, roots: Sequence[int], count: int | None) -> None:
         into = max(roots, key=lambda root: self._mask[root].bit_count())
@@ -114,7 +114,7 @@ class _Components:
 
 def _causes(names: Sequence[str], components: _Components) -> Iterator[tuple[str, CountReason]]:
     """Follow the ties outwards from the streams whose counts were given."""
-    origin = {number: number for number in numbers_in(components.given)}
+    origin = {number: number for number in numbers_in(components.known_mask)}
     waiting = deque(origin)
     while waiting:
         number = waiting.popleft()

@@ -41,23 +41,23 @@ def given_counts(graph: Graph, roles: Mapping[str, Role]) -> dict[str, Partition
     return counts
 
 
-def missing_streams(roles: Mapping[str, Role], given: Mapping[str, PartitionCount]) -> tuple[str, ...]:
+def missing_streams(roles: Mapping[str, Role], counts: Mapping[str, PartitionCount]) -> tuple[str, ...]:
     """Streams that the app reads and no system knows."""
-    return tuple(name for name, role in roles.items() if role in _MUST_EXIST and name not in given)
+    return tuple(name for name, role in roles.items() if role in _MUST_EXIST and name not in counts)
 
 
 def default_count(
-    config: Mapping[str, str], roles: Mapping[str, Role], given: Mapping[str, PartitionCount]
+    config: Mapping[str, str], roles: Mapping[str, Role], counts: Mapping[str, PartitionCount]
 ) -> PartitionCount | None:
     """The count of intermediate streams on which no join imposes one."""
     text = config.get(PARTITIONS)
     if text is not None and KEYS[PARTITIONS].fits(text):
         return PartitionCount(int(text), CountReason(CountSource.CONFIGURED))
-    counted = [name for name, role in roles.items() if role in _COUNTED and name in given]
+    counted = [name for name, role in roles.items() if role in _COUNTED and name in counts]
     if not counted:
         return None
-    largest = max(counted, key=lambda name: given[name].partitions)
-    partitions = given[largest].partitions
+    largest = max(counted, key=lambda name: counts[name].partitions)
+    partitions = counts[largest].partitions
     because = CountReason(CountSource.INFERRED, stream=largest, capped=partitions > INFERRED_COUNT_CAP)
     return PartitionCount(min(partitions, INFERRED_COUNT_CAP), because)
 

@@ -30,13 +30,13 @@ class GroupCounts:
 
     def by_count(self, group: int) -> dict[int, int]:
         """A group's known counts, smallest first, each with the streams of the group that have it."""
-        found: dict[int, int] = {}
-        rest = group & ~self.having.get(None, 0)
-        while rest:
-            count = self.streams[lowest(rest)].partitions or 0
-            found[count] = rest & self.having[count]
-            rest &= ~found[count]
-        return dict(sorted(found.items()))
+        streams_of_count: dict[int, int] = {}
+        remaining_streams = group & ~self.having.get(None, 0)
+        while remaining_streams:
+            count = self.streams[lowest(remaining_streams)].partitions or 0
+            streams_of_count[count] = remaining_streams & self.having[count]
+            remaining_streams &= ~streams_of_count[count]
+        return dict(sorted(streams_of_count.items()))
 
 
 def group_counts(groups: JoinGroups, planned: Mapping[str, PlannedStream]) -> GroupCounts:

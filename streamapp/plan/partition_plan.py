@@ -92,8 +92,8 @@ class Plan:
 
     def before_inference(self) -> dict[str, int | None]:
         """What was known of each stream's count before the joins were looked at."""
-        given = (CountSource.KNOWN, CountSource.EXPLICIT)
+        known_kinds = (CountSource.KNOWN, CountSource.EXPLICIT)
         return {
-            name: stream.partitions if stream.because.kind in given else None
+            name: stream.partitions if stream.because.kind in known_kinds else None
             for name, stream in self.streams.items()
         }

@@ -21,13 +21,13 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
     """Infer every count, then check every join; a graph that is wrong is planned as far as it goes."""
     settings = config or {}
     role_of = stream_roles(graph)
-    given = given_counts(graph, role_of)
-    missing = missing_streams(role_of, given)
+    counts = given_counts(graph, role_of)
+    missing = missing_streams(role_of, counts)
     groups = join_groups(graph)
     agreement = agree_counts(
-        groups.without(missing), {name: count.partitions for name, count in given.items()}
+        groups.without(missing), {name: count.partitions for name, count in counts.items()}
     )
-    default = default_count(settings, role_of, given)
+    default = default_count(settings, role_of, counts)
     broadcast = broadcast_streams(graph)
     streams = {
         name: PlannedStream(
@@ -39,7 +39,7 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
             broadcast=name in broadcast,
         )
         for name, role in role_of.items()
-        for count in (_count(name, role, given, agreement, default),)
+        for count in (_count(name, role, counts, agreement, default),)
     }
     counted = group_counts(groups, streams)
     unfounded = [*count_errors(graph, settings), *missing_error(graph, missing)]
@@ -60,17 +60,17 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
 def _count(
     name: str,
     role: Role,
-    given: Mapping[str, PartitionCount],
+    counts: Mapping[str, PartitionCount],
     agreement: Agreement,
     default: PartitionCount | None,
 ) -> PartitionCount | None:
-    if name in given:
-        return given[name]
+    if name in counts:
+        return counts[name]
     if role is not Role.INTERMEDIATE:
         return None
     because = agreement.imposed.get(name)
     if because is not None and because.origin is not None:
-        return PartitionCount(given[because.origin].partitions, because)
+        return PartitionCount(counts[because.origin].partitions, because)
     return default
 
 

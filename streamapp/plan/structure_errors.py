@@ -11,14 +11,14 @@ from streamapp.spec.resource.operator_kinds import OperatorKind, StreamUse
 
 def structure_errors(graph: Graph) -> Iterator[PlanError]:
     """Everything wrong with the graph itself, operators by name, then tables, then rings."""
-    made = _made(graph)
+    maker_kinds = _made(graph)
     for name in sorted(graph.operators):
         operator = graph.operators[name]
         yield from _inputs(graph, operator)
-        yield from _stream(graph, operator, made)
+        yield from _stream(graph, operator, maker_kinds)
         yield from _tables(graph, operator)
     for name in sorted(graph.tables):
-        yield from _side_inputs(graph, name, made)
+        yield from _side_inputs(graph, name, maker_kinds)
     for ring in cycles(graph):
         yield _invalid(
             ring[0],
@@ -41,20 +41,22 @@ def _inputs(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
         )
 
 
-def _stream(graph: Graph, operator: OperatorNode, made: dict[str, OperatorKind]) -> Iterator[PlanError]:
+def _stream(
+    graph: Graph, operator: OperatorNode, maker_kinds: dict[str, OperatorKind]
+) -> Iterator[PlanError]:
     what = f"{operator.kind} {operator.name}"
     if operator.traits.stream is StreamUse.NONE:
         return
     if operator.stream is None:
         yield _invalid(operator.name, f"{what} names no stream", f"name the stream of {operator.name}")
     elif operator.cuts:
-        if made[operator.stream] is not operator.kind:
+        if maker_kinds[operator.stream] is not operator.kind:
             yield _invalid(
                 operator.name,
-                f"{what} makes stream {operator.stream}, which a {made[operator.stream]} makes too",
+                f"{what} makes stream {operator.stream}, which a {maker_kinds[operator.stream]} makes too",
                 "give each its own stream: one is split among tasks, the other whole in every task",
             )
-    elif operator.stream not in graph.streams and operator.stream not in made:
+    elif operator.stream not in graph.streams and operator.stream not in maker_kinds:
         yield _invalid(
             operator.name,
             f"{what} names stream {operator.stream}, and there is no such stream",
@@ -88,9 +90,9 @@ def _tables(graph: Graph, operator: OperatorNode) -> Iterator[PlanError]:
             )
 
 
-def _side_inputs(graph: Graph, name: str, made: dict[str, OperatorKind]) -> Iterator[PlanError]:
+def _side_inputs(graph: Graph, name: str, maker_kinds: dict[str, OperatorKind]) -> Iterator[PlanError]:
     for stream in sorted(set(graph.tables[name].side_inputs)):
-        if stream not in graph.streams and stream not in made:
+        if stream not in graph.streams and stream not in maker_kinds:
             yield _invalid(
                 None,
                 f"table {name} is filled from {stream}, and there is no such stream",
@@ -100,12 +102,12 @@ def _side_inputs(graph: Graph, name: str, made: dict[str, OperatorKind]) -> Iter
 
 def _made(graph: Graph) -> dict[str, OperatorKind]:
     """The kind of the first operator, by name, that makes each intermediate stream."""
-    made: dict[str, OperatorKind] = {}
+    maker_kinds: dict[str, OperatorKind] = {}
     for name in sorted(graph.operators):
         operator = graph.operators[name]
         if operator.cuts and operator.stream is not None:
-            made.setdefault(operator.stream, operator.kind)
-    return made
+            maker_kinds.setdefault(operator.stream, operator.kind)
+    return maker_kinds
 
 
 def _invalid(operator: str | None, message: str, hint: str) -> PlanError:

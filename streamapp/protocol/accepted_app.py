@@ -39,9 +39,9 @@ def spec_hash(app: StreamApp) -> str:
 
     Neither labels nor annotations count: nothing that runs looks at them.
     """
-    said = as_data(app)
-    said["metadata"] = {"name": app.metadata.name, "namespace": app.metadata.namespace}
-    return hashlib.sha256(canonical_json(said)).hexdigest()
+    fields = as_data(app)
+    fields["metadata"] = {"name": app.metadata.name, "namespace": app.metadata.namespace}
+    return hashlib.sha256(canonical_json(fields)).hexdigest()
 
 
 def encode_accepted(accepted: AcceptedApp) -> str:
@@ -63,7 +63,7 @@ def decode_accepted(text: str) -> AcceptedApp:
     parsed = parse_data(form.app)
     if not parsed.apps:
         raise damaged_message(KIND, "; ".join(map(str, parsed.problems)))
-    found = AcceptedApp(parsed.apps[0], form.generation, form.owner)
-    if found.hash != form.hash:
-        raise damaged_message(KIND, f"its hash is {found.hash[:12]} and should be {form.hash[:12]}")
-    return found
+    accepted = AcceptedApp(parsed.apps[0], form.generation, form.owner)
+    if accepted.hash != form.hash:
+        raise damaged_message(KIND, f"its hash is {accepted.hash[:12]} and should be {form.hash[:12]}")
+    return accepted

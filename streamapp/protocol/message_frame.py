@@ -69,12 +69,12 @@ def damaged_message(kind: str, what: str) -> MessageUnreadableError:
 
 def _opened(kind: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise damaged_message(kind, f"it is no JSON: {error}") from None
-    if not isinstance(found, dict) or found.get("kind") != kind:
+    if not isinstance(message, dict) or message.get("kind") != kind:
         raise damaged_message(kind, f"it does not say that it is of the kind {kind}")
-    version = MESSAGE.read_version(found.get("format"), f"the {kind} message")
+    version = MESSAGE.read_version(message.get("format"), f"the {kind} message")
     if isinstance(version, VersionRefusal):
         raise MessageUnreadableError(version.reason, version.message, version.hint or _REWRITE)
-    return found
+    return message

@@ -43,14 +43,14 @@ def unpack_rows(text: str, width: int) -> dict[str, tuple[str | None, ...]]:
     try:
         columns = ColumnReader(body)
         names = columns.names()
-        found = [
+        value_columns = [
             [
-                value if known else None
-                for known, value in zip(columns.numbers(), columns.choices(), strict=True)
+                value if is_known else None
+                for is_known, value in zip(columns.numbers(), columns.choices(), strict=True)
             ]
             for _ in range(width)
         ]
         columns.end()
-        return {name: tuple(values) for name, *values in zip(names, *found, strict=True)}
+        return {name: tuple(values) for name, *values in zip(names, *value_columns, strict=True)}
     except ValueError as error:
         raise _SEAL.damaged(str(error)) from error

@@ -52,10 +52,10 @@ def encode_report(report: Report) -> str:
     """As it is sent; equal reports are equal texts."""
     ends: dict[str, list[int]] = {}
     for partition, end in sorted(report.ends.items()):
-        known = ends.setdefault(partition.stream, [])
-        if partition.index != len(known):
-            raise ValueError(f"the ends of {partition.stream} leave out partition {len(known)}")
-        known.append(end)
+        stream_ends = ends.setdefault(partition.stream, [])
+        if partition.index != len(stream_ends):
+            raise ValueError(f"the ends of {partition.stream} leave out partition {len(stream_ends)}")
+        stream_ends.append(end)
     seats = {name: (seat.location, seat.executor) for name, seat in report.binding.items()}
     form = _Written(
         state=report.state,

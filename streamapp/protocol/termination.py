@@ -63,30 +63,32 @@ class Termination:
         return text
 
     def _text(self, message: str) -> str:
-        told = {"outcome": self.outcome, "reason": self.reason, "path": self.path, "message": message}
-        return json.dumps(told)
+        ending = {"outcome": self.outcome, "reason": self.reason, "path": self.path, "message": message}
+        return json.dumps(ending)
 
 
 def termination_of(code: int, text: str) -> Termination:
     """The ending of a process, from its exit code and what it left behind; it may have left anything."""
-    told = _last_object(text)
-    if told is not None and told.get("outcome") in set(RunOutcome):
-        outcome = RunOutcome(told["outcome"])
-        words = (str(told.get(name) or "") for name in ("reason", "path", "message"))
+    ending = _last_object(text)
+    if ending is not None and ending.get("outcome") in set(RunOutcome):
+        outcome = RunOutcome(ending["outcome"])
+        words = (str(ending.get(name) or "") for name in ("reason", "path", "message"))
         if (outcome is RunOutcome.DONE) == (code == ExitCode.DONE):
             return Termination(code, outcome, *words)
     if code == ExitCode.DONE:
         return Termination.of(ExitCode.DONE)
-    said = text.strip()[-_LONGEST_MESSAGE:]
+    output_tail = text.strip()[-_LONGEST_MESSAGE:]
     return Termination(
-        code, RunOutcome.RETRY, message=f"it ended with exit code {code}" + f": {said}" * bool(said)
+        code,
+        RunOutcome.RETRY,
+        message=f"it ended with exit code {code}" + f": {output_tail}" * bool(output_tail),
     )
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
     lines = text.strip().splitlines()
     try:
-        found = json.loads(lines[-1]) if lines else None
+        last_object = json.loads(lines[-1]) if lines else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return last_object if isinstance(last_object, dict) else None

@@ -21,7 +21,7 @@ class FillingPartition:
     """A partition that fills the table: whether a new store reads all records, and its last position."""
 
     bootstrap: bool
-    held: HeldOffsets
+    held_offsets: HeldOffsets
     last: int | None = None  # the next record by the checkpoints; None for a partition that was never read
 
 
@@ -42,7 +42,7 @@ def recover_store(
     A new store reads streams with `bootstrap` from the oldest record, and others from the checkpoint's
     position. A valid store continues from its positions; an added partition begins at its oldest record.
     """
-    held_offsets = {partition: source.held for partition, source in sources.items()}
+    held_offsets = {partition: source.held_offsets for partition, source in sources.items()}
     reason = invalid_reason(store, held_offsets, now_ms, retention_ms) if store else None
     if store is None or reason is not None:
         action = StoreAction.CREATE if store is None else StoreAction.RECREATE
@@ -52,7 +52,7 @@ def recover_store(
             reason or "",
         )
     positions = {
-        partition: resume_position(store.positions.get(partition), source.held.oldest)
+        partition: resume_position(store.positions.get(partition), source.held_offsets.oldest)
         for partition, source in sources.items()
     }
     return StoreRecovery(StoreAction.KEEP, positions)
@@ -65,5 +65,5 @@ def resume_position(position: int | None, oldest: int) -> int:
 
 def _first_position(source: FillingPartition) -> int:
     if source.bootstrap or source.last is None:
-        return source.held.oldest
-    return min(max(source.last, source.held.oldest), source.held.end)
+        return source.held_offsets.oldest
+    return min(max(source.last, source.held_offsets.oldest), source.held_offsets.end)

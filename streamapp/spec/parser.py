@@ -37,9 +37,9 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
     problems, apps = list(reading.problems), list[StreamApp]()
     several = len(reading.documents) > 1
     for document in reading.documents:
-        app, found = _one(document, built)
-        problems += [replace(p, document=document.number) for p in found] if several else found
-        if app and not found:
+        app, app_problems = _one(document, built)
+        problems += [replace(p, document=document.number) for p in app_problems] if several else app_problems
+        if app and not app_problems:
             apps.append(app)
     if not reading.documents and not problems:
         problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
@@ -48,8 +48,8 @@ def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
 
 def parse_data(data: Any, built: frozenset[Capability] = BUILT) -> ParseResult:
     """The app of a document that was read elsewhere, such as an object of the cluster or a program's."""
-    if found := first_invalid_value(data):
-        return ParseResult((), (Problem(0, 0, dotted(found[0]), found[1]),))
+    if invalid_value := first_invalid_value(data):
+        return ParseResult((), (Problem(0, 0, dotted(invalid_value[0]), invalid_value[1]),))
     app, problems = _one(Document(0, data, {}), built)
     return ParseResult((app,) if app and not problems else (), tuple(sorted(set(problems))))
 
@@ -64,13 +64,13 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
     problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
     problems += [_problem(document, path, message) for path, message in _config(data)]
     app: StreamApp | None = None
-    asked = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
+    fields = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
     try:
-        app = StreamApp.model_validate_json(json.dumps(asked), by_name=False)
+        app = StreamApp.model_validate_json(json.dumps(fields), by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        told = [d for d in details if not is_reported_elsewhere(d)]
-        problems += [_problem(document, d["loc"], error_message(d, StreamApp)) for d in told]
+        unreported_details = [d for d in details if not is_reported_elsewhere(d)]
+        problems += [_problem(document, d["loc"], error_message(d, StreamApp)) for d in unreported_details]
     for path, capability in unsupported_fields(data, built):
         message = f"not yet supported: this version does not have {capability.value}; leave it out"
         problems.append(replace(_problem(document, path, message), reason=Reason.NOT_YET_SUPPORTED))
@@ -86,14 +86,14 @@ def _problem(document: Document, path: Path, message: str) -> Problem:
 
 def _foreign(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """A document of another kind is told as such, not as a hundred unknown fields."""
-    for field, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
-        if data.get(field) != wanted:
-            found = (
+    for field, allowed in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if data.get(field) != allowed:
+            finding = (
                 f"found {describe_value(data[field])}; allowed is"
                 if field in data
                 else "missing; it has to be"
             )
-            yield (field,), f'{found} "{wanted}"'
+            yield (field,), f'{finding} "{allowed}"'
 
 
 def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -104,17 +104,17 @@ def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
             if not isinstance(entry, dict):
                 continue
-            found = [k for k in entry if k not in model.always() and entry[k] is not None]
+            kinds = [k for k in entry if k not in model.always() and entry[k] is not None]
             allowed = ", ".join(model.kinds())
             path: Path = ("spec", key, index)
-            if not found:
+            if not kinds:
                 empty = " and ".join(short(k) for k in entry if k not in model.always())
                 yield (
                     path,
                     f"takes exactly one of {allowed}; found {f'an empty {empty}' if empty else 'none'}",
                 )
-            elif len(found) > 1:
-                yield path, f"takes exactly one of {allowed}; found {' and '.join(map(short, found))}"
+            elif len(kinds) > 1:
+                yield path, f"takes exactly one of {allowed}; found {' and '.join(map(short, kinds))}"
 
 
 def _config(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:

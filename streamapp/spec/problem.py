@@ -32,16 +32,15 @@ def short(text: str, most: int = 60) -> str:
     return cut if cut.isprintable() else cut.encode("unicode_escape").decode()
 
 
-def nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
+def nearest(name: str, candidates: list[str] | tuple[str, ...]) -> str:
     """The tail of a message about an unknown name: the one that was probably meant, or all there are."""
-    lowered = {candidate.lower(): candidate for candidate in known}
+    lowered = {candidate.lower(): candidate for candidate in candidates}
     close = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6) if len(name) <= LONGEST else []
     if close:
         return f'; did you mean "{short(lowered[close[0]])}"?'
-    if not known:
+    if not candidates:
         return "; there are none"
-    shown = [f'"{short(candidate)}"' for candidate in known[:MOST_SHOWN]]
-    more = len(known) - len(shown)
-    return (
-        f"; there {'is' if len(known) == 1 else 'are'} {', '.join(shown)}{f' and {more} more' * (more > 0)}"
-    )
+    shown = [f'"{short(candidate)}"' for candidate in candidates[:MOST_SHOWN]]
+    more = len(candidates) - len(shown)
+    are = "is" if len(candidates) == 1 else "are"
+    return f"; there {are} {', '.join(shown)}{f' and {more} more' * (more > 0)}"

@@ -15,8 +15,8 @@ UNUSUAL_BREAKS = frozenset("\r\x85\u2028\u2029")
 
 def as_data(app: StreamApp) -> dict[str, Any]:
     """The resource as plain values; what equals its default is left out."""
-    said = app.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return {"apiVersion": app.api_version, "kind": app.kind, **said}
+    fields = app.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return {"apiVersion": app.api_version, "kind": app.kind, **fields}
 
 
 def as_yaml(app: StreamApp) -> str:

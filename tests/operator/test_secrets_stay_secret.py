@@ -10,8 +10,8 @@ from typing import Any
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child, free_port, until
 from tests.harness.operator.operator_processes import path_of, put
+from tests.harness.operator.operator_start import OPERATOR_CODE
 from tests.harness.operator.small_apps import join
-from tests.operator.cli.test_operator_command import COMMAND
 
 MARK = "a-word-that-nobody-may-read"
 
@@ -36,7 +36,7 @@ def test_a_password_is_in_no_log_line_no_metric_no_status_and_no_object(
     api_server.ask("POST", f"{core}/secrets", {"metadata": {"name": "kafka"}, "stringData": written})
     app = _app(namespace)
     put(api_server, app)
-    command = [sys.executable, "-c", COMMAND, "--kubeconfig", str(api_server.kubeconfig("operator"))]
+    command = [sys.executable, "-c", OPERATOR_CODE, "--kubeconfig", str(api_server.kubeconfig("operator"))]
     options = ["-n", namespace, "--image", "runtime:test", "--port", "0", "--log-level", "debug"]
     with Child([*command, *options], tmp_path / "operator.log", os.environ) as child:
         until(lambda: _away(api_server.ask("GET", path_of(app))), 120, child)

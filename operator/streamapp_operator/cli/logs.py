@@ -68,8 +68,8 @@ def _select_pod(pods: list[Manifest], app: str, previous: bool, executor: str | 
         key=incarnation_of,
     )
     if len(drivers) <= previous:
-        which = "driver before the newest one" if previous else "driver"
-        raise click.ClickException(f'app "{app}" has no {which}; see streamapp status {app}')
+        pod_kind = "driver before the newest one" if previous else "driver"
+        raise click.ClickException(f'app "{app}" has no {pod_kind}; see streamapp status {app}')
     return drivers[-1 - previous].name, driver_template.DRIVER_CONTAINER
 
 

@@ -27,6 +27,10 @@ def orphaned_folders(
     outside `namespaces` are kept, since their apps are not known; an empty `namespaces` means all of them.
     """
     for folder in folders:
-        known = not namespaces or folder.namespace in namespaces
-        if known and (folder.namespace, folder.application_id) not in apps and now - folder.touched > after:
+        is_watched = not namespaces or folder.namespace in namespaces
+        if (
+            is_watched
+            and (folder.namespace, folder.application_id) not in apps
+            and now - folder.touched > after
+        ):
             yield folder

@@ -65,13 +65,13 @@ def read_installation(
 def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
     if isinstance(error, TypeError):
         return (Problem(0, 0, "", f"this is no document of plain values: {error}"),)
-    known = tuple(info.alias or name for name, info in InstallationFile.model_fields.items())
+    field_names = tuple(info.alias or name for name, info in InstallationFile.model_fields.items())
     problems = []
     for detail in error.errors():
         path = ".".join(str(part) for part in detail["loc"])
         message = detail["msg"][:1].lower() + detail["msg"][1:]
         if detail["type"] == "extra_forbidden":
-            message = f"there is no such field{nearest(path, known)}"
+            message = f"there is no such field{nearest(path, field_names)}"
         problems.append(Problem(0, 0, path, message))
     return tuple(sorted(problems))
 

@@ -59,13 +59,13 @@ def condition(spark: SparkSession, text: str, scope: ColumnScope) -> Template:
 
 def require_unique(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns, or a refusal where two have one name."""
-    seen: set[str] = set()
-    for each in columns:
-        if each.name.lower() in seen:
+    names: set[str] = set()
+    for column in columns:
+        if column.name.lower() in names:
             raise CompileRefusedError(
-                f'two columns are called "{short(each.name)}"; give one another name with AS'
+                f'two columns are called "{short(column.name)}"; give one another name with AS'
             )
-        seen.add(each.name.lower())
+        names.add(column.name.lower())
     return columns
 
 

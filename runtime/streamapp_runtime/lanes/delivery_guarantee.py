@@ -15,7 +15,7 @@ class DeliveryGuarantee(StrEnum):
     LOOSE = "loose"  # nothing: checkpoints come last
 
 
-def delivery_guarantee_of(app: StreamApp, shelves: Iterable[StoreSpec]) -> DeliveryGuarantee:
+def delivery_guarantee_of(app: StreamApp, specs: Iterable[StoreSpec]) -> DeliveryGuarantee:
     """What an app's lanes write as one.
 
     State is never apart from the positions that it rests on, whatever the app asks for: a changelog that is
@@ -23,5 +23,5 @@ def delivery_guarantee_of(app: StreamApp, shelves: Iterable[StoreSpec]) -> Deliv
     """
     if app.spec.delivery == "exactlyOnce":
         return DeliveryGuarantee.AS_ONE
-    kept = any(shelf.changelog is not None for shelf in shelves)
-    return DeliveryGuarantee.STATE if kept else DeliveryGuarantee.LOOSE
+    has_changelog = any(spec.changelog is not None for spec in specs)
+    return DeliveryGuarantee.STATE if has_changelog else DeliveryGuarantee.LOOSE

@@ -29,13 +29,13 @@ def layer_entry(
 
 def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:
     """The stage of this process; one of an earlier incarnation is let go."""
-    found = _serving.get(key)
-    if found is None:
+    worker = _serving.get(key)
+    if worker is None:
         for former in _serving.values():
             former.close()
         _serving.clear()
         program, number, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
-        found = _serving[key] = LayerWorker(program, number, setup)
+        worker = _serving[key] = LayerWorker(program, number, setup)
         gc.collect()
         gc.freeze()  # the daemon collects after each task: what is here now stays, and need not be looked at
-    return found
+    return worker

@@ -41,31 +41,33 @@ RUNNERS: Mapping[type[Operation], OperationRunner] = {
 """All but the reading and writing of streams, which is the lanes'."""
 
 
-def make_executor(operation: Operation, given: Sequence[pa.Schema], made: pa.Schema) -> OperationExecutor:
+def make_executor(
+    operation: Operation, schemas: Sequence[pa.Schema], output_schema: pa.Schema
+) -> OperationExecutor:
     """What runs an operation over sources with the given columns, and makes rows with others.
 
     UnsupportedOperationError where this version cannot, UserCodeError where the app's own code is missing.
     """
-    reason = unsupported_reason(operation, given)
+    reason = unsupported_reason(operation, schemas)
     if reason is not None:
         raise UnsupportedOperationError(reason, _runner(operation).hint)
-    return _runner(operation).executor(operation, given, made)
+    return _runner(operation).executor(operation, schemas, output_schema)
 
 
-def unsupported_reason(operation: Operation, given: Sequence[pa.Schema]) -> str | None:
+def unsupported_reason(operation: Operation, schemas: Sequence[pa.Schema]) -> str | None:
     """Why an operation over sources with these columns cannot run; None where it can."""
     reason_of = _runner(operation).unsupported_reason
-    return None if reason_of is None else reason_of(operation, given)
+    return None if reason_of is None else reason_of(operation, schemas)
 
 
-def state_schema_hash(operation: Operation, given: Sequence[pa.Schema]) -> str | None:
+def state_schema_hash(operation: Operation, schemas: Sequence[pa.Schema]) -> str | None:
     """The hash of what an operation keeps of its own, over sources with these columns; None for nothing."""
     if operation.own_state() is None:
         return None
     form_of = _runner(operation).state_form
     if form_of is None:
         raise TypeError(f"{type(operation).__name__} keeps state, and nothing says what its bytes mean")
-    form = form_of(operation, given)
+    form = form_of(operation, schemas)
     if form is None:
         return None
     return sha256("\n".join([form.meaning, *map(schema_hash, form.schemas)]).encode()).hexdigest()[:32]

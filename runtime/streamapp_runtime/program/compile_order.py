@@ -29,12 +29,12 @@ def compile_order(spec: Spec, known_tables: frozenset[str]) -> tuple[list[int], 
 
 def tables_without_columns(spec: Spec) -> list[Problem]:
     """The tables that nothing gives columns: a user's class may write anything."""
-    sent = {table for o in spec.operators if traits_of(o).fills_tables for table in o.tables}
+    filled_tables = {table for o in spec.operators if traits_of(o).fills_tables for table in o.tables}
     message = "missing; no side input and no sendToTable says what the rows of this table are"
     return [
         Problem(0, 0, f"spec.tables[{index}].columns", message)
         for index, table in enumerate(spec.tables)
-        if table.columns is None and not table.side_inputs and table.name not in sent
+        if table.columns is None and not table.side_inputs and table.name not in filled_tables
     ]
 
 

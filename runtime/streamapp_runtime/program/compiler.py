@@ -117,13 +117,13 @@ class _Compilation:
     def add(self, name: str, path: str, step: Callable[[], CompiledOperator]) -> None:
         """Keep what one step gives, or why it gives nothing."""
         try:
-            made = step()
+            compiled = step()
         except CompileRefusedError as refused:
             self.problems.append(refused.at(path))
             return
-        self.pieces += made.pieces
-        if made.flow is not None:
-            self.flows[name] = made.flow
+        self.pieces += compiled.pieces
+        if compiled.flow is not None:
+            self.flows[name] = compiled.flow
 
 
 def _read_by_someone(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

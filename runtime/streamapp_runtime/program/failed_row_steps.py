@@ -56,15 +56,15 @@ def _step(rows: DataFrame, step: SqlStep, number: int) -> DataFrame:
         rows = _tried(rows, {"kept": step.where})
         rows = _marked(rows.where(F.col(_TRIED).isNull() | F.col(f"`{_TRIED}`.kept")), number)
     for generator, place, element in step.explode:
-        function, _, rest = generator.partition("(")
-        rows = _tried(rows, {"array": rest.removesuffix(")")})
+        function, _, arguments = generator.partition("(")
+        rows = _tried(rows, {"array": arguments.removesuffix(")")})
         array = f"CASE WHEN `{_TRIED}` IS NULL THEN array(NULL) ELSE `{_TRIED}`.array END"
         rows = _marked(rows.selectExpr("*", f"{function}({array}) AS (`{place}`, `{element}`)"), number)
     if step.project:
         rows = _tried(rows, dict(step.project))
-        made = dict.fromkeys(name for name, _ in step.project)
-        others = [_either(name, name in made) for name in names if name != "tag"]
-        rows = rows.select(_tag(number, "tag" in made), *others).select(*names)
+        computed = dict.fromkeys(name for name, _ in step.project)
+        others = [_either(name, name in computed) for name in names if name != "tag"]
+        rows = rows.select(_tag(number, "tag" in computed), *others).select(*names)
     else:
         rows = rows.select(*names)
     return fan_out(rows, step)
@@ -78,22 +78,22 @@ def _tried(rows: DataFrame, texts: Mapping[str, str]) -> DataFrame:
         raise AssertionError("Spark has ended")
     sql = jvm.org.apache.spark.sql
     caught = sql.catalyst.expressions.TryEval(sql.classic.ExpressionUtils.expression(every._jc))  # noqa: SLF001
-    tried = Column(sql.classic.ExpressionUtils.column(caught))
-    return with_row_alias(rows).select("*", tried.alias(_TRIED))
+    attempt = Column(sql.classic.ExpressionUtils.column(caught))
+    return with_row_alias(rows).select("*", attempt.alias(_TRIED))
 
 
 def _marked(rows: DataFrame, number: int) -> DataFrame:
     """The rows without what was tried; those that failed are told by their tag."""
-    return rows.withColumn("tag", _tag(number, made=False)).drop(_TRIED)
+    return rows.withColumn("tag", _tag(number, is_computed=False)).drop(_TRIED)
 
 
-def _tag(number: int, made: bool) -> Column:
+def _tag(number: int, is_computed: bool) -> Column:
     failed = F.col("tag") - F.lit((number + 1) * _SPAN)
-    well = F.col(f"`{_TRIED}`.tag") if made else F.col("tag")
+    well = F.col(f"`{_TRIED}`.tag") if is_computed else F.col("tag")
     return F.when(F.col(_TRIED).isNull(), failed).otherwise(well).alias("tag")
 
 
-def _either(name: str, made: bool) -> Column:
-    if not made:
+def _either(name: str, is_computed: bool) -> Column:
+    if not is_computed:
         return F.col(name)
     return F.when(F.col(_TRIED).isNull(), F.col(name)).otherwise(F.col(f"`{_TRIED}`.{name}")).alias(name)

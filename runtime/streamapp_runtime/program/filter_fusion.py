@@ -16,20 +16,20 @@ from streamapp_runtime.program.hops import needs_spark
 def fuse_filters(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """The pieces, which come after their sources, without filters that only one SQL piece reads."""
     readers = Counter(source for piece in pieces for source in piece.sources)
-    kept: dict[str, Piece] = {}
+    piece_of: dict[str, Piece] = {}
     for piece in pieces:
-        source = kept.get(piece.sources[0]) if len(piece.sources) == 1 else None
-        if source is None or readers[source.name] != 1 or not _filters(source) or _stays(source, kept):
-            kept[piece.name] = piece
+        source = piece_of.get(piece.sources[0]) if len(piece.sources) == 1 else None
+        if source is None or readers[source.name] != 1 or not _filters(source) or _stays(source, piece_of):
+            piece_of[piece.name] = piece
         elif isinstance(piece.work, SqlPart) and isinstance(source.work, SqlPart):
             where = _both(source.work.where, piece.work.where)
-            del kept[source.name]
+            del piece_of[source.name]
             work = replace(piece.work, where=where, judgeable=None)
             filters = (*source.filters, source.name)
-            kept[piece.name] = replace(piece, sources=source.sources, work=work, filters=filters)
+            piece_of[piece.name] = replace(piece, sources=source.sources, work=work, filters=filters)
         else:
-            kept[piece.name] = piece
-    return tuple(kept.values())
+            piece_of[piece.name] = piece
+    return tuple(piece_of.values())
 
 
 def _filters(piece: Piece) -> bool:
@@ -41,16 +41,16 @@ def _filters(piece: Piece) -> bool:
     return not changes and [output.column for output in work.outputs] == list(range(len(work.outputs)))
 
 
-def _stays(piece: Piece, kept: Mapping[str, Piece]) -> bool:
+def _stays(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
     """Whether a Python worker both makes and can judge the rows of a filter."""
-    return not needs_spark(piece) and not any(_in_sql(kept[name], kept) for name in piece.sources)
+    return not needs_spark(piece) and not any(_in_sql(piece_of[name], piece_of) for name in piece.sources)
 
 
-def _in_sql(piece: Piece, kept: Mapping[str, Piece]) -> bool:
+def _in_sql(piece: Piece, piece_of: Mapping[str, Piece]) -> bool:
     """Whether rows come from Spark; what computes nothing is where its sources are."""
     if not isinstance(piece.work, SqlPart):
         return False
-    return needs_spark(piece) or any(_in_sql(kept[name], kept) for name in piece.sources)
+    return needs_spark(piece) or any(_in_sql(piece_of[name], piece_of) for name in piece.sources)
 
 
 def _both(first: Template | None, second: Template | None) -> Template | None:

@@ -17,12 +17,12 @@ from streamapp_runtime.operators.tables.table_operations import WriteTable
 
 def with_hops(pieces: tuple[Piece, ...], world: CompileContext) -> tuple[Piece, ...]:
     """The pieces, with a hop before as few operations on tables as it takes, writers first."""
-    found = list(pieces)
+    cut_pieces = list(pieces)
     while True:
-        circle = _circle(found)
+        circle = _circle(cut_pieces)
         if not circle:
-            return tuple(found)
-        found = _cut(found, circle, world)
+            return tuple(cut_pieces)
+        cut_pieces = _cut(cut_pieces, circle, world)
 
 
 def tables_of(piece: Piece) -> tuple[str, ...]:
@@ -71,8 +71,8 @@ def _cut(pieces: Sequence[Piece], circle: list[Piece], world: CompileContext) ->
     read = Read(stream, system, stream, StreamRole.HOP, "columns", rows)
     away = Piece(f"{chosen.operator}/hop", chosen.operator, (source,), write, ())
     back = Piece(f"{chosen.operator}/after-hop", chosen.operator, (), read, rows)
-    kept = [replace(p, sources=(back.name,)) if p is chosen else p for p in pieces]
-    return [*kept, away, back]
+    rewired_pieces = [replace(p, sources=(back.name,)) if p is chosen else p for p in pieces]
+    return [*rewired_pieces, away, back]
 
 
 def _partitions(table: str, pieces: Sequence[Piece], world: CompileContext) -> int | None:

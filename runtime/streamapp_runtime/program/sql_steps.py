@@ -122,8 +122,8 @@ def _changes(part: _Part) -> Iterator[tuple[str, str]]:
     for register, template in zip(written, work.outputs, strict=True):
         text = part.text(template)
         if text != f"{ROW_ALIAS}.{register}":
-            plain = template.column is not None
-            yield register, text if plain else f"CASE WHEN NOT {ROW_ALIAS}.z THEN {text} END"
+            is_column = template.column is not None
+            yield register, text if is_column else f"CASE WHEN NOT {ROW_ALIAS}.z THEN {text} END"
     for register in part.placed.sources[0].registers:
         if register not in written:
             yield register, "NULL"  # else it would travel on with rows that have no use for it

@@ -58,11 +58,11 @@ class _Walk:
 
     def _coming(self, piece: str) -> dict[str, int]:
         """What comes to a piece: of each stream the longest hold on any way."""
-        found: dict[str, int] = {}
+        holds: dict[str, int] = {}
         for source in self.sources.get(piece, ()):
             for stream, hold in self._leaving(source).items():
-                found[stream] = max(hold, found.get(stream, 0))
-        return found
+                holds[stream] = max(hold, holds.get(stream, 0))
+        return holds
 
     def _leaving(self, piece: str) -> dict[str, int]:
         if piece not in self.leaving:

@@ -56,9 +56,9 @@ def _encode_batch(
 ) -> pa.BinaryArray:
     declared = to_declared_columns(answer, pa.schema([(KEY, pa.binary()), *columns]), python)
     answered_keys = declared.column(KEY)
-    known = pc.index_in(answered_keys, value_set=keys)
-    if known.null_count or len(pc.unique(answered_keys)) != len(answered_keys):
-        what = "twice" if not known.null_count else "that was not asked for"
+    places = pc.index_in(answered_keys, value_set=keys)
+    if places.null_count or len(pc.unique(answered_keys)) != len(answered_keys):
+        what = "twice" if not places.null_count else "that was not asked for"
         raise UserCodeError(python, f"gave a row for a key {what}", f"give each key once in {KEY}")
     encoded = encode(declared.drop_columns([KEY]), columns)
     return encoded.take(pc.index_in(keys, value_set=answered_keys))

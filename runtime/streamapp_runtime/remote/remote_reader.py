@@ -59,13 +59,13 @@ class RemoteReader:
         """Make an answer to each key known for the rest of the batch."""
         if not len(keys):
             return
-        known = self._cache.find(keys, self._now)
-        is_known = pa.array(known.is_known)
+        cached = self._cache.find(keys, self._now)
+        is_known = pa.array(cached.is_known)
         self._batch.put(
-            keys.filter(is_known), known.values.filter(is_known), known.answered_at[known.is_known]
+            keys.filter(is_known), cached.values.filter(is_known), cached.answered_at[cached.is_known]
         )
-        count("remoteCached", int(known.is_known.sum()))
-        unknown = keys.filter(pa.array(~known.is_known))
+        count("remoteCached", int(cached.is_known.sum()))
+        unknown = keys.filter(pa.array(~cached.is_known))
         if len(unknown):
             self._fetch(unknown, count)
 

@@ -42,11 +42,11 @@ def check_mark(mark: StoreMark | None, empty: bool, expected: StoreIdentity) -> 
             raise StoreDamagedError("the store has entries and no mark that says what they are")
         return
     identity = mark.identity
-    for name, actual, wanted in (
+    for name, actual, expected_value in (
         ("run", identity.run_id, expected.run_id),
         ("task", identity.task, expected.task),
         ("table", identity.table, expected.table),
         ("schema", identity.schema, expected.schema),
     ):
-        if actual != wanted:
-            raise StoreDamagedError(f"the store is of {name} {actual!r}, expected was {wanted!r}")
+        if actual != expected_value:
+            raise StoreDamagedError(f"the store is of {name} {actual!r}, expected was {expected_value!r}")

@@ -46,8 +46,8 @@ class _Arcs:
 
 def decide_by_flow(task_classes: TaskClasses, shares: LoadShares) -> PlacementDecision:
     """The best decision where the owners of some tasks are elsewhere."""
-    tied, others = _split_by_ties(task_classes)
-    rivals = sorted(offer for group in others for offer in extra_offers(group, task_classes, shares))
+    tied, other_groups = _split_by_ties(task_classes)
+    rivals = sorted(offer for group in other_groups for offer in extra_offers(group, task_classes, shares))
     network, arcs = _network(tied, rivals, task_classes, shares)
     network.fill(_SOURCE, _SINK)
 
@@ -61,7 +61,7 @@ def decide_by_flow(task_classes: TaskClasses, shares: LoadShares) -> PlacementDe
     returning = {name: network.flow(arc) for name, arc in arcs.owner_only.items()}
     return PlacementDecision(
         extra_processors,
-        returning | returning_tasks(others, task_classes, shares, extra_processors),
+        returning | returning_tasks(other_groups, task_classes, shares, extra_processors),
         {kind: network.flow(arc) for kind, arc in arcs.owner_elsewhere.items()},
     )
 
@@ -71,11 +71,11 @@ def _split_by_ties(task_classes: TaskClasses) -> tuple[list[LocationGroup], list
     homes = {home for home, _ in task_classes.owner_elsewhere}
     owners = {owner for _, owner in task_classes.owner_elsewhere}
     tied: list[LocationGroup] = []
-    others: list[LocationGroup] = []
+    other_groups: list[LocationGroup] = []
     for group in task_classes.location_groups:
         is_tied = group.location in homes or not owners.isdisjoint(group.processors)
-        (tied if is_tied else others).append(group)
-    return tied, others
+        (tied if is_tied else other_groups).append(group)
+    return tied, other_groups
 
 
 def _network(

@@ -44,7 +44,5 @@ class OneOf(Part):
     def body(self) -> Part:
         """What stands under that kind."""
         fields = type(self).model_fields
-        found: Part = next(
-            v for n in fields if n not in self.always() and (v := getattr(self, n)) is not None
-        )
-        return found
+        body: Part = next(v for n in fields if n not in self.always() and (v := getattr(self, n)) is not None)
+        return body

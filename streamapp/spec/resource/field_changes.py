@@ -25,26 +25,26 @@ def changes(before: StreamApp, after: StreamApp) -> tuple[Change, ...]:
     return tuple(sorted(_within("", before, after, Effect.NONE)))
 
 
-def strongest_effect(found: Iterable[Change]) -> Effect:
+def strongest_effect(changes: Iterable[Change]) -> Effect:
     """The effect of several changes made at once."""
-    return max((change.effect for change in found), key=_STRENGTH.__getitem__, default=Effect.NONE)
+    return max((change.effect for change in changes), key=_STRENGTH.__getitem__, default=Effect.NONE)
 
 
-def can_apply_live(found: Iterable[Change]) -> bool:
+def can_apply_live(changes: Iterable[Change]) -> bool:
     """Whether an app that runs can take all of these up as it is."""
-    return strongest_effect(found) in {Effect.NONE, Effect.LIVE}
+    return strongest_effect(changes) in {Effect.NONE, Effect.LIVE}
 
 
-def paths_with_effect(found: Iterable[Change], effect: Effect) -> tuple[str, ...]:
+def paths_with_effect(changes: Iterable[Change], effect: Effect) -> tuple[str, ...]:
     """The paths of the changes that have this effect or a stronger one."""
-    return tuple(one.path for one in found if _STRENGTH[one.effect] >= _STRENGTH[effect])
+    return tuple(one.path for one in changes if _STRENGTH[one.effect] >= _STRENGTH[effect])
 
 
 def _within(path: str, before: Part, after: Part, inherited: Effect) -> Iterator[Change]:
     for name, info in type(after).model_fields.items():
         effect = next((mark for mark in info.metadata if isinstance(mark, Effect)), inherited)
-        here = f"{path}.{info.alias}" if path else str(info.alias)
-        yield from _between(here, getattr(before, name), getattr(after, name), effect)
+        field_path = f"{path}.{info.alias}" if path else str(info.alias)
+        yield from _between(field_path, getattr(before, name), getattr(after, name), effect)
 
 
 def _between(path: str, before: Any, after: Any, effect: Effect) -> Iterator[Change]:
@@ -54,8 +54,8 @@ def _between(path: str, before: Any, after: Any, effect: Effect) -> Iterator[Cha
         yield from _within(path, before, after, effect)
     elif path == "spec.config":
         yield from _settings(path, before, after)
-    elif named := _by_name(before, after):
-        was, now = named
+    elif entries_by_name := _by_name(before, after):
+        was, now = entries_by_name
         yield from _entries(path, was, now, effect)
         if list(was) != list(now) and was.keys() == now.keys():
             yield Change(path, Effect.NONE)  # named things mean the same in any order

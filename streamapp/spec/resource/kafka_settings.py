@@ -70,14 +70,14 @@ def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, 
 
     What is refused is named, its value never: it may be a password under a wrong name.
     """
-    found = {name: _refused(name, secret=secret) for name in sorted(settings)}
+    reasons = {name: _refused(name, secret=secret) for name in sorted(settings)}
     mechanism = settings.get("sasl.mechanism", MECHANISMS[0]).upper()
     if mechanism not in MECHANISMS:
-        found["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
+        reasons["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
     replication = settings.get("replication.factor", "1")
     if not (replication.isascii() and replication.isdecimal() and int(replication) > 0):
-        found["replication.factor"] = "write a number of at least 1"
-    return {name: why for name, why in found.items() if why}
+        reasons["replication.factor"] = "write a number of at least 1"
+    return {name: why for name, why in reasons.items() if why}
 
 
 def _refused(name: str, *, secret: bool) -> str:

@@ -10,11 +10,11 @@ from streamapp.spec.resource.kafka_settings import refused_settings
 from streamapp.spec.value_types.scalars import Name, ObjectName, Text
 
 
-def _settings(said: dict[str, str]) -> dict[str, str]:
-    refused = refused_settings(said, secret=False)
+def _settings(settings: dict[str, str]) -> dict[str, str]:
+    refused = refused_settings(settings, secret=False)
     if refused:
         raise ValueError("; ".join(f'"{name}": {why}' for name, why in refused.items()))
-    return said
+    return settings
 
 
 class ObjectReference(Part):

@@ -138,6 +138,6 @@ def _safe(text: str) -> str:
     """Text with Markdown's marks escaped, except between backquotes."""
     pieces = text.split("`")
     for number in range(0, len(pieces), 2):
-        for mark, plain in (("<", "&lt;"), ("*", r"\*"), ("_", r"\_"), ("|", r"\|")):
-            pieces[number] = pieces[number].replace(mark, plain)
+        for mark, escaped in (("<", "&lt;"), ("*", r"\*"), ("_", r"\_"), ("|", r"\|")):
+            pieces[number] = pieces[number].replace(mark, escaped)
     return "`".join(pieces)

@@ -16,20 +16,20 @@ def unsupported_fields(data: Any, built: frozenset[Capability]) -> Iterator[tupl
     """Every field of a document that says other than its default while its capability is not built."""
     waiting: list[tuple[Path, Any, type[BaseModel]]] = [((), data, StreamApp)]
     while waiting:
-        path, found, model = waiting.pop()
-        if isinstance(found, list):
-            waiting.extend(((*path, index), entry, model) for index, entry in enumerate(found))
-        if not isinstance(found, dict):
+        path, value, model = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(((*path, index), entry, model) for index, entry in enumerate(value))
+        if not isinstance(value, dict):
             continue
         for name, info in model.model_fields.items():
             alias = info.alias or name
-            if alias not in found:
+            if alias not in value:
                 continue
             needed = next((mark.capability for mark in info.metadata if isinstance(mark, Needs)), None)
-            if needed and needed not in built and _says_more(found[alias], _plain(info.get_default())):
+            if needed and needed not in built and _says_more(value[alias], _plain(info.get_default())):
                 yield (*path, alias), needed
             elif inner := model_in(info.annotation):
-                waiting.append(((*path, alias), found[alias], inner))
+                waiting.append(((*path, alias), value[alias], inner))
     spec = data.get("spec") if isinstance(data, dict) else None
     config = spec.get("config") if isinstance(spec, dict) else None
     for name in config if isinstance(config, dict) else ():
@@ -37,11 +37,11 @@ def unsupported_fields(data: Any, built: frozenset[Capability]) -> Iterator[tupl
             yield ("spec", "config", name), KEYS[name].needs
 
 
-def _says_more(found: Any, default: Any) -> bool:
+def _says_more(field_value: Any, default: Any) -> bool:
     """Whether anything in a value differs from the default; what is left out does not."""
-    if isinstance(found, dict) and isinstance(default, dict):
-        return any(_says_more(value, default.get(name)) for name, value in found.items())
-    return found is not None and found != default
+    if isinstance(field_value, dict) and isinstance(default, dict):
+        return any(_says_more(value, default.get(name)) for name, value in field_value.items())
+    return field_value is not None and field_value != default
 
 
 def _plain(default: Any) -> Any:

@@ -25,14 +25,14 @@ def _names_are_unique(app: Outline) -> Iterator[Fault]:
         ("table", app.tables),
         ("name", (*app.streams, *app.operators)),
     ):
-        seen: dict[str, Path] = {}
+        path_of: dict[str, Path] = {}
         for entry in entries:
-            if entry.name in seen:
-                first = dotted(seen[entry.name])
-                rest = "; streams and operators share one set of names" if what == "name" else ""
-                yield (*entry.path, "name"), f'the {what} "{short(entry.name)}" is taken by {first}{rest}'
+            if entry.name in path_of:
+                first = dotted(path_of[entry.name])
+                remark = "; streams and operators share one set of names" if what == "name" else ""
+                yield (*entry.path, "name"), f'the {what} "{short(entry.name)}" is taken by {first}{remark}'
             else:
-                seen[entry.name] = entry.path
+                path_of[entry.name] = entry.path
 
 
 def _systems_exist(app: Outline) -> Iterator[Fault]:
@@ -68,12 +68,12 @@ def _tables_exist(app: Outline) -> Iterator[Fault]:
 
 
 def _unknown(
-    used: Iterable[NameReference | None], there: tuple[ListEntry, ...], what: str
+    used: Iterable[NameReference | None], entries: tuple[ListEntry, ...], what: str
 ) -> Iterator[Fault]:
-    names = list(dict.fromkeys(entry.name for entry in there))
-    known, likeness = set(names), dict[str, str]()
+    names = list(dict.fromkeys(entry.name for entry in entries))
+    known_names, likeness = set(names), dict[str, str]()
     for use in used:
-        if use is None or use.name in known:
+        if use is None or use.name in known_names:
             continue
         if use.name not in likeness and len(likeness) * len(names) <= COMPARISONS:
             likeness[use.name] = nearest(use.name, names)
@@ -119,8 +119,8 @@ def _side_inputs_are_made_in_one_way(app: Outline) -> Iterator[Fault]:
                 continue
             for name in ("key", "value"):
                 if side.get(name) is not None:
-                    told = "goes without python only: a function gives keys and rows itself; leave one out"
-                    yield (*table.path, "sideInputs", index, name), told
+                    message = "goes without python only: a function gives keys and rows itself; leave one out"
+                    yield (*table.path, "sideInputs", index, name), message
 
 
 def _side_inputs_fill_once_and_need_no_changelog(app: Outline) -> Iterator[Fault]:
@@ -128,17 +128,17 @@ def _side_inputs_fill_once_and_need_no_changelog(app: Outline) -> Iterator[Fault
         sides = table.fields.get("sideInputs")
         if not isinstance(sides, list):
             continue
-        name, seen = f'table "{short(table.name)}"', set[str]()
+        name, filling_streams = f'table "{short(table.name)}"', set[str]()
         if sides and table.fields.get("changelog") is True:
             message = f"{name} is filled by side inputs and has no changelog: it is filled from them again"
             yield (*table.path, "changelog"), message
         for index, fields in enumerate(sides):
             path = (*table.path, "sideInputs", index)
             stream = ListEntry("", path, fields).text("stream") if isinstance(fields, dict) else None
-            if stream and stream.name in seen:
+            if stream and stream.name in filling_streams:
                 yield stream.path, f'{name} is filled by "{short(stream.name)}" already'
             elif stream:
-                seen.add(stream.name)
+                filling_streams.add(stream.name)
 
 
 def _columns_named_exist(app: Outline) -> Iterator[Fault]:
@@ -149,8 +149,8 @@ def _columns_named_exist(app: Outline) -> Iterator[Fault]:
         names = {column.name.lower(): column for column in columns}
         for used in (stream.text("key"), stream.text("eventTime", "column")):
             if used and used.name.lower() not in names:
-                found = nearest(used.name, [column.name for column in columns])
-                yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{found}'
+                suggestion = nearest(used.name, [column.name for column in columns])
+                yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{suggestion}'
         time = stream.text("eventTime", "column")
         if time and (column := names.get(time.name.lower())) and not column.type.startswith("TIMESTAMP"):
             yield (
@@ -171,12 +171,12 @@ def _exactly_one_kind(app: Outline) -> Iterator[Fault]:
     for step in app.operators:
         window = step.body.get("window")
         if isinstance(window, dict):
-            found = [kind for kind, value in window.items() if value is not None]
-            if len(found) != 1:
-                told = " and ".join(map(short, found)) or "none"
+            kinds = [kind for kind, value in window.items() if value is not None]
+            if len(kinds) != 1:
+                kind_list = " and ".join(map(short, kinds)) or "none"
                 yield (
                     (*step.path, step.kind, "window"),
-                    f"takes exactly one of tumbling, hopping, session; found {told}",
+                    f"takes exactly one of tumbling, hopping, session; found {kind_list}",
                 )
         if step.traits and step.traits.takes_select_or_python and step.body:
             yield from _select_or_python(step.body, (*step.path, step.kind))

@@ -15,13 +15,13 @@ Context = Mapping[str, Any]
 
 def error_message(error: ErrorDetails, model: type[BaseModel]) -> str:
     """One finding as a message."""
-    context, found = error.get("ctx", {}), error["input"]
+    context, value = error.get("ctx", {}), error["input"]
     say = MESSAGES.get(error["type"])
     if error["type"] == "extra_forbidden":
         return unknown_field(error["loc"], model)
     if error["type"] == "missing":
         return missing_field(error["loc"], model)
-    return say(context, found) if say else error["msg"]
+    return say(context, value) if say else error["msg"]
 
 
 def is_reported_elsewhere(error: ErrorDetails) -> bool:
@@ -60,14 +60,14 @@ def describe_value(value: object) -> str:
             return "a mapping"
 
 
-def _text(_: Context, found: object) -> str:
+def _text(_: Context, value: object) -> str:
     """Words that YAML takes for flags and numbers surprise people: say how to make them texts."""
     quotes = ""
-    if isinstance(found, bool):
+    if isinstance(value, bool):
         quotes = "; yes, no, on, off, y and n are flags too: put it in quotes"
-    elif isinstance(found, (int, float)):
+    elif isinstance(value, (int, float)):
         quotes = "; put it in quotes"
-    return f"found {describe_value(found)} where a text has to stand{quotes}"
+    return f"found {describe_value(value)} where a text has to stand{quotes}"
 
 
 def _entries(count: int) -> str:
@@ -75,20 +75,20 @@ def _entries(count: int) -> str:
 
 
 def _wanted(what: str) -> Callable[[Context, object], str]:
-    return lambda _, found: f"found {describe_value(found)} where {what} has to stand"
+    return lambda _, value: f"found {describe_value(value)} where {what} has to stand"
 
 
-def _choice(context: Context, found: object) -> str:
+def _choice(context: Context, value: object) -> str:
     allowed = [word.strip("' ") for word in str(context["expected"]).replace(" or ", ", ").split(",")]
     words = ", ".join(allowed)
-    meant = nearest(found, allowed) if isinstance(found, str) else ""
+    suggestion = nearest(value, allowed) if isinstance(value, str) else ""
     are = "is" if len(allowed) == 1 else "are"
-    return f"found {describe_value(found)}; allowed {are} {words}" + meant * ("mean" in meant)
+    return f"found {describe_value(value)}; allowed {are} {words}" + suggestion * ("mean" in suggestion)
 
 
-def _pattern(context: Context, found: object) -> str:
+def _pattern(context: Context, value: object) -> str:
     meaning = MEANING.get(context["pattern"], f"a text of the form {context['pattern']}")
-    return f"found {describe_value(found)}; allowed is {meaning}"
+    return f"found {describe_value(value)}; allowed is {meaning}"
 
 
 MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
@@ -129,4 +129,4 @@ def model_in(annotation: Any) -> type[BaseModel] | None:
     """The model that a field's type names, however it is wrapped."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for inner in get_args(annotation) if (found := model_in(inner))), None)
+    return next((inner_model for inner in get_args(annotation) if (inner_model := model_in(inner))), None)

@@ -20,12 +20,12 @@ def operators_form_no_circle(app: Outline) -> Iterator[Fault]:
         if start in place:
             continue
         place[start] = 0
-        way, rest = [start], [iter(sources[start])]
+        way, pending_sources = [start], [iter(sources[start])]
         while way:
-            source = next((name for name in rest[-1] if place.get(name) != done), None)
+            source = next((name for name in pending_sources[-1] if place.get(name) != done), None)
             if source is None:
                 place[way.pop()] = done
-                rest.pop()
+                pending_sources.pop()
             elif source in place:
                 circle = _arrows(way, place[source])
                 message = f"operators read each other in a circle: {circle}; only a table may close one"
@@ -33,7 +33,7 @@ def operators_form_no_circle(app: Outline) -> Iterator[Fault]:
             else:
                 place[source] = len(way)
                 way.append(source)
-                rest.append(iter(sources[source]))
+                pending_sources.append(iter(sources[source]))
 
 
 def streams_reach_every_sink(app: Outline) -> Iterator[Fault]:

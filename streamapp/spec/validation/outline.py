@@ -67,8 +67,8 @@ class OperatorEntry(ListEntry):
     @property
     def body(self) -> dict[str, Any]:
         """What stands under its kind, where that is a mapping."""
-        found = self.fields.get(self.kind)
-        return found if isinstance(found, dict) else {}
+        content = self.fields.get(self.kind)
+        return content if isinstance(content, dict) else {}
 
     @property
     def sources(self) -> tuple[NameReference, ...]:
@@ -103,10 +103,15 @@ def outline(data: Any) -> Outline:
         OperatorEntry(entry.name, entry.path, entry.fields, _kind(entry.fields))
         for entry in _entries(fields, "operators")
     )
-    named = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
-    broken = frozenset(key for key in (*named, "operators") if _is_broken(key, fields.get(key)))
+    entry_lists = {key: tuple(_entries(fields, key)) for key in ("systems", "streams", "tables")}
+    broken = frozenset(key for key in (*entry_lists, "operators") if _is_broken(key, fields.get(key)))
     return Outline(
-        named["systems"], named["streams"], named["tables"], steps, ListEntry("", ("spec",), fields), broken
+        entry_lists["systems"],
+        entry_lists["streams"],
+        entry_lists["tables"],
+        steps,
+        ListEntry("", ("spec",), fields),
+        broken,
     )
 
 
@@ -114,14 +119,14 @@ def _kind(fields: dict[str, Any]) -> str:
     return next((kind for kind in KINDS if fields.get(kind) is not None), "")
 
 
-def _is_broken(key: str, found: Any) -> bool:
-    if not isinstance(found, list):
-        return found is not None or key != "tables"  # only tables may be left out
-    return not all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in found)
+def _is_broken(key: str, entries: Any) -> bool:
+    if not isinstance(entries, list):
+        return entries is not None or key != "tables"  # only tables may be left out
+    return not all(isinstance(entry, dict) and isinstance(entry.get("name"), str) for entry in entries)
 
 
 def _entries(spec: dict[str, Any], key: str) -> Iterator[ListEntry]:
-    found = spec.get(key)
-    for index, fields in enumerate(found if isinstance(found, list) else ()):
+    entries = spec.get(key)
+    for index, fields in enumerate(entries if isinstance(entries, list) else ()):
         if isinstance(fields, dict) and isinstance(fields.get("name"), str):
             yield ListEntry(fields["name"], ("spec", key, index), fields)

@@ -43,12 +43,12 @@ def parse_columns(text: str) -> tuple[Column, ...]:
     """The columns of the list, or a ColumnListError with the position and the expected token."""
     reader = _Reader(text)
     columns = reader.fields(separator=None, until="")
-    seen: set[str] = set()
+    names: set[str] = set()
     for column in columns:
-        if column.name.lower() in seen:
+        if column.name.lower() in names:
             name = short(column.name)
             raise ColumnListError(f'column "{name}" stands twice (Spark does not tell case apart)')
-        seen.add(column.name.lower())
+        names.add(column.name.lower())
     return columns
 
 
@@ -70,13 +70,13 @@ class _Reader:
     def kind(self) -> int | None:
         return self.tokens[self.position][2] if self.position < len(self.tokens) else None
 
-    def fail(self, wanted: str) -> ColumnListError:
+    def fail(self, expected: str) -> ColumnListError:
         if self.position >= len(self.tokens):
-            return ColumnListError(f"the column list ends where {wanted} has to stand")
+            return ColumnListError(f"the column list ends where {expected} has to stand")
         word, place, kind = self.tokens[self.position]
         if kind == _UNCLOSED:
             return ColumnListError(f"the quote {word[0]} at character {place + 1} is not closed")
-        return ColumnListError(f"found {short(word)} at character {place + 1} where {wanted} has to stand")
+        return ColumnListError(f"found {short(word)} at character {place + 1} where {expected} has to stand")
 
     def take(self, token: str) -> bool:
         matches = self.peek().upper() == token
@@ -161,8 +161,8 @@ class _Reader:
                 numbers.append(self.number())
             self.expect(")")
         if not fewest <= len(numbers) <= most_numbers:
-            wanted = "one number" if fewest else "at most two numbers"
-            raise ColumnListError(f"{word} takes {wanted} in brackets, found {len(numbers)}")
+            expected_numbers = "one number" if fewest else "at most two numbers"
+            raise ColumnListError(f"{word} takes {expected_numbers} in brackets, found {len(numbers)}")
         if most_numbers == 2 and numbers and not _is_decimal(*map(int, numbers)):
             raise ColumnListError(
                 f"{word}({', '.join(numbers)}) is no decimal: it takes 1 to {MOST_DIGITS} digits, "

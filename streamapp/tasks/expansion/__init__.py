@@ -1,5 +1,5 @@
 """What follows when a stream grows.
 
-The expansion algorithm, splits and their waits, counts for the planner, start positions. It does not import
+The expansion algorithm, splits and their waits, counts for the planner, start origins. It does not import
 groupers.
 """

@@ -30,8 +30,8 @@ def _owner_difference(
     first: str, first_layout: StreamLayout, second: str, second_layout: StreamLayout
 ) -> str | None:
     if first_layout.initial != second_layout.initial:
-        here, there = second_layout.initial, first_layout.initial
-        return f"keys are spread over {here} tasks' partitions here and over {there} there"
+        second_count, first_count = second_layout.initial, first_layout.initial
+        return f"keys are spread over {second_count} tasks' partitions here and over {first_count} there"
     for index, (first_owner, second_owner) in enumerate(
         zip(first_layout.owners, second_layout.owners, strict=True)
     ):

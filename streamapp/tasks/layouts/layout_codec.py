@@ -45,9 +45,9 @@ def _unsealed(text: str) -> dict[str, Any] | Refusal:
         return _damaged(f"it is no layout in JSON ({type(error).__name__}: {error})")
     if not whole:
         return _damaged("its checksum differs")
-    known = LAYOUT.read_version(version, "it")
-    if isinstance(known, VersionRefusal):
-        return Refusal(known.reason, "layout", known.message, known.hint or _RESTORE)
+    version_read = LAYOUT.read_version(version, "it")
+    if isinstance(version_read, VersionRefusal):
+        return Refusal(version_read.reason, "layout", version_read.message, version_read.hint or _RESTORE)
     layout: dict[str, Any] = body
     return layout
 

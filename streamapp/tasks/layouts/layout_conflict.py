@@ -12,23 +12,23 @@ _SHOWN = 5
 
 
 def layout_conflict(
-    kept: Layout | None,
+    stored_layout: Layout | None,
     proposed: Layout,
     tasks: Mapping[str, Collection[Partition]],
     broadcast: Collection[Partition] = (),
 ) -> Refusal | None:
     """Why a model with this layout and these tasks contradicts the layout kept with the state, if it does."""
-    found = _follows(proposed, tasks, frozenset(broadcast))
-    if kept is not None:
-        found = _chained(_extends(kept, proposed), found)
-    shown = list(islice(found, _SHOWN + 1))
-    if not shown:
+    contradictions = _follows(proposed, tasks, frozenset(broadcast))
+    if stored_layout is not None:
+        contradictions = _chained(_extends(stored_layout, proposed), contradictions)
+    first_contradictions = list(islice(contradictions, _SHOWN + 1))
+    if not first_contradictions:
         return None
-    more = "; and more" if len(shown) > _SHOWN else ""
+    more = "; and more" if len(first_contradictions) > _SHOWN else ""
     return Refusal(
         Reason.LAYOUT_CONFLICT,
         "jobModel",
-        f"the model contradicts the state: {'; '.join(shown[:_SHOWN])}{more}",
+        f"the model contradicts the state: {'; '.join(first_contradictions[:_SHOWN])}{more}",
         "run the model that goes with this state, or raise resetNonce to give the state up",
     )
 
@@ -38,35 +38,37 @@ def _chained(*several: Iterable[str]) -> Iterator[str]:
         yield from differences
 
 
-def _extends(kept: Layout, proposed: Layout) -> Iterator[str]:
+def _extends(stored_layout: Layout, proposed: Layout) -> Iterator[str]:
     """What the proposed layout says otherwise than the kept one; it may say more."""
-    if kept.run != proposed.run:
-        yield f"the state is of run {kept.run} and the model of run {proposed.run}"
-    if kept.has_state and kept.grouper != proposed.grouper:
-        yield f"tasks were formed by {kept.grouper} and are now formed by {proposed.grouper}"
-    for stream, known in sorted(kept.streams.items()):
-        if known.initial:
-            yield from _stream_differences(stream, known, proposed.streams.get(stream))
-    for task, number in kept.changelog.items():
+    if stored_layout.run != proposed.run:
+        yield f"the state is of run {stored_layout.run} and the model of run {proposed.run}"
+    if stored_layout.has_state and stored_layout.grouper != proposed.grouper:
+        yield f"tasks were formed by {stored_layout.grouper} and are now formed by {proposed.grouper}"
+    for stream, stored_stream in sorted(stored_layout.streams.items()):
+        if stored_stream.initial:
+            yield from _stream_differences(stream, stored_stream, proposed.streams.get(stream))
+    for task, number in stored_layout.changelog.items():
         other = proposed.changelog.get(task)
         if other != number:
             yield f"task {task} has changelog partition {number} and would get {_or_none(other)}"
 
 
-def _stream_differences(stream: str, known: StreamLayout, other: StreamLayout | None) -> Iterator[str]:
+def _stream_differences(
+    stream: str, stored_stream: StreamLayout, other: StreamLayout | None
+) -> Iterator[str]:
     if other is None or not other.initial:
         yield f"stream {stream} is forgotten"
         return
-    if other.initial != known.initial:
-        yield f"{stream} had {known.initial} partitions when its state began, not {other.initial}"
+    if other.initial != stored_stream.initial:
+        yield f"{stream} had {stored_stream.initial} partitions when its state began, not {other.initial}"
         return
-    if other.last < known.last:
-        yield f"{stream} had {known.last} partitions and would have {other.last}"
+    if other.last < stored_stream.last:
+        yield f"{stream} had {stored_stream.last} partitions and would have {other.last}"
         return
-    if (other.owners, other.folds[: len(known.folds)]) == (known.owners, known.folds):
+    if (other.owners, other.folds[: len(stored_stream.folds)]) == (stored_stream.owners, stored_stream.folds):
         return
-    for index in range(known.last):
-        mine, theirs = known.owner(index), other.owner(index)
+    for index in range(stored_stream.last):
+        mine, theirs = stored_stream.owner(index), other.owner(index)
         if mine is not None and mine != theirs:
             yield f"the state of {stream}#{index} is with task {mine}, not with {_or_none(theirs)}"
 
@@ -87,5 +89,5 @@ def _follows(
                 yield f"{partition} is given to task {task}, and its state is with {_or_none(owner)}"
 
 
-def _or_none(found: object) -> str:
-    return "none" if found is None else str(found)
+def _or_none(value: object) -> str:
+    return "none" if value is None else str(value)

@@ -69,8 +69,8 @@ def _names(run: NameRun) -> Iterator[str]:
 
 
 def _parted(name: str) -> tuple[str, int, str]:
-    found = _NUMBERED.fullmatch(name)
-    return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
+    match = _NUMBERED.fullmatch(name)
+    return (match[1], int(match[2]), match[3]) if match else (name, -1, "")
 
 
 def _kin(parts: tuple[str, int, str]) -> tuple[str, str, int]:

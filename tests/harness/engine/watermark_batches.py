@@ -1,5 +1,6 @@
 """Batches with a watermark that goes on, as an operation sees them."""
 
+import datetime
 from collections.abc import Sequence
 
 from streamapp.control.control_message import ENDED
@@ -30,3 +31,8 @@ class Ticking:
 
     def end(self, calls: Sequence[object] = (), *, reopens: bool = False) -> list[Row]:
         return self.batch(calls, ENDED, reopens=reopens)
+
+
+def milliseconds(moment: datetime.datetime) -> int:
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return (moment - epoch) // datetime.timedelta(milliseconds=1)

@@ -14,6 +14,8 @@ from streamapp_operator.controller.process.operator_process import run_operator
 from streamapp_operator.controller.telemetry.json_logs import configure_logging
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
+OPERATOR_CODE = "from streamapp_operator.cli.operator import operator; operator()"
+
 
 def start(reconciling: Callable[[OperatorParts], Reconciler]) -> int:
     """Be an operator until told to stop; what it ends with."""

@@ -14,8 +14,7 @@ from streamapp_operator.reconciler.installation_file import read_installation
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.operator_processes import app, path_of, put
-
-COMMAND = "from streamapp_operator.cli.operator import operator; operator()"
+from tests.harness.operator.operator_start import OPERATOR_CODE
 
 
 def _invoked(*args: object, **environment: str) -> Result:
@@ -78,7 +77,7 @@ def test_what_is_no_installation_is_refused(text: str) -> None:
 def test_it_looks_after_the_apps_of_a_cluster(api_server: ApiServer, namespace: str, tmp_path: Path) -> None:
     wanted = app(namespace)
     put(api_server, wanted)
-    command = [sys.executable, "-c", COMMAND, "--kubeconfig", str(api_server.kubeconfig("operator"))]
+    command = [sys.executable, "-c", OPERATOR_CODE, "--kubeconfig", str(api_server.kubeconfig("operator"))]
     options = ["-n", namespace, "--image", "runtime:test", "--port", "0"]
     with Child([*command, *options], tmp_path / "operator.log", os.environ) as child:
 

@@ -33,7 +33,7 @@ ORDER = TaskOrder("task", 0, "")
 
 
 def after(news: WatermarkUpdate, turn: int = 0) -> Checkpoint:
-    return Checkpoint("run", reached=EventTimeProgress(turn, news.watermarks, {}, news.heard))
+    return Checkpoint("run", reached=EventTimeProgress(turn, news.watermarks, {}, news.bookkeeping))
 
 
 def listening(keeping=KEEPING, before: Checkpoint | None = None, now: int = 0, **order) -> WatermarkReceiver:
@@ -142,7 +142,7 @@ def test_what_has_ended_in_a_turn_goes_on_in_the_next_from_where_it_was():
 def test_books_that_come_from_another_task_count_more_than_none():
     other = listening(replace(KEEPING, partitions={"task": (Q,)}))
     other.reach(Q, 70)
-    task = listening(inherited=other.news().heard)
+    task = listening(inherited=other.news().bookkeeping)
     task.reach(P, 100)
     assert task.news().watermarks == {"views": 60}
 
@@ -151,4 +151,4 @@ def test_who_hears_nothing_writes_the_same_books_again():
     first = listening()
     first.reach(P, 100)
     news = first.news()
-    assert listening(before=after(news), now=5_000).news().heard == news.heard
+    assert listening(before=after(news), now=5_000).news().bookkeeping == news.bookkeeping

@@ -1,7 +1,5 @@
 from collections import Counter
-from collections.abc import Sequence
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,45 +7,19 @@ from hypothesis import strategies as st
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.stores.store import StoreKind
-from tests.harness.engine.plain_rows import Row, slice_of, some_rows
-from tests.harness.engine.task_lane import TASKS, lane
-
-LEFT = pa.schema([("page", pa.string())])
-RIGHT = pa.schema([("item", pa.int64()), ("price", pa.float64())])
-NOTHING = pa.schema([])
-KEYS = st.sampled_from([None, b"", b"ann", b"bob"])
-CHOSEN = (1, 0)  # the right's item, the left's page
-
-
-def sides(
-    times: st.SearchStrategy[int | None], most: int = 8
-) -> st.SearchStrategy[tuple[list[Row], list[Row]]]:
-    left = some_rows(KEYS, st.none() | st.tuples(st.text(max_size=2)), times=times, tasks=TASKS, most=most)
-    right = some_rows(
-        KEYS, st.none() | st.tuples(st.integers(0, 99), st.just(0.5)), times=times, tasks=TASKS, most=most
-    )
-    return st.tuples(left, right)
-
-
-def called(left: Sequence[Row], right: Sequence[Row]):
-    return slice_of(left, LEFT), slice_of(right, RIGHT)
-
-
-def paired(left: Row | None, right: Row | None) -> tuple[object, ...]:
-    some = left or right
-    assert some is not None
-    time = max(row.time for row in (left, right) if row is not None)
-    columns = (right and right.columns[0], left and left.columns[0])
-    return some.task, some.key, time, columns
-
-
-def found_of(rows: Sequence[Row]) -> Counter[tuple[object, ...]]:
-    return Counter((row.task, row.key, row.time, row.columns) for row in rows)
-
-
-def meet(left: Row, right: Row) -> bool:
-    same = (left.task, left.key) == (right.task, right.key) and left.key is not None
-    return same and left.columns is not None and right.columns is not None
+from tests.harness.engine.join_rows import (
+    CHOSEN,
+    LEFT,
+    NOTHING,
+    RIGHT,
+    meet,
+    paired,
+    row_counts,
+    side_slices,
+    sides,
+)
+from tests.harness.engine.plain_rows import Row
+from tests.harness.engine.task_lane import lane
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])
@@ -64,14 +36,16 @@ def test_rows_that_come_in_time_meet_each_other_once_however_they_are_cut(kind, 
     executor = make_executor(join, [LEFT, RIGHT], NOTHING)
     with lane(kind) as running:
         if settled:
-            found = [row for left, right in pieces for row in running.batch(executor, [called(left, right)])]
+            found = [
+                row for left, right in pieces for row in running.batch(executor, [side_slices(left, right)])
+            ]
         else:
-            found = running.batch(executor, [called(left, right) for left, right in pieces])
+            found = running.batch(executor, [side_slices(left, right) for left, right in pieces])
         assert running.contents() == running.replays()
     lefts = [row for left, _ in pieces for row in left if row.time is not None]
     rights = [row for _, right in pieces for row in right if row.time is not None]
     expected = [paired(a, b) for a in lefts for b in rights if meet(a, b) and abs(a.time - b.time) <= within]
-    assert found_of(found) == Counter(expected)
+    assert row_counts(found) == Counter(expected)
 
 
 @settings(max_examples=40)
@@ -90,7 +64,7 @@ def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(w
             in_time = [
                 [row for row in side if row.time >= newest.get(row.task, -100) - within] for side in moved
             ]
-            found += running.batch(executor, [called(*in_time)])
+            found += running.batch(executor, [side_slices(*in_time)])
             lefts += in_time[0]
             rights += in_time[1]
             for row in (*lefts, *rights):
@@ -98,7 +72,7 @@ def test_event_rows_are_forgotten_only_when_none_that_is_in_time_can_meet_them(w
                     newest[row.task] = max(row.time, newest.get(row.task, row.time))
         kept = running.contents()
     expected = [paired(a, b) for a in lefts for b in rights if meet(a, b) and abs(a.time - b.time) <= within]
-    assert found_of(found) == Counter(expected)
+    assert row_counts(found) == Counter(expected)
     for task, name in kept:
         horizon = (newest[task] - 2 * within) // within
         buckets = [int.from_bytes(key[:8], "big") - 2**63 for key in kept[task, name]]
@@ -121,10 +95,10 @@ def test_by_arrival_each_kept_row_goes_out_with_its_partners_or_once_alone(type_
     with lane() as running:
         for pause, (left, right) in batches:
             now += pause
-            found += running.batch(executor, [called(left, []), called([], right)], now)
+            found += running.batch(executor, [side_slices(left, []), side_slices([], right)], now)
             lefts += [(now, row) for row in left]
             rights += [(now, row) for row in right]
-        found += running.batch(executor, [called([], [])], now + 10 * (within + 1))
+        found += running.batch(executor, [side_slices([], [])], now + 10 * (within + 1))
         assert running.contents() == {}
         assert running.replays() == {}
     pairs = [(a, b) for at, a in lefts for bt, b in rights if meet(a, b) and abs(at - bt) <= within]
@@ -135,12 +109,14 @@ def test_by_arrival_each_kept_row_goes_out_with_its_partners_or_once_alone(type_
     if type_ in {"right", "full"}:
         met = {id(b) for _, b in pairs}
         expected += [paired(None, b) for _, b in rights if id(b) not in met and b.columns is not None]
-    assert found_of(found) == Counter(expected)
+    assert row_counts(found) == Counter(expected)
 
 
 def test_a_pair_has_the_origin_of_the_row_that_came_later():
     executor = make_executor(JoinStreams("joined", "inner", 5, "event", CHOSEN), [LEFT, RIGHT], NOTHING)
     with lane() as running:
-        running.batch(executor, [called([Row(b"ann", ("p",), time=1, source=1, offset=11)], [])])
-        (pair,) = running.batch(executor, [called([], [Row(b"ann", (3, 0.5), time=4, source=2, offset=22)])])
+        running.batch(executor, [side_slices([Row(b"ann", ("p",), time=1, source=1, offset=11)], [])])
+        (pair,) = running.batch(
+            executor, [side_slices([], [Row(b"ann", (3, 0.5), time=4, source=2, offset=22)])]
+        )
     assert pair == Row(b"ann", (3, "p"), time=4, source=2, offset=22)

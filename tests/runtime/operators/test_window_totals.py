@@ -1,5 +1,3 @@
-import datetime
-
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +10,7 @@ from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.rows.row_decoder import decode
 from tests.harness.engine.plain_rows import Row, slice_of, some_rows
 from tests.harness.engine.task_lane import TASKS, Lane, cut_up, lane
+from tests.harness.engine.watermark_batches import milliseconds
 from tests.harness.oracles.totals_oracle import greatest, summed
 
 SCHEMA = pa.schema([("x", pa.int64())])
@@ -49,11 +48,6 @@ def counting(rows: list[Row]) -> list[Row]:
 def windows_put_out(rows: list[Row]) -> dict[tuple[int, bytes, int, int], tuple[int, ...]]:
     """The last row that went out of each window."""
     return {(row.task, row.key, *map(milliseconds, row.columns[:2])): row.columns[2:] for row in rows}
-
-
-def milliseconds(moment: datetime.datetime) -> int:
-    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    return (moment - epoch) // datetime.timedelta(milliseconds=1)
 
 
 def kept_sessions(running: Lane) -> dict[tuple[int, str, bytes], object]:

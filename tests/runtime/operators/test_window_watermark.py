@@ -13,9 +13,8 @@ from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal,
 from streamapp_runtime.operators.operation_table import make_executor
 from tests.harness.engine.plain_rows import Row, slice_of, some_rows
 from tests.harness.engine.task_lane import TASKS, cut_up, lane
-from tests.harness.engine.watermark_batches import Ticking
+from tests.harness.engine.watermark_batches import Ticking, milliseconds
 from tests.harness.oracles.totals_oracle import greatest, summed
-from tests.runtime.operators.test_window_totals import milliseconds
 
 SCHEMA = pa.schema([("name", pa.string()), ("x", pa.int64())])
 PARTIALS = (

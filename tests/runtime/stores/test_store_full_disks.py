@@ -11,7 +11,7 @@ import pytest
 from streamapp_runtime.stores.store import StoreFullError, StoreKind
 from tests.harness.child_processes import store_filler
 from tests.harness.engine.opened_stores import ON_DISK, SMALL, held, mark, opened, put
-from tests.runtime.stores.test_store_killed_writers import ROOT
+from tests.harness.repository.checkout import REPOSITORY
 
 
 @pytest.mark.parametrize("kind", ON_DISK)
@@ -19,8 +19,13 @@ def test_a_batch_without_room_is_refused_the_others_stay_and_it_can_be_repeated(
     kind: StoreKind, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", store_filler.__name__, kind, str(tmp_path), str(200_000)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "runtime")))}
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "runtime"))),
+    }
+    ended = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, check=False
+    )
     assert ended.stdout, ended.stderr
     refused, *fine = ended.stdout.split()
     assert fine == ["True", "True"]

@@ -11,16 +11,17 @@ import pytest
 from streamapp_runtime.stores.store import StoreKind
 from tests.harness.child_processes import store_writer
 from tests.harness.engine.opened_stores import ON_DISK, held, opened
-
-ROOT = Path(__file__).parents[3]
+from tests.harness.repository.checkout import REPOSITORY
 
 
 def killed_after(kind: StoreKind, directory: Path, batches: int, bytes_more: int) -> int:
     """Let a writer apply some batches, kill it while it goes on; the last batch it told of."""
     command = [sys.executable, "-m", store_writer.__name__, kind, str(directory)]
-    path = os.pathsep.join((str(ROOT), str(ROOT / "runtime")))
+    path = os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "runtime")))
     environment = {**os.environ, "PYTHONPATH": path}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=environment, bufsize=0) as writer:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=REPOSITORY, env=environment, bufsize=0
+    ) as writer:
         assert writer.stdout
         told = 0
         for _ in range(batches):

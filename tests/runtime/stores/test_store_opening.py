@@ -25,7 +25,7 @@ from tests.harness.engine.opened_stores import (
     opened,
     put,
 )
-from tests.runtime.stores.test_store_killed_writers import ROOT
+from tests.harness.repository.checkout import REPOSITORY
 
 on_disk = pytest.mark.parametrize("kind", ON_DISK)
 
@@ -172,9 +172,12 @@ def test_a_store_that_is_open_is_busy_and_its_holder_named(kind: StoreKind, tmp_
 
 def holding(directory: Path) -> "subprocess.Popen[bytes]":
     """Another process that holds a store until it is ended."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "runtime")))}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "runtime"))),
+    }
     command = [sys.executable, "-m", "tests.harness.child_processes.store_writer", "lmdb", str(directory)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=REPOSITORY, env=environment)
     assert process.stdout
     process.stdout.readline()
     return process

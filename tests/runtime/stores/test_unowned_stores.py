@@ -28,8 +28,8 @@ from streamapp_runtime.stores.directories.store_cleanup import (
 from streamapp_runtime.stores.store import StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import open_store
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from tests.harness.repository.checkout import REPOSITORY
 
-ROOT = Path(__file__).parents[3]
 OWNED = OwnedStores(
     "run-2", frozenset({"task/0", "task/1"}), frozenset({"users", "rates"}), frozenset({"rates"})
 )
@@ -57,7 +57,7 @@ def held(directory: Path, run: str, task: str, table: str) -> Iterator[None]:
     command = [sys.executable, "-m", "tests.harness.child_processes.store_holder", str(directory)]
     process = subprocess.Popen(
         [*command, "app", run, task, table, ""],
-        cwd=ROOT,
+        cwd=REPOSITORY,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

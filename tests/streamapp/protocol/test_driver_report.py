@@ -18,7 +18,7 @@ from streamapp.protocol.message_frame import MOST_BYTES
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.tasks.partition import Partition
 from tests.harness.core.job_models import large, small
-from tests.streamapp.tasks.layouts.test_layout_codec import LAYOUTS
+from tests.harness.core.random_layouts import LAYOUTS
 
 NAMES = st.text(min_size=1, max_size=6)
 COUNTS = st.integers(0, 2**40)

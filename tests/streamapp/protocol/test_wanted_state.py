@@ -9,7 +9,7 @@ from streamapp.protocol.message_frame import MOST_BYTES, MessageTooLargeError
 from streamapp.protocol.wanted_state import WantedState, decode_wanted, encode_wanted
 from streamapp.spec.reasons import Reason
 from tests.harness.core.job_models import large, models, small
-from tests.streamapp.tasks.layouts.test_layout_codec import LAYOUTS
+from tests.harness.core.random_layouts import LAYOUTS
 
 LOCATIONS = st.dictionaries(st.text(max_size=6), st.none() | st.text(min_size=1, max_size=6), max_size=5)
 WANTED = st.builds(

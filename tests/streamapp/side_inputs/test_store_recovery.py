@@ -12,7 +12,7 @@ from streamapp.tasks.partition import Partition
 DAY = 86_400_000
 NOW = 10 * DAY
 A, B = Partition("users>tiers", 0), Partition("users>tiers", 1)
-SOURCE = FillingPartition(bootstrap=True, held=HeldOffsets(100, 200), last=150)
+SOURCE = FillingPartition(bootstrap=True, held_offsets=HeldOffsets(100, 200), last=150)
 
 
 def begun(found: FoundStore | None, source: FillingPartition) -> tuple[StoreAction, int]:
@@ -49,7 +49,7 @@ def test_a_valid_store_goes_on_from_what_it_contains_and_not_from_the_checkpoint
 
 
 def test_a_side_input_that_grew_keeps_what_it_has_and_starts_the_new_partition_at_its_oldest_record() -> None:
-    added = FillingPartition(bootstrap=False, held=HeldOffsets(3, 9), last=7)
+    added = FillingPartition(bootstrap=False, held_offsets=HeldOffsets(3, 9), last=7)
     decided = recover_store(FoundStore(NOW, {A: 160}), {A: SOURCE, B: added}, now_ms=NOW, retention_ms=DAY)
     assert (decided.action, decided.positions) == (StoreAction.KEEP, {A: 160, B: 3})
 

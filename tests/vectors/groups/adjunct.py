@@ -43,7 +43,7 @@ def _recovery(given: dict[str, Any], expect: dict[str, Any]) -> Iterator[str]:
     state = given.get("store", "none") if given["persistent"] else "none"
     found = FoundStore(written[state], {PLACE: last}) if state in written else None
     decided = recover_store(found, {PLACE: source}, now_ms=NOW, retention_ms=DAY)
-    gate = BootstrapGate({PLACE: source.held.end} if source.bootstrap else {})
+    gate = BootstrapGate({PLACE: source.held_offsets.end} if source.bootstrap else {})
     action = expect.get("store_action", decided.action.value)
     if action != decided.action and not (decided.action is StoreAction.KEEP and action in _KEPT):
         yield f"the store is dealt with by {decided.action}, not {action}"

@@ -9,45 +9,45 @@ from typing import Any
 from streamapp_operator.controller.client.manifest import Manifest
 
 
-def is_applied(wanted: Manifest, current: Manifest, manager: str) -> bool:
+def is_applied(manifest: Manifest, current: Manifest, manager: str) -> bool:
     """Whether the current object already is as wanted, so that a server-side apply would have no effect."""
     owned = [
         entry.get("fieldsV1", {})
         for entry in current["metadata"].get("managedFields", ())
         if entry.get("manager") == manager and entry.get("operation") == "Apply"
     ]
-    return len(owned) == 1 and _contains(current, wanted) and _sets_all(wanted, owned[0])
+    return len(owned) == 1 and _contains(current, manifest) and _sets_all(manifest, owned[0])
 
 
 _EMPTY: tuple[Any, ...] = ({}, [], None)
 """Values that the API server drops."""
 
 
-def _contains(current: Any, wanted: Any) -> bool:
+def _contains(current: Any, expected: Any) -> bool:
     """Whether the current value contains the wanted one, beside defaults and other managers' fields."""
-    if isinstance(wanted, dict):
+    if isinstance(expected, dict):
         return isinstance(current, dict) and all(
             _contains(current[name], value) if name in current else value in _EMPTY
-            for name, value in wanted.items()
+            for name, value in expected.items()
         )
-    if isinstance(wanted, list):
+    if isinstance(expected, list):
         return (
             isinstance(current, list)
-            and len(current) == len(wanted)
+            and len(current) == len(expected)
             and all(
                 _contains(current_element, wanted_element)
-                for current_element, wanted_element in zip(current, wanted, strict=True)
+                for current_element, wanted_element in zip(current, expected, strict=True)
             )
         )
-    return bool(current == wanted)
+    return bool(current == expected)
 
 
-def _sets_all(wanted: Any, owned: dict[str, Any]) -> bool:
+def _sets_all(manifest: Any, owned: dict[str, Any]) -> bool:
     """Whether the wanted value sets every field of a `fieldsV1` set."""
     for step, owned_below in owned.items():
         if step == ".":
             continue
-        below = _descend(wanted, step)
+        below = _descend(manifest, step)
         if below is _MISSING or not _sets_all(below, owned_below):
             return False
     return True

@@ -65,7 +65,7 @@ def next_action(
 def seconds_until_lost(pod: PodState, observed: ObservedPods) -> float | None:
     """In how many seconds a pod counts as lost; None while its node answers."""
     node = observed.nodes.get(pod.node)
-    if node is not None and node.gone:
+    if node is not None and node.is_gone:
         return 0.0
     since = [moment for moment in (pod.leaving_since, node.unready_since if node else None) if moment]
     return max(0.0, min(since) + observed.lost_after - observed.now) if since else None
@@ -91,9 +91,9 @@ def _with_driver(pod: PodState, desired: DesiredDriver, observed: ObservedPods) 
 
 def _without_driver(observed: ObservedPods) -> DriverAction:
     not_leaving = tuple(pod for pod in observed.executors if pod.life is not PodLifecycle.LEAVING)
-    lost = tuple(pod for pod in observed.executors if seconds_until_lost(pod, observed) == 0.0)
-    if not_leaving or lost:
-        return DeleteExecutors(tuple(pod for pod in not_leaving if pod not in lost), lost)
+    lost_pods = tuple(pod for pod in observed.executors if seconds_until_lost(pod, observed) == 0.0)
+    if not_leaving or lost_pods:
+        return DeleteExecutors(tuple(pod for pod in not_leaving if pod not in lost_pods), lost_pods)
     return AwaitPods(
         f"{len(observed.executors)} executors of the last driver are ending",
         _soonest_recheck(observed.executors, observed),

@@ -10,7 +10,7 @@ from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 class NodeState:
     """The node of an app's pod."""
 
-    gone: bool = False
+    is_gone: bool = False
     unready_since: float | None = None
     labels: dict[str, str] = field(default_factory=dict)
 
@@ -18,7 +18,7 @@ class NodeState:
 def read_node(manifest: Manifest | None) -> NodeState:
     """The state of a node object; an absent node is gone."""
     if manifest is None:
-        return NodeState(gone=True)
+        return NodeState(is_gone=True)
     conditions = (manifest.get("status") or {}).get("conditions") or ()
     ready = next((condition for condition in conditions if condition["type"] == "Ready"), None)
     is_unready = ready is not None and ready.get("status") != "True"

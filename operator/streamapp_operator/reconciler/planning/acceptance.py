@@ -50,11 +50,13 @@ def accept_generation(facts: Facts, installation: Installation) -> Acceptance:
     """Accept or reject the newest generation."""
     if facts.storage_class:
         installation = replace(installation, storage_class=facts.storage_class)
-    known = facts.accepted_generation(facts.newest.generation)
-    if known is not None and known.driver_refusal is not None:
-        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, driver_refusal=known.driver_refusal)
-    if known is not None:
-        return Acceptance(AcceptanceStatus.ACCEPTED, known)
+    earlier_acceptance = facts.accepted_generation(facts.newest.generation)
+    if earlier_acceptance is not None and earlier_acceptance.driver_refusal is not None:
+        return Acceptance(
+            AcceptanceStatus.REJECTED, facts.in_force, driver_refusal=earlier_acceptance.driver_refusal
+        )
+    if earlier_acceptance is not None:
+        return Acceptance(AcceptanceStatus.ACCEPTED, earlier_acceptance)
     app = facts.newest.app
     if app is None:
         return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=facts.newest.problems)

@@ -249,16 +249,16 @@ def _delete_pod(name: str, uid: str, *, at_once: bool = False) -> Delete:
 
 def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:
     """The patches of claims whose owner does not match `state.reclaimPolicy`."""
-    wanted = app.spec.state.reclaim_policy == "Delete"
+    owns_claims = app.spec.state.reclaim_policy == "Delete"
     for claim in facts.claims:
         metadata = claim["metadata"]
-        if is_owned(claim, facts.manifest) is wanted:
+        if is_owned(claim, facts.manifest) is owns_claims:
             continue
         if metadata["name"] == embedded_log.log_claim_name(facts.name):
             if log_claim := embedded_log.log_claim(facts.manifest, app):
                 yield log_claim
             continue
         metadata_patch: Manifest = {"name": metadata["name"], "namespace": metadata["namespace"]}
-        if wanted:
+        if owns_claims:
             metadata_patch["ownerReferences"] = [owner_reference(facts.manifest)]
         yield {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata_patch}

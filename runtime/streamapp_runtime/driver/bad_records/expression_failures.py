@@ -44,7 +44,7 @@ def reasons_by_record(
     session: SparkSession, program: Program, reports: Iterable[TaskReport]
 ) -> Mapping[RecordId, str]:
     """Each record, and why: as Spark says when it evaluates that row alone."""
-    steps, asked = all_sql_steps(program), dict[tuple[int, int], list[RecordId]]()
+    steps, places_by_step = all_sql_steps(program), dict[tuple[int, int], list[RecordId]]()
     reasons: dict[RecordId, str] = {}
     for rows in (failed_rows_in(report.failed_rows) for report in reports if report.failed_rows):
         wide = rows.drop_columns(["stream", "partition"])
@@ -53,14 +53,14 @@ def reasons_by_record(
             failed = failed_step(rows["tag"][index].as_py())
             if place in reasons or failed is None:
                 continue
-            known = asked.setdefault(failed, [])
-            if len(known) < MOST_REASONS:
+            explained_places = places_by_step.setdefault(failed, [])
+            if len(explained_places) < MOST_REASONS:
                 reason = _reason(session, steps[failed[0]], wide.slice(index, 1), failed[1])
-                known.append(place)
+                explained_places.append(place)
                 reasons[place] = reason
             else:
-                stream, partition, offset = known[0]
-                reasons[place] = f"as {stream}#{partition} at offset {offset}: {reasons[known[0]]}"
+                stream, partition, offset = explained_places[0]
+                reasons[place] = f"as {stream}#{partition} at offset {offset}: {reasons[explained_places[0]]}"
     return reasons
 
 

@@ -139,7 +139,7 @@ class Backlog:
 
     def side_partitions(self) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task."""
-        return self.side_inputs.known or self.side_inputs.side_partitions(self.positions())
+        return self.side_inputs.side_partitions_of or self.side_inputs.side_partitions(self.positions())
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
@@ -161,4 +161,4 @@ class Backlog:
         topics = self.launch.topics
         in_system = {p: Partition(topics.get(p.stream, p.stream), p.index) for p in partitions}
         spans = self.system.spans(set(in_system.values()))
-        return {partition: spans[there] for partition, there in in_system.items()}
+        return {partition: spans[topic_partition] for partition, topic_partition in in_system.items()}

@@ -32,33 +32,33 @@ class DataLoss:
     ) -> bool:
         """Whether positions were given up, where nothing can be read; FinalFailureError where none may be."""
         now = self.clock()
-        lost: dict[Partition, str] = {}
+        lost_ranges: dict[Partition, str] = {}
         for (_, partition), at in positions.items():
             span = spans[partition]
             if at < span.oldest:
-                lost[partition] = f"{partition}: records from {at} to {span.oldest} went unread"
+                lost_ranges[partition] = f"{partition}: records from {at} to {span.oldest} went unread"
             elif at > span.end and now - self._shrunk.setdefault(partition, now) > SHRUNK_SECONDS:
-                lost[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
+                lost_ranges[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
             elif at <= span.end:
                 self._shrunk.pop(partition, None)
         if now - self._checked > CHECK_SECONDS:
             self._checked = now
-            lost |= self._of_new_topics(positions)
-        if lost:
-            self._give_up(lost)
-        return bool(lost)
+            lost_ranges |= self._of_new_topics(positions)
+        if lost_ranges:
+            self._give_up(lost_ranges)
+        return bool(lost_ranges)
 
     def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
         new = self.ledger.recreated_topics(self.topics.values())
         reasons = {topic: f'topic "{topic}" was deleted and made again' for topic in new}
         return {p: reasons[self.topics[p.stream]] for _, p in positions if self.topics.get(p.stream) in new}
 
-    def _give_up(self, lost: Mapping[Partition, str]) -> None:
-        reason = "; ".join(sorted(set(lost.values())))
+    def _give_up(self, lost_ranges: Mapping[Partition, str]) -> None:
+        reason = "; ".join(sorted(set(lost_ranges.values())))
         if not self.goes_on:
             raise FinalFailureError(f"{reason}; {DATA_LOSS_HINT}")
-        self.ledger.forget(lost.keys())
-        self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost}))
-        for partition in lost:
+        self.ledger.forget(lost_ranges.keys())
+        self.ledger.recognise(self.system.identities({self.topics[p.stream] for p in lost_ranges}))
+        for partition in lost_ranges:
             self._shrunk.pop(partition, None)
         self.reported(f"{reason}; going on from the oldest record there is")

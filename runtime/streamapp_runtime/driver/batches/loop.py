@@ -181,7 +181,7 @@ class Loop:
         executors = LaneExecutors(
             *(self.session, launch.program, launch.setup, self.pause),
             bound=bound,
-            wanted=launch.locations,
+            store_locations=launch.locations,
             locations=self.locations,
         )
         return LaneSupervisor(executors, self.run, self.changed, state)

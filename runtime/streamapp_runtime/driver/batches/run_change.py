@@ -45,8 +45,8 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
     """That a processor is missing, was given up, or is back."""
     moved = _moved(lanes_before, assignment.assigned)
     if assignment.given_up:
-        lost = ", ".join(sorted(assignment.given_up))
-        text = f"without {lost}: {moved or 'no'} tasks moved to other processors"
+        lost_processors = ", ".join(sorted(assignment.given_up))
+        text = f"without {lost_processors}: {moved or 'no'} tasks moved to other processors"
     elif assignment.missing:
         waiting = sum(len(assignment.assigned[name]) for name in assignment.missing)
         text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"

@@ -28,14 +28,16 @@ class SideInputProgress:
     ends: Mapping[Partition, int] = field(default_factory=dict)  # at the start, of what is waited for
     contained: dict[str, dict[Partition, int]] = field(default_factory=dict)
     paused: dict[str, frozenset[str]] = field(default_factory=dict)  # by task: what waits for a version
-    known: Mapping[str, tuple[SidePartition, ...]] = field(default_factory=dict)  # what fills whose tables
+    side_partitions_of: Mapping[str, tuple[SidePartition, ...]] = field(
+        default_factory=dict
+    )  # what fills whose tables
     filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
 
     @classmethod
     def of(cls, launch: Launch, before: "SideInputProgress | None" = None) -> "SideInputProgress":
         """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
-        ends, seen = (before.ends, before.broadcast_tables.seen) if before else ({}, {})
-        return cls(launch, BroadcastTables(launch.broadcasts, seen=seen), ends)
+        ends, seen_positions = (before.ends, before.broadcast_tables.seen_positions) if before else ({}, {})
+        return cls(launch, BroadcastTables(launch.broadcasts, seen_positions=seen_positions), ends)
 
     @property
     def partitions(self) -> list[Partition]:
@@ -51,7 +53,7 @@ class SideInputProgress:
     def forget(self, lanes: Lanes) -> None:
         """New workers open the stores anew: what they contain has to be reported again."""
         self.broadcast_tables.forget(lanes, self.contained)
-        self.contained, self.known, self.paused = {}, {}, {}
+        self.contained, self.side_partitions_of, self.paused = {}, {}, {}
 
     @property
     def left(self) -> int:
@@ -91,7 +93,7 @@ class SideInputProgress:
         before = self.broadcast_tables.settled
         self.broadcast_tables.note(reports, self.contained)
         if self.broadcast_tables.settled != before:
-            self.known = {}  # now some tasks fill broadcast tables too
+            self.side_partitions_of = {}  # now some tasks fill broadcast tables too
 
     def pending(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
         """What could be read into tables now."""
@@ -124,16 +126,16 @@ class SideInputProgress:
     def side_partitions(self, positions: ReadPositions) -> Mapping[str, tuple[SidePartition, ...]]:
         """What fills the tables of each task, and how far the checkpoints say it was ever read."""
         parts = self._of_tasks()
-        known = positions.next_of(parts)
+        next_positions = positions.next_of(parts)
         starts = positions.starts or {}
-        self.known = {
+        self.side_partitions_of = {
             task: tuple(
-                SidePartition(p.stream, p.index, known.get((task, p), starts.get(_declared(p))))
+                SidePartition(p.stream, p.index, next_positions.get((task, p), starts.get(_declared(p))))
                 for p in partitions
             )
             for task, partitions in parts.items()
         }
-        return self.known
+        return self.side_partitions_of
 
     @property
     def _filled(self) -> FillProgress:

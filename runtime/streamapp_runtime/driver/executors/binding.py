@@ -10,18 +10,22 @@ def bind_executors(
     before: Mapping[str, str],
     live: Collection[str],
     processors: Sequence[str],
-    wanted: Mapping[str, str | None] | None = None,
+    store_locations: Mapping[str, str | None] | None = None,
     locations: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The executor of each processor, as far as there are enough; `before` are those of the last time.
 
-    A new one takes a lane whose stores are where it is: `wanted` says where those of each processor are, and
-    `locations` where each executor is.
+    A new one takes a lane whose stores are where it is: `store_locations` are those of each processor's
+    stores, and `locations` those of the executors.
     """
     bound = {name: before[name] for name in processors if before.get(name) in live}
     free = _in_order(set(live) - set(bound.values()), locations or {})
     for name in processors:
-        near = (one for one in free if same_location((locations or {}).get(one), (wanted or {}).get(name)))
+        near = (
+            one
+            for one in free
+            if same_location((locations or {}).get(one), (store_locations or {}).get(name))
+        )
         if name not in bound and (executor := next(near, None)) is not None:
             bound[name] = executor
             free.remove(executor)

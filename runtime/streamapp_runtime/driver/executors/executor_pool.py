@@ -94,8 +94,8 @@ class ExecutorPool:
         """How many executors Spark is to have; unless it is told it takes all that it can get."""
         context: Any = self.session.sparkContext
         jvm = context._jvm  # noqa: SLF001 - Python has no requestTotalExecutors
-        none = _companion(jvm, "scala.collection.immutable.Map").empty()
-        context._jsc.sc().requestTotalExecutors(count, 0, none)  # noqa: SLF001
+        no_localities = _companion(jvm, "scala.collection.immutable.Map").empty()
+        context._jsc.sc().requestTotalExecutors(count, 0, no_localities)  # noqa: SLF001
 
 
 def _add_worker(session: SparkSession) -> None:
@@ -103,11 +103,13 @@ def _add_worker(session: SparkSession) -> None:
     context: Any = session.sparkContext
     jvm, scala = context._jvm, context._jsc.sc()  # noqa: SLF001 - Spark has no other way
     masters = _field(scala.schedulerBackend(), "masters")
-    nothing = jvm.scala.Option.empty()
+    no_option = jvm.scala.Option.empty()
     number = jvm.scala.Option.apply(next(_NUMBERS))
     worker = _companion(jvm, "org.apache.spark.deploy.worker.Worker")
     host, memory = session.conf.get("spark.driver.host"), mebibytes(MEMORY)
-    worker.startRpcEnvAndEndpoint(host, 0, 0, 1, memory, masters, None, number, scala.conf().clone(), nothing)
+    worker.startRpcEnvAndEndpoint(
+        host, 0, 0, 1, memory, masters, None, number, scala.conf().clone(), no_option
+    )
 
 
 def _companion(jvm: Any, name: str) -> Any:

@@ -72,12 +72,12 @@ def mute_jvm() -> None:
 
 def _java() -> str:
     """The Java that Spark's own scripts would take."""
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=str(Path(home, "bin")) if home else None)
-    if found is None:
-        where = f"in JAVA_HOME, which is {home}" if home else "on the PATH"
+    java_home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(java_home, "bin")) if java_home else None)
+    if java is None:
+        where = f"in JAVA_HOME, which is {java_home}" if java_home else "on the PATH"
         raise JavaMissingError(f"{JAVA_NEEDED}, and there is no java {where}: install it, or set JAVA_HOME")
-    return found
+    return java
 
 
 def _failed(java: str, words: str) -> Exception:
@@ -92,8 +92,8 @@ def _failed(java: str, words: str) -> Exception:
 
 
 def _version(java: str) -> str:
-    asked = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
-    lines = (asked.stderr or asked.stdout).splitlines()
+    process = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    lines = (process.stderr or process.stdout).splitlines()
     return lines[0] if lines else "it says nothing of its version"
 
 

@@ -50,8 +50,8 @@ class LaneAssignment:
             name: self._missing_since.get(name, now) for name in self.model_lanes if name not in present
         }
         late = {name for name, since in self._missing_since.items() if now - since >= delay}
-        if lost := late - self.given_up:
-            self._move(self.given_up | lost, only_free=False)
+        if lost_lanes := late - self.given_up:
+            self._move(self.given_up | lost_lanes, only_free=False)
         if back := self.given_up - self._missing_since.keys():
             self._move(self.given_up - back, only_free=True)
         return {name: self.assigned[name] for name in sorted(self.assigned) if name in present}

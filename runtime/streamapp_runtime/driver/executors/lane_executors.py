@@ -39,7 +39,9 @@ class LaneExecutors:
     pause: Callable[[float], None] = time.sleep
     executor_ids: tuple[str, ...] = ()  # by lane, as workers report it; empty where there is one process
     bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
-    wanted: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where its stores are
+    store_locations: Mapping[str, str | None] = field(
+        default_factory=dict
+    )  # processor -> where its stores are
     locations: ExecutorLocations = no_locations
     _lanes: DataFrame | None = None
 
@@ -111,12 +113,15 @@ class LaneExecutors:
         return len(self.locations(live)) < len(live)
 
     def _bound(self, live: Mapping[str, str], processors: Sequence[str]) -> dict[str, str]:
-        return bind_executors(self.bound, live, processors, self.wanted, self.locations(live))
+        return bind_executors(self.bound, live, processors, self.store_locations, self.locations(live))
 
     def _note_locations(self, live: Mapping[str, str]) -> None:
         """From now on a processor's stores are where it works."""
         at = self.locations(live)
-        self.wanted = {**self.wanted, **{name: at[one] for name, one in self.bound.items() if one in at}}
+        self.store_locations = {
+            **self.store_locations,
+            **{name: at[one] for name, one in self.bound.items() if one in at},
+        }
 
     def _frame(self, lanes: DataFrame, incarnation: int, *, mark_failures: bool = False) -> DataFrame:
         frame, layers, steps = lanes, self.program.layers, 0

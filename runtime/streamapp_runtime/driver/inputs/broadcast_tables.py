@@ -57,7 +57,9 @@ class BroadcastTables:
     tables: tuple[BroadcastTable, ...]
     clock: Callable[[], float] = time.monotonic
     lanes: Lanes = field(default_factory=dict)  # those that have tasks
-    seen: dict[tuple[str, Partition], int] = field(default_factory=dict)  # by table: what rows have seen
+    seen_positions: dict[tuple[str, Partition], int] = field(
+        default_factory=dict
+    )  # by table: what rows have seen
     _locations: dict[str, str] = field(default_factory=dict)  # processor -> location, as it says itself
     _writers: dict[str, str] = field(default_factory=dict)  # location -> processor
     _versions: dict[tuple[str, str], TableVersion] = field(default_factory=dict)  # by table and location
@@ -151,9 +153,9 @@ class BroadcastTables:
 
     def _around(self, name: str) -> frozenset[str]:
         """The tasks of all lanes that are where one is."""
-        there = self._locations[name]
+        location = self._locations[name]
         return frozenset(
-            t for lane, tasks in self.lanes.items() if self._locations[lane] == there for t in tasks
+            t for lane, tasks in self.lanes.items() if self._locations[lane] == location for t in tasks
         )
 
     def _fills(self, name: str, table: BroadcastTable) -> bool:
@@ -173,9 +175,9 @@ class BroadcastTables:
         if table.versions:
             if self._unseen(writer, table, filled):
                 return any(p in filled.ends for p in table.partitions)
-            known = contained.keys() == set(table.partitions)
-            lost = version is None and not table.in_memory
-            return not known or lost or self._gated(writer, table, filled, contained)
+            is_complete = contained.keys() == set(table.partitions)
+            is_lost = version is None and not table.in_memory
+            return not is_complete or is_lost or self._gated(writer, table, filled, contained)
         if table.in_memory:
             return self._gated(writer, table, filled, contained)
         if version is None or self._gated(writer, table, filled, version.positions):
@@ -211,9 +213,15 @@ class BroadcastTables:
     def _gated(
         self, name: str, table: BroadcastTable, filled: FillProgress, positions: Mapping[Partition, int]
     ) -> bool:
-        wanted = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
-        seen = {p: self.seen[table.name, p] for p in wanted if (table.name, p) in self.seen}
-        return bootstrap_gate(wanted, seen).waits(positions, filled.paused_of(self.lanes[name][0]))
+        required_ends = {p: filled.ends[p] for p in table.partitions if p in filled.ends}
+        seen_positions = {
+            p: self.seen_positions[table.name, p]
+            for p in required_ends
+            if (table.name, p) in self.seen_positions
+        }
+        return bootstrap_gate(required_ends, seen_positions).waits(
+            positions, filled.paused_of(self.lanes[name][0])
+        )
 
     def _contained(self, name: str, table: BroadcastTable, filled: FillProgress) -> Mapping[Partition, int]:
         known = filled.contained.get(self.lanes[name][0], {})
@@ -231,4 +239,4 @@ class BroadcastTables:
 
     def _note_seen(self, table: str, positions: Mapping[Partition, int]) -> None:
         for partition, at in positions.items():
-            self.seen[table, partition] = max(at, self.seen.get((table, partition), 0))
+            self.seen_positions[table, partition] = max(at, self.seen_positions.get((table, partition), 0))

@@ -50,7 +50,7 @@ class Managed:
     transport: MessageTransport
     locations: ExecutorLocations = no_locations
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
-    _taken: WantedState | None = None  # the one that the first model is of
+    _first_wanted: WantedState | None = None  # the one that the first model is of
 
     @property
     def app(self) -> StreamApp:
@@ -88,7 +88,7 @@ class Managed:
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
         context = AppContext(self.app, storage, system, ledger, load_user_functions(self.app))
         while True:
-            self._taken = wanted
+            self._first_wanted = wanted
             if wanted.model is None:
                 # There is state that only the driver can look into: it makes the first one.
                 processors = wanted.processors or self.app.spec.processors
@@ -114,7 +114,7 @@ class Managed:
             changed=changed,
             accepted=self.accepted,
             pod=self.environment.pod,
-            taken=self._taken,
+            last_wanted=self._first_wanted,
         )
 
     def _report_refusal(self, ledger: CheckpointStream, refusal: Refusal, version: int) -> None:

@@ -28,7 +28,7 @@ class ManagedFollower(ModelFollower):
 
     accepted: AcceptedApp  # with which it was started, and by which it is called
     pod: str
-    taken: WantedState | None  # the last one that was looked at, taken up or refused
+    last_wanted: WantedState | None  # the last one that was looked at, taken up or refused
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
@@ -88,17 +88,17 @@ class ManagedFollower(ModelFollower):
 
     def _take_up_model(self) -> bool:
         wanted, loop = self.transport.wanted(), self.loop
-        if wanted is None or wanted == self.taken or wanted.spec_hash != self.accepted.hash:
+        if wanted is None or wanted == self.last_wanted or wanted.spec_hash != self.accepted.hash:
             return False
         model, before, lanes_before = wanted.model, loop.launch, loop.supervisor.assignment.assigned
         if model is None or model == before.model:
-            self.taken, self.warnings = wanted, ()
+            self.last_wanted, self.warnings = wanted, ()
             return False
         wider = len(model.processors) > len(before.lanes)
         if wider and not self.executor_pool.ready(len(model.processors)):
             return False
         after = launch_wanted(before.context, loop.session, wanted, model, before)
-        self.taken = wanted
+        self.last_wanted = wanted
         if isinstance(after, Refusal):
             self.warnings = (ReportedWarning(after.reason, after.path, after.message, model.version),)
             self.changed(change_refused(before, lanes_before, self.warnings))

@@ -37,13 +37,13 @@ class SignalStop:
         of this process and ends with it.
         """
 
-        def heard(number: int, _: FrameType | None) -> None:
+        def handle(number: int, _: FrameType | None) -> None:
             if self.wanted:
                 os._exit(128 + number)
             self.wanted = True
 
         for number in SIGNALS:
-            signal.signal(number, heard)
+            signal.signal(number, handle)
 
     def wait(self, timeout: float, /) -> None:
         """Let time pass."""

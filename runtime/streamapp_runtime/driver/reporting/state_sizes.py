@@ -17,15 +17,15 @@ class StateSizes:
     application_id: str
     clock: Callable[[], float]
     _looked: float | None = None
-    _found: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Mapping[str, tuple[int, int]]:
         """As it was a few seconds ago at most."""
         now = self.clock()
         if self._looked is None or now - self._looked > FRESH_SECONDS:
-            found: dict[str, tuple[int, int]] = {}
-            for _, table, seen in app_store_stats(self.root, self.application_id):
-                entries, size = found.get(table, (0, 0))
-                found[table] = entries + (seen.entries or 0), size + seen.size
-            self._looked, self._found = now, found
-        return self._found
+            sizes: dict[str, tuple[int, int]] = {}
+            for _, table, stats in app_store_stats(self.root, self.application_id):
+                entries, size = sizes.get(table, (0, 0))
+                sizes[table] = entries + (stats.entries or 0), size + stats.size
+            self._looked, self._sizes = now, sizes
+        return self._sizes

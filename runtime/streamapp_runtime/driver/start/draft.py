@@ -34,7 +34,7 @@ def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
     if assignment is None:
         raise AppRefusedError(list(proposal_problems(app, proposal)), proposal)
     assignment = replace(assignment, layout=replace(assignment.layout, run=world.run))
-    found = next_model(app, assignment, world.processors or (), known, reassign=True)
-    if isinstance(found, Refusal):
-        raise AppRefusedError([refusal_problem(app, found)], proposal)
-    return Draft(proposal, assignment, world.counts, found.model, found.locations)
+    proposed = next_model(app, assignment, world.processors or (), known, reassign=True)
+    if isinstance(proposed, Refusal):
+        raise AppRefusedError([refusal_problem(app, proposed)], proposal)
+    return Draft(proposal, assignment, world.counts, proposed.model, proposed.locations)

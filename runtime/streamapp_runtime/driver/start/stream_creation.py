@@ -19,23 +19,23 @@ def create_written_streams(
 ) -> dict[str, int]:
     """The streams that operators write, hops too; RefusedError where one has another count than it must."""
     known = [stream.partitions for stream in proposal.plan.streams.values() if stream.partitions]
-    found: dict[str, int] = {}
-    kept = retention_by_stream(app)
+    counts: dict[str, int] = {}
+    retention_of = retention_by_stream(app)
     for task in tasks:
         if not isinstance(task.operation, Write):
             continue
         stream, topic = task.operation.stream, task.operation.topic
         planned = proposal.plan.streams.get(stream)  # of a hop the plan says nothing
         count = task.operation.partitions or (planned and planned.partitions) or max(known)
-        there = system.partitions(topic)
-        if there is None:
+        existing_count = system.partitions(topic)
+        if existing_count is None:
             ours = task.operation.enveloped
-            system.create(topic, count, StreamOptions(retention_ms=kept.get(stream), ours=ours))
-        elif task.operation.partitions is not None and there != count:
-            message = f'stream "{topic}" has {there} partitions and the plan needs {count}'
+            system.create(topic, count, StreamOptions(retention_ms=retention_of.get(stream), ours=ours))
+        elif task.operation.partitions is not None and existing_count != count:
+            message = f'stream "{topic}" has {existing_count} partitions and the plan needs {count}'
             raise AppRefusedError([Problem(0, 0, path_of(app, task.name), f"{message}; remove the stream")])
-        found[stream] = there or count
-    return found
+        counts[stream] = existing_count or count
+    return counts
 
 
 def retention_by_stream(app: StreamApp) -> dict[str, int]:
@@ -53,11 +53,11 @@ def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], 
     for spec in specs:
         if spec.changelog is None:
             continue
-        there = system.partitions(spec.changelog)
-        if there is not None and there < wanted:
+        existing_count = system.partitions(spec.changelog)
+        if existing_count is not None and existing_count < wanted:
             system.grow(spec.changelog, wanted)
         else:
-            system.create(spec.changelog, there or wanted, StreamOptions(compacted=True))
+            system.create(spec.changelog, existing_count or wanted, StreamOptions(compacted=True))
 
 
 def create_dead_letter_stream(
@@ -79,7 +79,7 @@ def create_late_row_stream(
 def _letters(name: str | None, topics: Mapping[str, str], system: StreamSystem) -> SideOutputStream | None:
     if name is None:
         return None
-    there = system.partitions(topics[name])
-    if there is None:
+    existing_count = system.partitions(topics[name])
+    if existing_count is None:
         system.create(topics[name], 1)
-    return SideOutputStream(topics[name], there or 1)
+    return SideOutputStream(topics[name], existing_count or 1)

@@ -7,7 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.tables import Table
-from streamapp.tasks.expansion.start_positions import StartOrigin, start_origin
+from streamapp.tasks.expansion.start_origin import StartOrigin, start_origin
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
@@ -113,7 +113,7 @@ def broadcast_tables_of(
             count = proposal.plan.streams[read.stream].partitions or 0
             parts.setdefault(read.table, []).extend(Partition(read.name, index) for index in range(count))
     tables = {table.name: table for table in app.spec.tables}
-    return tuple(_broadcast_table(tables[name], found) for name, found in sorted(parts.items()))
+    return tuple(_broadcast_table(tables[name], partitions) for name, partitions in sorted(parts.items()))
 
 
 def _broadcast_table(table: Table, partitions: Iterable[Partition]) -> BroadcastTable:

@@ -18,8 +18,8 @@ Finding = tuple[str, str]
 
 def unsupported_fields(app: StreamApp) -> list[Problem]:
     """Every field that says what this version cannot do, each with its path."""
-    told = [entry for rule in RULES for entry in rule(app)]
-    return [Problem(0, 0, path, message, Reason.NOT_YET_SUPPORTED) for path, message in told]
+    findings = [entry for rule in RULES for entry in rule(app)]
+    return [Problem(0, 0, path, message, Reason.NOT_YET_SUPPORTED) for path, message in findings]
 
 
 def _systems(app: StreamApp) -> Iterator[Finding]:
@@ -99,8 +99,8 @@ def _control(app: StreamApp) -> Iterator[Finding]:
     """Streams of other apps tell themselves how far they have come."""
     for index, stream in enumerate(app.spec.streams):
         if stream.control and stream.event_time is not None:
-            told = "the stream carries the other app's watermarks; leave eventTime or control out"
-            yield f"spec.streams[{index}].eventTime", told
+            message = "the stream carries the other app's watermarks; leave eventTime or control out"
+            yield f"spec.streams[{index}].eventTime", message
         if stream.control and stream.format != "json":
             yield f"spec.streams[{index}].format", "an app writes its intermediate streams as json"
 

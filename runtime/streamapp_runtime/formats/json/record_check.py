@@ -32,12 +32,12 @@ def _verdict(value: bytes, columns: dict[str, pa.DataType]) -> str | None:
         return None
     if not isinstance(record, JsonObject):
         return None
-    seen = set()
+    names = set()
     for name, item in record:
         if name in columns:
-            if name in seen:
+            if name in names:
                 return f"{name}: stands twice"
-            seen.add(name)
+            names.add(name)
             if fault := _fault(item, columns[name]):
                 return f"{name}: {fault}"
     return None

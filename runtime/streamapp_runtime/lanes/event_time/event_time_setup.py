@@ -43,8 +43,10 @@ class EventTimeSetup:
 
     def readings(self) -> dict[str, WatermarkPolicy]:
         """How each stream is listened to."""
-        own = {stream: WatermarkPolicy(self.run, self.idle_tasks.get(stream)) for stream in self.made}
-        return own | {stream: WatermarkPolicy(idle_partitions=rule) for stream, rule in self.idle.items()}
+        policies = {stream: WatermarkPolicy(self.run, self.idle_tasks.get(stream)) for stream in self.made}
+        return policies | {
+            stream: WatermarkPolicy(idle_partitions=rule) for stream, rule in self.idle.items()
+        }
 
     @property
     def idle_rules(self) -> dict[str, IdleRule]:
@@ -53,8 +55,8 @@ class EventTimeSetup:
 
     def reached(self, checkpoint: Checkpoint | None) -> EventTimeProgress:
         """What a task has reached, as its checkpoint says it for this turn."""
-        found = checkpoint.reached if checkpoint else None
-        return found or EventTimeProgress(self.turn)
+        progress = checkpoint.reached if checkpoint else None
+        return progress or EventTimeProgress(self.turn)
 
     def first(self, stream: str) -> UpstreamProgress:
         """A partition of which nothing is known: one without event times holds nobody back."""

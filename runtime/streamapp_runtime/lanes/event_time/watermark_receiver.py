@@ -25,7 +25,7 @@ class WatermarkUpdate:
     """What a task has reached after a batch."""
 
     watermarks: Mapping[str, int]
-    heard: str
+    bookkeeping: str
     idle_at: int | None = None  # when a silent partition will be left out, if nothing else happens
     short: Mapping[str, int] = field(default_factory=dict)  # without ends, where it was more
 
@@ -47,13 +47,13 @@ class WatermarkReceiver:
         keeping, order = self.keeping, self.order
         self._before = keeping.reached(self.checkpoint)
         same_turn = self._before.turn == keeping.turn
-        known = self._known(same_turn)
+        progress_of = self._known(same_turn)
         mine = keeping.partitions[order.name]
         emitted = self._before.watermarks if same_turn else {}
         for partition in mine:
-            if partition not in known:
-                known[partition] = keeping.first(partition.stream)
-        self._reader = ControlReader.of(mine, keeping.since, keeping.readings(), known, emitted)
+            if partition not in progress_of:
+                progress_of[partition] = keeping.first(partition.stream)
+        self._reader = ControlReader.of(mine, keeping.since, keeping.readings(), progress_of, emitted)
 
     def hear(self, partition: Partition, message: Control) -> None:
         """Take a control message."""
@@ -74,14 +74,14 @@ class WatermarkReceiver:
         for upstream in self._upstreams(self.order.behind):
             upstream.hold(self.now)  # who has more to say is not silent
             self._heard = True
-        heard = self._written() if self._heard or not self._before.heard else self._before.heard
+        bookkeeping = self._written() if self._heard or not self._before.heard else self._before.heard
         # An end is not written to the books of a source: in another turn it goes on from where it was.
         self._reader.advance(self.now)
         short = self._short() if self.keeping.turn else {}
         for stream, index in self.order.ended:
             self._reader.reach(Partition(stream, index), ENDED, self.now)
         self._reader.advance(self.now)
-        return WatermarkUpdate(self._told(), heard, min(self._idle_times(), default=None), short)
+        return WatermarkUpdate(self._told(), bookkeeping, min(self._idle_times(), default=None), short)
 
     def _told(self) -> dict[str, int]:
         return {stream: at for stream, at in self._reader.watermarks().items() if at is not None}
@@ -89,37 +89,41 @@ class WatermarkReceiver:
     def _short(self) -> dict[str, int]:
         """What is reached short of an end: of a stream that another's word has ended, what was before."""
         before = self._before.watermarks if self._before.turn == self.keeping.turn else {}
-        found = {stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()}
-        return {stream: at for stream, at in found.items() if at != ENDED}
+        reached = {
+            stream: before.get(stream, at) if at == ENDED else at for stream, at in self._told().items()
+        }
+        return {stream: at for stream, at in reached.items() if at != ENDED}
 
     def _known(self, same_turn: bool) -> dict[Partition, UpstreamProgress]:
         """What is known of partitions: by this task, or by who read them before."""
         books = self._decoded(self.order.name, self._before.heard)
-        found = dict(books.partitions)
+        partitions = dict(books.partitions)
         if not same_turn:
-            found = {p: upstream for p, upstream in found.items() if p.stream in self.keeping.delays}
+            partitions = {
+                p: upstream for p, upstream in partitions.items() if p.stream in self.keeping.delays
+            }
             self._heard = True
         if self.order.inherited:
-            found |= self._decoded("", self.order.inherited).partitions
+            partitions |= self._decoded("", self.order.inherited).partitions
             self._heard = True
-        return found
+        return partitions
 
     def _decoded(self, task: str, text: str) -> Bookkeeping:
         if not text:
             return Bookkeeping(self.keeping.since)
-        kept = self.memory.get(task)
-        if kept is None or kept[0] != text:
+        remembered = self.memory.get(task)
+        if remembered is None or remembered[0] != text:
             books = decode_bookkeeping(text)
             if isinstance(books, Refusal):
                 raise CheckpointUnreadableError(f"task {self.order.name}: {books}")
-            kept = self.memory[task] = text, books
-        books = kept[1]
+            remembered = self.memory[task] = text, books
+        books = remembered[1]
         return resume_bookkeeping(books, self.keeping.since) if books.at < self.keeping.since else books
 
     def _written(self) -> str:
         books = take_bookkeeping(self._reader, {}, self.now)
-        heard = {p: upstream for p, upstream in books.partitions.items() if self.keeping.hears(p.stream)}
-        books = Bookkeeping(self.now, heard)
+        partitions = {p: upstream for p, upstream in books.partitions.items() if self.keeping.hears(p.stream)}
+        books = Bookkeeping(self.now, partitions)
         text = encode_bookkeeping(books)
         self.memory[self.order.name] = text, books
         return text

@@ -31,24 +31,30 @@ class WatermarkSender:
         """What a task has reached once it has said what is due, and when it has something to say next."""
         keeping = self.keeping
         same_turn = before.turn == keeping.turn
-        told = self._told(task, before, news) if news or same_turn else {}
+        stream_watermarks = self._told(task, before, news) if news or same_turn else {}
         sent: dict[str, LastSent] = dict(before.sent) if same_turn else {}
         times = []
         for stream, outlet in keeping.outlets.items():
             if not keeping.speaks(task, outlet):
                 continue
             sender = keeping.sender(task, stream)
-            reached = outlet.reach.watermark(told)
+            reached = outlet.reach.watermark(stream_watermarks)
             message = sender.due(reached, sent.get(stream), self.now)
             if message is not None:
                 self._values[stream].append(encode_message(message) or b"")
                 sent[stream] = sender.sent(message, self.now)
             at = sender.due_at(reached, sent.get(stream), self.now)
             times += [] if at is None else [at]
-        watermarks = {stream: at for stream, at in told.items() if at is not None}
-        heard = news.heard if news else before.heard
-        closed = self._closed(before, {**told, **(news.short if news else {})}) if keeping.turn else {}
-        return EventTimeProgress(keeping.turn, watermarks, sent, heard, closed), min(times, default=None)
+        watermarks = {stream: at for stream, at in stream_watermarks.items() if at is not None}
+        bookkeeping = news.bookkeeping if news else before.heard
+        closed = (
+            self._closed(before, {**stream_watermarks, **(news.short if news else {})})
+            if keeping.turn
+            else {}
+        )
+        return EventTimeProgress(keeping.turn, watermarks, sent, bookkeeping, closed), min(
+            times, default=None
+        )
 
     def records(self) -> Iterator[tuple[Partition, pa.RecordBatch]]:
         """All messages, for every partition of the streams that they are for."""
@@ -59,11 +65,13 @@ class WatermarkSender:
             for index in range(self.keeping.outlets[stream].partitions):
                 yield Partition(stream, index), batch
 
-    def _closed(self, before: EventTimeProgress, told: Mapping[str, int | None]) -> dict[str, int]:
+    def _closed(
+        self, before: EventTimeProgress, stream_watermarks: Mapping[str, int | None]
+    ) -> dict[str, int]:
         """What operators have reached short of an end: rows that another turn brings from before are late."""
         closed = dict(before.closed)
         for operator, reach in self.keeping.states.items():
-            at = reach.watermark(told)
+            at = reach.watermark(stream_watermarks)
             if at is not None and at < NO_BOUND:
                 closed[operator] = max(at, closed.get(operator, at))
         return closed

@@ -44,9 +44,9 @@ class FirstLayerBatch(LayerBatch):
         stream, index = request.range.stream, request.task
         read, outputs = self.context.reads[stream]
         place = stream, request.range.partition
-        known = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
+        reason_of = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
         chunks = read_records(
-            read, self.context.formats[stream], replace(request, known=known), self.context.system
+            read, self.context.formats[stream], replace(request, reason_of=reason_of), self.context.system
         )
         for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
             count = len(chunk.rows) if chunk.rows else 0

@@ -97,8 +97,8 @@ class LayerBatch:
             self._execute(task, rows)
             if task.name in self.context.executors:
                 with self.times.of(task.name):
-                    made = self.context.executors[task.name].settle(self.state)
-                self._hand_on(task, made, rows)
+                    rows_out = self.context.executors[task.name].settle(self.state)
+                self._hand_on(task, rows_out, rows)
         yield from self._out(rows)
         yield from self._send_late_rows()
         if self.orders.trial or self.orders.release:
@@ -203,12 +203,12 @@ class LayerBatch:
             rows.pop(edge.tag) if edge.tag in rows else self._nothing(edge) for edge in task.sources
         )
         with self.times.of(task.name):
-            made = self.context.executors[task.name].execute(slices, self.state)
-        self._hand_on(task, made, rows)
+            rows_out = self.context.executors[task.name].execute(slices, self.state)
+        self._hand_on(task, rows_out, rows)
 
-    def _hand_on(self, task: PlacedOperation, made: Slice | None, rows: dict[int, Slice]) -> None:
-        if made is not None and len(made):
-            rows.update({edge.tag: made for edge in task.outputs})
+    def _hand_on(self, task: PlacedOperation, rows_out: Slice | None, rows: dict[int, Slice]) -> None:
+        if rows_out is not None and len(rows_out):
+            rows.update({edge.tag: rows_out for edge in task.outputs})
 
     def _out(self, rows: dict[int, Slice]) -> Iterator[pa.RecordBatch]:
         for tag, rows_of_edge in rows.items():

@@ -11,6 +11,6 @@ def task_executor(task: PlacedOperation) -> OperationExecutor:
 
     UnsupportedOperationError where this version cannot, UserCodeError where the app's own code is missing.
     """
-    given = [arrow_schema(edge.columns) for edge in task.sources]
-    made = arrow_schema(task.outputs[0].columns if task.outputs else ())
-    return make_executor(task.operation, given, made)
+    source_schemas = [arrow_schema(edge.columns) for edge in task.sources]
+    output_schema = arrow_schema(task.outputs[0].columns if task.outputs else ())
+    return make_executor(task.operation, source_schemas, output_schema)

@@ -36,8 +36,8 @@ class WideRows:
 
     def from_changelog(self, table: str, task: int, keys: pa.Array, values: pa.Array) -> pa.RecordBatch:
         """A task's changelog entries; a null value deletes."""
-        nothing = blank_slice(len(keys), task)
-        rows = Slice(nothing.task, keys, nothing.time, values.is_null(), nothing.source, nothing.offset, ())
+        blank = blank_slice(len(keys), task)
+        rows = Slice(blank.task, keys, blank.time, values.is_null(), blank.source, blank.offset, ())
         names = pa.array([table] * len(keys), pa.string())
         return self._batch(CHANGELOG_TAG, rows, {VALUE_REGISTER: values, NAME_REGISTER: names}, 0)
 
@@ -82,8 +82,8 @@ class WideRows:
         if self._clock:
             now = pa.array(np.full(count, time_ms * 1000, np.int64))
             fixed[BATCH_TIME.name] = now.cast(pa.timestamp("us", "UTC"))
-        found = fixed | dict(registers)
-        columns = [found.get(f.name) for f in self.schema]
+        values = fixed | dict(registers)
+        columns = [values.get(f.name) for f in self.schema]
         return pa.record_batch(
             [pa.nulls(count, f.type) if c is None else c for c, f in zip(columns, self.schema, strict=True)],
             schema=self.schema,

@@ -42,57 +42,64 @@ class RequestedRange:
     range: ReadRange
     task: int
     number: int
-    known: Mapping[int, str]  # offset of each record that is known as bad -> why
+    reason_of: Mapping[int, str]  # offset of each record that is known as bad -> why
 
 
 def read_records(
-    read: Read, form: RecordFormat, asked: RequestedRange, system: StreamSystem
+    read: Read, form: RecordFormat, request: RequestedRange, system: StreamSystem
 ) -> Iterator[DecodedRecords]:
     """The rows of a range, batch by batch."""
-    partition = Partition(read.topic, asked.range.partition)
-    for found in system.read(partition, asked.range.start, asked.range.end):
-        end = first_version_end(read, found) if read.versions != "none" else None
-        records = found.slice(0, end.place) if end else found
-        known = pc.is_in(records.column("offset"), pa.array(list(asked.known), pa.int64()))
-        if known.true_count:
-            yield _set_aside(read, records.filter(known), asked)
-        yield _decoded(read, form, records.filter(pc.invert(known)) if known.true_count else records, asked)
+    partition = Partition(read.topic, request.range.partition)
+    for batch in system.read(partition, request.range.start, request.range.end):
+        end = first_version_end(read, batch) if read.versions != "none" else None
+        records = batch.slice(0, end.place) if end else batch
+        is_known_bad = pc.is_in(records.column("offset"), pa.array(list(request.reason_of), pa.int64()))
+        if is_known_bad.true_count:
+            yield _set_aside(read, records.filter(is_known_bad), request)
+        yield _decoded(
+            read,
+            form,
+            records.filter(pc.invert(is_known_bad)) if is_known_bad.true_count else records,
+            request,
+        )
         if end:
             yield DecodedRecords(None, 0, end=end)
             return
 
 
-def _set_aside(read: Read, records: pa.RecordBatch, asked: RequestedRange) -> DecodedRecords:
+def _set_aside(read: Read, records: pa.RecordBatch, request: RequestedRange) -> DecodedRecords:
     """Nothing of records that are known as bad."""
     reasons = {
-        place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
+        place: request.reason_of[offset] for place, offset in enumerate(records.column("offset").to_pylist())
     }
     return DecodedRecords(
-        None, size_of(records.column("value")), _bad(records, read.stream, asked.range, reasons)
+        None, size_of(records.column("value")), _bad(records, read.stream, request.range, reasons)
     )
 
 
 def _decoded(
-    read: Read, form: RecordFormat, records: pa.RecordBatch, asked: RequestedRange
+    read: Read, form: RecordFormat, records: pa.RecordBatch, request: RequestedRange
 ) -> DecodedRecords:
     if not read.enveloped:
-        return _rows(read, form, records, asked, size_of(records.column("value")))
+        return _rows(read, form, records, request, size_of(records.column("value")))
     size = size_of(records.column("value"))
     opened = open_envelopes(records.column("value"))
     user = opened.types == MessageKind.USER
     control: list[Control] = []
     bad: list[RejectedRecord] = []
     places = np.flatnonzero(~user)
-    said = zip(opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True)
-    for place, (kind, body) in zip(places.tolist(), said, strict=True):
+    control_bodies = zip(
+        opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True
+    )
+    for place, (kind, body) in zip(places.tolist(), control_bodies, strict=True):
         message = _message(kind, body)
         if isinstance(message, Refusal):
-            bad += _bad(records, read.stream, asked.range, {place: f"{message.message}; {message.hint}"})
+            bad += _bad(records, read.stream, request.range, {place: f"{message.message}; {message.hint}"})
         else:
             control.append(message)
     records = records.set_column(2, records.schema.field(2), opened.values)
-    taken = _rows(read, form, records if user.all() else records.filter(pa.array(user)), asked, size)
-    return replace(taken, bad=(*bad, *taken.bad), control=tuple(control))
+    decoded = _rows(read, form, records if user.all() else records.filter(pa.array(user)), request, size)
+    return replace(decoded, bad=(*bad, *decoded.bad), control=tuple(control))
 
 
 @lru_cache(maxsize=10_000)
@@ -102,37 +109,37 @@ def _message(kind: int, body: bytes) -> Control | Refusal:
 
 
 def _rows(
-    read: Read, form: RecordFormat, records: pa.RecordBatch, asked: RequestedRange, size: int
+    read: Read, form: RecordFormat, records: pa.RecordBatch, request: RequestedRange, size: int
 ) -> DecodedRecords:
     offsets, values = records.column("offset"), records.column("value")
     decoded = form.decode(values)
     count = len(values)
     times, newest = _times(read, records.column("timestamp"), decoded.columns)
     rows = Slice(
-        task=pa.array(np.full(count, asked.task, np.int32)),
+        task=pa.array(np.full(count, request.task, np.int32)),
         key=_keys(read, records.column("key"), decoded.columns),
         time=times,
         tombstone=values.is_null(),
-        source=pa.array(np.full(count, asked.number, np.int32)),
+        source=pa.array(np.full(count, request.number, np.int32)),
         offset=offsets,
         columns=tuple(decoded.columns.columns),
     )
     if not decoded.bad:
         return DecodedRecords(rows, size, (), newest)
     reasons = {each.index: each.reason for each in decoded.bad}
-    bad = _bad(records, read.stream, asked.range, reasons)
+    bad = _bad(records, read.stream, request.range, reasons)
     return DecodedRecords(rows.filter(decoded.good()), size, bad, newest)
 
 
 def _bad(
-    records: pa.RecordBatch, stream: str, asked: ReadRange, reasons: Mapping[int, str]
+    records: pa.RecordBatch, stream: str, range_read: ReadRange, reasons: Mapping[int, str]
 ) -> tuple[RejectedRecord, ...]:
     """The records at these places, as they were read."""
     chosen = records.take(pa.array(list(reasons), pa.int64())).to_pylist()
     return tuple(
         RejectedRecord(
             stream,
-            asked.partition,
+            range_read.partition,
             record["offset"],
             reason,
             record["key"],
@@ -147,8 +154,8 @@ def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
     """The record's own key; where it has none, the text of the column that is said to be its key."""
     if read.key is None or not keys.null_count:
         return keys
-    said = columns.column(read.key)
-    text = said.cast(pa.string()) if not pa.types.is_binary(said.type) else said
+    key_column = columns.column(read.key)
+    text = key_column.cast(pa.string()) if not pa.types.is_binary(key_column.type) else key_column
     return pc.coalesce(keys, text.cast(pa.binary()))
 
 
@@ -160,5 +167,5 @@ def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> tuple[pa.Ar
     if read.event_time is None:
         return stamps, None
     column = columns.column(read.event_time)
-    told = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-    return pc.coalesce(told, stamps), pc.max(told).as_py()
+    event_times = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+    return pc.coalesce(event_times, stamps), pc.max(event_times).as_py()

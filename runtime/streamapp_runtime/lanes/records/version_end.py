@@ -33,11 +33,11 @@ def first_version_end(read: Read, records: pa.RecordBatch) -> VersionEnd | None:
         for place in np.flatnonzero(opened.types == MessageKind.END_OF_STREAM).tolist():
             message = decode_control_message(MessageKind.END_OF_STREAM, opened.values[place].as_py())
             if isinstance(message, EndOfStream):
-                said = message.speaker
+                speaker = message.speaker
                 seal = (
                     EndOfVersion()
-                    if said.task is None
-                    else EndOfVersion(f"{said.run}/{said.model}/{said.task}", said.tasks)
+                    if speaker.task is None
+                    else EndOfVersion(f"{speaker.run}/{speaker.model}/{speaker.task}", speaker.tasks)
                 )
                 return _end(records, place, seal)
     return None

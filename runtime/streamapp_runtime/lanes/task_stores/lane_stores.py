@@ -102,30 +102,30 @@ class LaneStores:
         system: StreamSystem,
         deadline: float,
     ) -> RestoreProgress:
-        wanted = checkpoint.changelogs.get(spec.name, 0)
+        changelog_end = checkpoint.changelogs.get(spec.name, 0)
         identity = self._identity(spec, order.name)
         if opened.pending:
             if opened.pending == checkpoint.attempt:
                 crash_point("store.before-apply")
-                opened.store.apply(_mark(identity, checkpoint.attempt, wanted))
+                opened.store.apply(_mark(identity, checkpoint.attempt, changelog_end))
             else:
                 opened.store.drop()
             opened.pending = ""
         mark = opened.store.mark
-        if (mark.changelog if mark else 0) == wanted:
+        if (mark.changelog if mark else 0) == changelog_end:
             return RestoreProgress()
         if spec.changelog is None:  # writes are missing, and nothing can bring them back: begin empty
             opened.store = opened.place.emptied(opened.store)
-            opened.store.set_mark(_mark(identity, "", wanted))
+            opened.store.set_mark(_mark(identity, "", changelog_end))
             return RestoreProgress()
         too_old = mark is not None and mark.written_ms < _now() - TOMBSTONES_KEPT_MS
-        if mark is not None and (mark.changelog > wanted or too_old):
+        if mark is not None and (mark.changelog > changelog_end or too_old):
             opened.store = opened.place.emptied(opened.store)
             mark = None
         source = Partition(spec.changelog, order.changelog)
         begun = mark or _mark(identity, "", 0)
         begun = replace(begun, changelog=max(begun.changelog, self.begins.get(source, 0)))
-        return _restore(opened.store, begun, wanted, source, system, deadline)
+        return _restore(opened.store, begun, changelog_end, source, system, deadline)
 
     def _open_store(self, spec: StoreSpec, task: str, check: Callable[[], None]) -> _OpenStore:
         directory = state_directory(self.root, self.application_id, task, spec.name)
@@ -139,12 +139,17 @@ class LaneStores:
 
 
 def _restore(
-    store: Store, mark: StoreMark, wanted: int, source: Partition, system: StreamSystem, deadline: float
+    store: Store,
+    mark: StoreMark,
+    changelog_end: int,
+    source: Partition,
+    system: StreamSystem,
+    deadline: float,
 ) -> RestoreProgress:
     """Replay entries until all are there or time is up."""
     restored = size = 0
     at = max(mark.changelog, system.spans([source])[source].oldest)
-    for records in system.read(source, at, wanted):
+    for records in system.read(source, at, changelog_end):
         store.load(records.column("key"), records.column("value"))
         restored += records.num_rows
         size += size_of(records.column("key")) + size_of(records.column("value"))
@@ -153,9 +158,9 @@ def _restore(
         if time.monotonic() > deadline:
             break
     else:
-        at = wanted
+        at = changelog_end
     store.set_mark(replace(mark, changelog=at, written_ms=_now()))
-    return RestoreProgress(restored, wanted - at, size)
+    return RestoreProgress(restored, changelog_end - at, size)
 
 
 def _mark(identity: StoreIdentity, attempt: str, changelog: int) -> StoreMark:

@@ -47,12 +47,12 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
         for task in layer.tasks
         if isinstance(task.operation, Read)
     }
-    found = {}
+    specs = {}
     for table in sorted(app.spec.tables, key=lambda table: table.name):
         names = {side_name(side.stream, table.name): side for side in table.side_inputs}
         sides = {name: SideInputStream(reads[name].topic, side.bootstrap) for name, side in names.items()}
         if sides:
-            found[table.name] = SideInputStoreSpec(
+            specs[table.name] = SideInputStoreSpec(
                 table.name,
                 StoreKind(table.store),
                 _meaning(table, schema_hash(arrow_schema(columns[table.name])), [reads[n] for n in sides]),
@@ -62,7 +62,7 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
                 table.in_versions,
                 sides,
             )
-    return found
+    return specs
 
 
 def _meaning(table: Table, columns: str, reads: list[Read]) -> str:

@@ -94,8 +94,8 @@ class SideInputStores:
         """Open a task's stores and recover them, where that was not done; what they contain."""
         contained: dict[Partition, int] = {}
         for spec in self.specs.values():
-            wanted = {Partition(s.name, s.partition): s for s in order.sides if s.name in spec.sides}
-            if spec.broadcast and not wanted:
+            sides = {Partition(s.name, s.partition): s for s in order.sides if s.name in spec.sides}
+            if spec.broadcast and not sides:
                 continue  # another lane, or another task of this one, fills it
             key = self._key(order.name, spec.name)
             table = self._open.get(key)
@@ -103,8 +103,8 @@ class SideInputStores:
                 place = self._place(spec, key[0])
                 table = self._open[key] = _OpenTable(place.take(check), place, {}, _sealed(spec, place))
             self._drop_pending(table)
-            if not table.recovery_decided or table.positions.keys() != wanted.keys():
-                self._recover(table, spec, wanted, system)
+            if not table.recovery_decided or table.positions.keys() != sides.keys():
+                self._recover(table, spec, sides, system)
             self._refresh(table, spec)
             contained |= table.positions
         return contained
@@ -196,11 +196,11 @@ class SideInputStores:
         self,
         table: _OpenTable,
         spec: SideInputStoreSpec,
-        wanted: Mapping[Partition, SidePartition],
+        sides: Mapping[Partition, SidePartition],
         system: StreamSystem,
     ) -> None:
         """Decide whether a store is gone on with, and note from where its streams are read."""
-        sources = dict(_sources(spec, wanted.values(), system))
+        sources = dict(_sources(spec, sides.values(), system))
         mark = table.store.mark
         found_store = None if mark is None else FoundStore(mark.written_ms, _parsed(mark.positions))
         if table.sealed and mark is not None and not table.sealed.resume_from(mark.version):
@@ -233,8 +233,8 @@ class SideInputStores:
 
     def _made_versions(self, spec: SideInputStoreSpec) -> TableVersions:
         folder = state_directory(self.root, self.application_id, EVERY_TASK, spec.name) / "versions"
-        made = self._versions[spec.name] = TableVersions(folder, spec.kind)
-        return made
+        versions = self._versions[spec.name] = TableVersions(folder, spec.kind)
+        return versions
 
     def _key(self, task: str, name: str) -> tuple[str, str]:
         return (EVERY_TASK if self.specs[name].broadcast else task), name
@@ -266,11 +266,11 @@ def _sealed(spec: SideInputStoreSpec, place: StoreClaim) -> SealedVersions | Non
 
 
 def _sources(
-    spec: SideInputStoreSpec, wanted: Collection[SidePartition], system: StreamSystem
+    spec: SideInputStoreSpec, sides: Collection[SidePartition], system: StreamSystem
 ) -> Iterator[tuple[Partition, FillingPartition]]:
-    asked = {s: Partition(spec.sides[s.name].topic, s.partition) for s in wanted}
-    spans = system.spans(asked.values())
-    for side, partition in asked.items():
+    partitions = {s: Partition(spec.sides[s.name].topic, s.partition) for s in sides}
+    spans = system.spans(partitions.values())
+    for side, partition in partitions.items():
         offsets = HeldOffsets(spans[partition].oldest, spans[partition].end)
         yield (
             Partition(side.name, side.partition),

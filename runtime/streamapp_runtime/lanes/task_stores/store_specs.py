@@ -62,7 +62,9 @@ def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
                 name, StoreKind(table.store), schema, _changelog(app, name, table.changelog is not False)
             )
         for name, schema in _own_states(layer).items():
-            specs[name] = StoreSpec(name, OPERATOR_STORE_KIND, schema, _changelog(app, name, kept=True))
+            specs[name] = StoreSpec(
+                name, OPERATOR_STORE_KIND, schema, _changelog(app, name, has_changelog=True)
+            )
     return dict(sorted(specs.items()))
 
 
@@ -80,8 +82,8 @@ def _state_hash(task: PlacedOperation) -> str | None:
     return state_schema_hash(task.operation, [arrow_schema(edge.columns) for edge in task.sources])
 
 
-def _changelog(app: StreamApp, name: str, kept: bool) -> str | None:
-    return changelog_stream(app.application_id, name) if kept else None
+def _changelog(app: StreamApp, name: str, has_changelog: bool) -> str | None:
+    return changelog_stream(app.application_id, name) if has_changelog else None
 
 
 def _tables(layer: PythonLayer) -> set[str]:

@@ -46,9 +46,9 @@ class TableVersions:
 
     def sweep(self) -> None:
         """Remove all versions but the one that is used, and what was left half made."""
-        for found in self.folder.iterdir() if self.folder.is_dir() else ():
-            if found.name != self._version:
-                shutil.rmtree(found, ignore_errors=True)
+        for version_folder in self.folder.iterdir() if self.folder.is_dir() else ():
+            if version_folder.name != self._version:
+                shutil.rmtree(version_folder, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of the version that is read."""

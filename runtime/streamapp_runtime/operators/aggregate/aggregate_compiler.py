@@ -35,22 +35,24 @@ def compile_aggregate(
     with refusals_within("aggregates"):
         require_unique(before)
         parts = split_aggregates(world.spark, body.aggregates, rows, before)
-    taken = [*grouped.outputs, *(state.argument for state in parts.states if state.argument)]
-    chain, positions = _arguments(PieceChain(name, flow), taken, _types(grouped, parts.states))
+    templates = [*grouped.outputs, *(state.argument for state in parts.states if state.argument)]
+    chain, positions = _arguments(PieceChain(name, flow), templates, _types(grouped, parts.states))
     keys = tuple(positions[: len(grouped.outputs)])
-    rest = iter(positions[len(keys) :])
-    kept = partial_totals(parts.states, [next(rest) if state.argument else None for state in parts.states])
+    further_positions = iter(positions[len(keys) :])
+    partials = partial_totals(
+        parts.states, [next(further_positions) if state.argument else None for state in parts.states]
+    )
 
-    def operation(wanted: tuple[int, ...]) -> Totals:
+    def operation(positions_out: tuple[int, ...]) -> Totals:
         width = len(chain.flow.columns)
-        chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in wanted)
+        chosen = tuple(keys[p] if p < len(keys) else width + p - len(keys) for p in positions_out)
         emit = body.emit or ("onWatermark" if body.window else "onUpdate")
         late = milliseconds(body.allowed_lateness)
-        return Totals(name, keys, composed, kept, _span(body.window), emit, late, chosen)
+        return Totals(name, keys, composed, partials, _span(body.window), emit, late, chosen)
 
-    given = (*before, *(Column(f"state-{n}", state.type) for n, state in enumerate(parts.states)))
+    stored_columns = (*before, *(Column(f"state-{n}", state.type) for n, state in enumerate(parts.states)))
     outputs = (*column_templates(len(before)), *parts.outputs)
-    return with_final_select(chain, operation, given, (*before, *parts.columns), outputs, key).done()
+    return with_final_select(chain, operation, stored_columns, (*before, *parts.columns), outputs, key).done()
 
 
 def _types(grouped: SelectList, states: tuple[PartialState, ...]) -> tuple[Column, ...]:
@@ -63,13 +65,13 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
     if body.key is None:
         flow.key.demand_together("an aggregate")
         place = {c.name.lower(): p for p, c in enumerate(flow.columns)}
-        known = place.get((flow.key.column or "").lower())
-        if known is None:
+        key_position = place.get((flow.key.column or "").lower())
+        if key_position is None:
             return SelectList((), ()), flow.key.renamed({}), False
-        return SelectList((flow.columns[known],), (column_template(known),)), flow.key, False
+        return SelectList((flow.columns[key_position],), (column_template(key_position),)), flow.key, False
     grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
-    kept = grouped.unchanged_columns(flow.columns)
-    placed_by = flow.key.renamed(kept).placed_by
+    unchanged_columns = grouped.unchanged_columns(flow.columns)
+    placed_by = flow.key.renamed(unchanged_columns).placed_by
     if placed_by is None:
         by = f'"{flow.key.placed_by}"' if flow.key.placed_by else "no known column"
         raise CompileRefusedError(
@@ -83,13 +85,13 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
 
 
 def _arguments(
-    chain: PieceChain, taken: list[Template], types: tuple[Column, ...]
+    chain: PieceChain, templates: list[Template], types: tuple[Column, ...]
 ) -> tuple[PieceChain, list[int]]:
     """A step that computes what totals are taken over, where these are not columns as they are."""
-    if all_columns(taken):
-        return chain, [c for c in (t.column for t in taken) if c is not None]
-    step = chain.then("arguments", SqlPart(tuple(taken)), types, chain.flow.key)
-    return step, list(range(len(taken)))
+    if all_columns(templates):
+        return chain, [c for c in (t.column for t in templates) if c is not None]
+    step = chain.then("arguments", SqlPart(tuple(templates)), types, chain.flow.key)
+    return step, list(range(len(templates)))
 
 
 def _span(window: Window | None) -> Span | None:

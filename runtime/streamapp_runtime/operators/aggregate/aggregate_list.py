@@ -75,7 +75,7 @@ def _item(
     before: tuple[Column, ...],
     states: list[PartialState],
 ) -> tuple[Template, Column]:
-    (found,) = analyse(
+    (column,) = analyse(
         spark, [item.whole], _grouped(rows, before), AllowedFunctions(aggregates=True), _by(before)
     )
     replaced: list[tuple[int, int, TemplatePieces]] = []
@@ -87,7 +87,7 @@ def _item(
             replaced.append((call.start, call.end, pieces))
     output = bind(item, ColumnScope((ScopeSide("", before),)), replaced)
     whole = len(output.pieces) == 1
-    return (output if whole else output.inside("CAST(", f" AS {found.type})")), found
+    return (output if whole else output.inside("CAST(", f" AS {column.type})")), column
 
 
 def _states(
@@ -137,13 +137,13 @@ def _average(
     spark: SparkSession, argument: Template, kind: str, total: str, first: int, states: list[PartialState]
 ) -> TemplatePieces:
     """A sum and a count; the sum has the type that Spark's own average sums in."""
-    summed, taken = kind, argument
+    summed, operand = kind, argument
     if not kind.startswith("DECIMAL"):
-        summed, taken = "DOUBLE", argument.inside("CAST(", " AS DOUBLE)") if kind != "DOUBLE" else argument
+        summed, operand = "DOUBLE", argument.inside("CAST(", " AS DOUBLE)") if kind != "DOUBLE" else argument
     (sum_type,) = analyse(
         spark, [f"sum(CAST(NULL AS {summed}))"], ColumnScope(()), AllowedFunctions(aggregates=True)
     )
-    sums = _place(PartialState("sum", taken, summed, sum_type.type), first, states)
+    sums = _place(PartialState("sum", operand, summed, sum_type.type), first, states)
     counts = _place(PartialState("count", argument, kind, "BIGINT"), first, states)
     return ("CAST(try_divide(", sums, ", ", counts, f") AS {total})")
 

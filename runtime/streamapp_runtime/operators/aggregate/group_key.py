@@ -38,14 +38,14 @@ class GroupKey:
         return replace(rows, key=composed_keys(self.names, self.by(rows)))
 
 
-def group_key(operation: Totals, given: pa.Schema) -> GroupKey:
+def group_key(operation: Totals, schema: pa.Schema) -> GroupKey:
     """What an operation groups by; TypeError where rows cannot be grouped by that."""
     if not operation.composed:
         return GroupKey((), ())
     for position in operation.key:
-        if pa.types.is_nested(given.field(position).type):
-            raise TypeError(f"there are no groups by {given.field(position).type} values")
-    return GroupKey(operation.key, tuple(given.field(position).name for position in operation.key))
+        if pa.types.is_nested(schema.field(position).type):
+            raise TypeError(f"there are no groups by {schema.field(position).type} values")
+    return GroupKey(operation.key, tuple(schema.field(position).name for position in operation.key))
 
 
 def composed_keys(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
@@ -59,9 +59,13 @@ def composed_keys(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array
     order, parts = [], []
     for pattern in np.unique(lacking):
         rows = np.flatnonzero(lacking == pattern)
-        there = [place for place in range(len(columns)) if not pattern >> place & 1]
-        taken = [columns[place].take(pa.array(rows)) for place in there]
-        parts.append(_objects([names[place] for place in there], taken) if there else _empty(len(rows)))
+        present_places = [place for place in range(len(columns)) if not pattern >> place & 1]
+        present_columns = [columns[place].take(pa.array(rows)) for place in present_places]
+        parts.append(
+            _objects([names[place] for place in present_places], present_columns)
+            if present_places
+            else _empty(len(rows))
+        )
         order.append(rows)
     places = np.argsort(np.concatenate(order))
     return pa.concat_arrays(parts).take(pa.array(places))
@@ -79,5 +83,5 @@ def _one_form(column: pa.Array) -> pa.Array:
     """The column with one form for each value: Spark takes 0.0 and -0.0 for one, and all NaN."""
     if not pa.types.is_floating(column.type):
         return column
-    plain = pc.add(column, pa.scalar(0.0, column.type))
-    return pc.if_else(pc.is_nan(plain), pa.scalar(float("nan"), column.type), plain)
+    without_sign = pc.add(column, pa.scalar(0.0, column.type))
+    return pc.if_else(pc.is_nan(without_sign), pa.scalar(float("nan"), column.type), without_sign)

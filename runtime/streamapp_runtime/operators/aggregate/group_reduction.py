@@ -61,21 +61,23 @@ def reduce_groups(by: Sequence[pa.Array], measures: Sequence[Measure]) -> Reduce
     names = [f"by-{number}" for number in range(len(by))]
     columns = dict(zip(names, by, strict=True))
     columns["row"] = pa.array(np.arange(len(by[0])))
-    wanted: list[tuple[str, str]] = [("row", "max")]
+    functions: list[tuple[str, str]] = [("row", "max")]
     for number, measure in enumerate(measures):
         name = f"over-{number}"
         columns[name] = columns["row"] if measure.over is None else _carried(measure)
-        wanted.append((name, measure.function))
+        functions.append((name, measure.function))
         if _has_nan(measure):
             columns[f"nan-{number}"] = pc.is_nan(measure.over)
-            wanted.append((f"nan-{number}", "any"))
-    table = pa.table(columns).group_by(names, use_threads=False).aggregate(wanted)
-    found = {name: table.column(name).combine_chunks() for name in table.column_names}
+            functions.append((f"nan-{number}", "any"))
+    table = pa.table(columns).group_by(names, use_threads=False).aggregate(functions)
+    result_columns = {name: table.column(name).combine_chunks() for name in table.column_names}
     return ReducedGroups(
-        tuple(found[name] for name in names),
-        found["row_max"],
+        tuple(result_columns[name] for name in names),
+        result_columns["row_max"],
         tuple(
-            _restored(measure, found[f"over-{n}_{measure.function}"], found.get(f"nan-{n}_any"))
+            _restored(
+                measure, result_columns[f"over-{n}_{measure.function}"], result_columns.get(f"nan-{n}_any")
+            )
             for n, measure in enumerate(measures)
         ),
     )

@@ -41,7 +41,7 @@ class RunningTotalsExecutor(StatelessExecutor):
     def _of_task(self, rows: Slice, task: int, state: LaneState) -> Slice:
         fresh = reduce_groups(self.key.by(rows), self.form.fresh(rows.columns))
         last = self.key.keyed(rows.take(fresh.last))
-        kept = TypedRows(state, task, self.operation.state, self.form.schema)
-        totals = self.form.with_kept(fresh.measured, kept.find(last.key))
-        kept.put(last.key, pa.RecordBatch.from_arrays(list(totals), schema=self.form.schema))
+        store = TypedRows(state, task, self.operation.state, self.form.schema)
+        totals = self.form.with_kept(fresh.measured, store.find(last.key))
+        store.put(last.key, pa.RecordBatch.from_arrays(list(totals), schema=self.form.schema))
         return last.with_columns((*last.columns, *totals)).choose(self.operation.chosen)

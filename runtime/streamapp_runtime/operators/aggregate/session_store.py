@@ -64,20 +64,20 @@ class SessionStore:
         """The entries of keys."""
         return self._kept.find(_prefixed(_KEYS, keys))
 
-    def sessions(self, keys: pa.Array, found: LookupResult) -> StoredSessions:
+    def sessions(self, keys: pa.Array, lookup: LookupResult) -> StoredSessions:
         """The sessions in entries that were found; all of these keys have one."""
-        _, *labels, lists = found.rows.columns
+        _, *labels, lists = lookup.rows.columns
         groups = np.repeat(np.arange(len(keys)), lists.value_lengths())
         return StoredSessions(keys, labels, groups, lists.flatten().flatten())
 
-    def keep(self, sessions: StoredSessions, found: LookupResult) -> None:
+    def keep(self, sessions: StoredSessions, lookup: LookupResult) -> None:
         """Write all sessions of these keys, of which some were found before."""
         due = self._due(sessions, self.closed)
-        known = np.asarray(found.places.is_valid())
+        is_stored = np.asarray(lookup.places.is_valid())
         old = np.full(len(sessions.keys), ENDED)
-        old[known] = found.rows.column(0).to_numpy()
+        old[is_stored] = lookup.rows.column(0).to_numpy()
         earlier = due < old
-        self._delete_times(sessions.keys, old, earlier & known)
+        self._delete_times(sessions.keys, old, earlier & is_stored)
         self._write(sessions, np.minimum(due, old), earlier)
 
     def note(self, keys: pa.Array, totals: Sequence[pa.Array]) -> None:
@@ -100,16 +100,18 @@ class SessionStore:
         due = [keys for keys, _ in self.state.store(self.task, name).batches(_TIMES, until)]
         for times in due:
             keys = keys_without_times(pc.binary_slice(times, 1, np.iinfo(np.int32).max))
-            found = self.find(keys)
-            sessions = self.sessions(keys, found)
+            lookup = self.find(keys)
+            sessions = self.sessions(keys, lookup)
             ends = sessions.totals[1].to_numpy() + self.gap_ms
             if self.operation.emit == "onWatermark":
                 fires = (ends < reached) & (self.closed is None or ends >= (self.closed or 0))
                 parts.append(self._rows(sessions.chosen(fires)))
-            gone = ends + self.operation.lateness_ms < past if past is not None else np.zeros(len(ends), bool)
+            is_expired = (
+                ends + self.operation.lateness_ms < past if past is not None else np.zeros(len(ends), bool)
+            )
             self.state.write(self.task, name, times, pa.nulls(len(times), pa.binary()))
-            rest = sessions.chosen(~gone)
-            self._write(rest, self._due(rest, reached), np.ones(len(keys), bool))
+            open_sessions = sessions.chosen(~is_expired)
+            self._write(open_sessions, self._due(open_sessions, reached), np.ones(len(keys), bool))
         return parts
 
     def _changed_late(self) -> list[Slice]:
@@ -121,12 +123,12 @@ class SessionStore:
         keys = pc.unique(keys_without_times(noted))
         sessions = self.sessions(keys, self.find(keys))
         first, last = (column.to_numpy() for column in sessions.totals[:2])
-        wanted = {key: set[int]() for key in keys.to_pylist()}
+        times_of = {key: set[int]() for key in keys.to_pylist()}
         for key, time in zip(keys_without_times(noted).to_pylist(), key_times(noted), strict=True):
-            wanted[key].add(int(time))
+            times_of[key].add(int(time))
         names = keys.to_pylist()
         changed = [
-            any(first[n] <= time <= last[n] for time in wanted[names[group]])
+            any(first[n] <= time <= last[n] for time in times_of[names[group]])
             for n, group in enumerate(sessions.groups)
         ]
         closed = last + self.gap_ms < (self.closed or 0)

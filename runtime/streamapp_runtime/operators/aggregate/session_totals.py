@@ -49,7 +49,7 @@ class SessionTotalsExecutor:
 
     def settle(self, state: LaneState) -> Slice | None:
         """Put out the sessions that are complete, and forget those that take no more rows."""
-        parts = [made for task in state.tasks for made in self._ends(task, state).settled()]
+        parts = [slice_ for task in state.tasks for slice_ in self._ends(task, state).settled()]
         return concat_slices(parts)
 
     def close(self) -> None:
@@ -71,10 +71,10 @@ class SessionTotalsExecutor:
         fresh = reduce_groups(
             (pa.array(numbers),), [*_from_to(rows.time, rows.time), *self.form.fresh(rows.columns)]
         )
-        found = ends.find(keys)
+        lookup = ends.find(keys)
         labels = self._labels(rows, len(keys), groups)
-        totals, lasts, groups = self._merged(fresh, groups[fresh.last], found)
-        ends.keep(StoredSessions(keys, labels, groups, totals), found)
+        totals, lasts, groups = self._merged(fresh, groups[fresh.last], lookup)
+        ends.keep(StoredSessions(keys, labels, groups, totals), lookup)
         had_rows = lasts >= 0
         changed = [column.filter(pa.array(had_rows)) for column in totals]
         if self.operation.emit == "onWatermark":
@@ -92,16 +92,16 @@ class SessionTotalsExecutor:
         late = pc.less(rows.time, closed - self.operation.lateness_ms)
         if not late.true_count:
             return rows
-        state.leave_out(LateRowBatch(self.operation.state, rows.filter(late), self.out.given, closed))
+        state.leave_out(LateRowBatch(self.operation.state, rows.filter(late), self.out.schema, closed))
         return rows.filter(pc.invert(late))
 
     def _merged(
-        self, fresh: ReducedGroups, fresh_groups: Numbers, found: LookupResult
+        self, fresh: ReducedGroups, fresh_groups: Numbers, lookup: LookupResult
     ) -> tuple[list[pa.Array], Numbers, Numbers]:
         """Sessions of rows and those that were kept, joined: their totals, last rows and groups, by group."""
-        *_, lists = found.rows.columns
+        *_, lists = lookup.rows.columns
         stored = lists.flatten().flatten()
-        stored_groups = np.repeat(np.flatnonzero(found.places.is_valid()), lists.value_lengths())
+        stored_groups = np.repeat(np.flatnonzero(lookup.places.is_valid()), lists.value_lengths())
         groups = np.concatenate([fresh_groups, stored_groups])
         starts, ends = (pa.concat_arrays(both) for both in zip(fresh.measured[:2], stored[:2], strict=True))
         order, numbers = merge_sessions(groups, starts.to_numpy(), ends.to_numpy(), self.gap_ms)

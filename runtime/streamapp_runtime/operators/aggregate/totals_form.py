@@ -41,24 +41,24 @@ class TotalsForm:
         ]
 
     def with_kept(
-        self, fresh: tuple[pa.Array, ...], found: LookupResult, behind: int = 0
+        self, fresh: tuple[pa.Array, ...], lookup: LookupResult, behind: int = 0
     ) -> tuple[pa.Array, ...]:
         """Fresh totals, one for each place that was looked for, merged with what was found there.
 
         What is kept has so many other columns before its totals.
         """
-        if not found.rows.num_rows:
+        if not lookup.rows.num_rows:
             return fresh
-        groups = np.concatenate([np.arange(len(found.places)), np.flatnonzero(found.places.is_valid())])
-        measures = self.merged(fresh, found.rows.columns[behind:])
+        groups = np.concatenate([np.arange(len(lookup.places)), np.flatnonzero(lookup.places.is_valid())])
+        measures = self.merged(fresh, lookup.rows.columns[behind:])
         return reduce_groups((pa.array(groups),), measures).measured
 
 
-def totals_form(operation: Totals, given: pa.Schema) -> TotalsForm:
+def totals_form(operation: Totals, schema: pa.Schema) -> TotalsForm:
     """The form of an operation's totals over rows with the given columns; TypeError where there is none."""
     fields = []
     for number, partial in enumerate(operation.partials):
-        argument = None if partial.argument is None else given.field(partial.argument).type
+        argument = None if partial.argument is None else schema.field(partial.argument).type
         kind = state_type(partial.function, argument)
         if kind is None:
             raise TypeError(f"there is no {partial.function} of {argument} values")

@@ -15,8 +15,8 @@ from streamapp_runtime.operators.aggregate.window_totals import WindowTotalsExec
 from streamapp_runtime.operators.operation_executor import OperationExecutor, OperationRunner, StateForm
 
 
-def _executor(operation: Totals, given: Sequence[pa.Schema], _: pa.Schema) -> OperationExecutor:
-    (columns,) = given
+def _executor(operation: Totals, schemas: Sequence[pa.Schema], _: pa.Schema) -> OperationExecutor:
+    (columns,) = schemas
     key, form = group_key(operation, columns), totals_form(operation, columns)
     out = window_output(operation, columns)
     if operation.window is None:
@@ -26,8 +26,8 @@ def _executor(operation: Totals, given: Sequence[pa.Schema], _: pa.Schema) -> Op
     return WindowTotalsExecutor(operation, key, form, out, operation.window)
 
 
-def _state_form(operation: Totals, given: Sequence[pa.Schema]) -> StateForm:
-    (columns,) = given
+def _state_form(operation: Totals, schemas: Sequence[pa.Schema]) -> StateForm:
+    (columns,) = schemas
     form, out = totals_form(operation, columns), window_output(operation, columns)
     names = [columns.field(position).name for position in operation.key] if operation.composed else []
     window = operation.window
@@ -37,11 +37,11 @@ def _state_form(operation: Totals, given: Sequence[pa.Schema]) -> StateForm:
     return StateForm(meaning, (pa.schema([*out.fields, *form.schema]),))
 
 
-def _unsupported_reason(operation: Totals, given: Sequence[pa.Schema]) -> str | None:
+def _unsupported_reason(operation: Totals, schemas: Sequence[pa.Schema]) -> str | None:
     if operation.emit == "onWatermark" and operation.window is None:
         return "running totals have no end that a watermark could pass"
     try:
-        for schema in given:
+        for schema in schemas:
             group_key(operation, schema)
             totals_form(operation, schema)
     except TypeError as error:

@@ -16,27 +16,27 @@ class WindowOutput:
     """What an aggregate keeps beside its totals so that it can put them out later: the columns of its key."""
 
     operation: Totals
-    given: pa.Schema
+    schema: pa.Schema
     labels: tuple[int, ...]  # positions of the key's columns; none where totals go out with the rows
 
     @property
     def fields(self) -> list[pa.Field]:
         """How the key's columns are kept."""
-        return [pa.field(f"key-{n}", self.given.field(p).type) for n, p in enumerate(self.labels)]
+        return [pa.field(f"key-{n}", self.schema.field(p).type) for n, p in enumerate(self.labels)]
 
     def rows(
-        self, task: int, keys: pa.Array, spans: tuple[Numbers, Numbers], kept: Sequence[pa.Array]
+        self, task: int, keys: pa.Array, spans: tuple[Numbers, Numbers], stored: Sequence[pa.Array]
     ) -> Slice:
-        """A row for each window, its time the last moment of it; `kept` are key columns, then totals."""
+        """A row for each window, its time the last moment of it; `stored` are key columns, then totals."""
         starts, ends = spans
-        own = [pa.nulls(len(keys), field.type) for field in self.given]
-        for position, column in zip(self.labels, kept, strict=False):
-            own[position] = column
-        columns = (*own, *window_columns(starts, ends), *kept[len(self.labels) :])
+        row_columns = [pa.nulls(len(keys), field.type) for field in self.schema]
+        for position, column in zip(self.labels, stored, strict=False):
+            row_columns[position] = column
+        columns = (*row_columns, *window_columns(starts, ends), *stored[len(self.labels) :])
         return rows_without_origin(task, keys, pa.array(ends - 1), columns).choose(self.operation.chosen)
 
 
-def window_output(operation: Totals, given: pa.Schema) -> WindowOutput:
+def window_output(operation: Totals, schema: pa.Schema) -> WindowOutput:
     """What is needed for an operation over rows with these columns."""
     labels = operation.key if operation.window is not None and operation.emit == "onWatermark" else ()
-    return WindowOutput(operation, given, labels)
+    return WindowOutput(operation, schema, labels)

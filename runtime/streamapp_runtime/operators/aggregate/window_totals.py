@@ -82,10 +82,10 @@ class WindowTotalsExecutor:
         last = self.key.keyed(rows.take(fresh.last))
         starts = fresh.groups[-1].to_numpy()
         keys = time_keys(starts, last.key)
-        kept = TypedRows(state, task, self.operation.state, self._schema)
+        store = TypedRows(state, task, self.operation.state, self._schema)
         labels = [last.columns[position] for position in self.out.labels]
-        totals = self.form.with_kept(fresh.measured, kept.find(keys), len(labels))
-        kept.put(keys, pa.RecordBatch.from_arrays([*labels, *totals], schema=self._schema))
+        totals = self.form.with_kept(fresh.measured, store.find(keys), len(labels))
+        store.put(keys, pa.RecordBatch.from_arrays([*labels, *totals], schema=self._schema))
         ends = starts + self.span.size_ms
         if self._on_watermark:
             if closed is not None and (ends <= closed).any():
@@ -107,7 +107,7 @@ class WindowTotalsExecutor:
         in_some_window[places] = True
         late = rows.filter(pa.array(in_none & in_some_window))
         if len(late):
-            state.leave_out(LateRowBatch(self.operation.state, late, self.out.given, closed))
+            state.leave_out(LateRowBatch(self.operation.state, late, self.out.schema, closed))
         return places[takes], starts[takes]
 
     def _completed(self, task: int, state: LaneState) -> list[Slice]:
@@ -116,9 +116,9 @@ class WindowTotalsExecutor:
         was, reached = state.clock.at_start(task, name), state.clock.at_end(task, name)
         if reached is None or reached == was:
             return []
-        kept = TypedRows(state, task, name, self._schema)
-        found = kept.scan(self._ending(was) or b"", self._ending(reached))
-        return [self._rows(task, *windows) for windows in found]
+        store = TypedRows(state, task, name, self._schema)
+        batches = store.scan(self._ending(was) or b"", self._ending(reached))
+        return [self._rows(task, *windows) for windows in batches]
 
     def _changed_late(self, task: int, state: LaneState) -> list[Slice]:
         """Windows that had been put out, and have had late rows since."""
@@ -126,13 +126,13 @@ class WindowTotalsExecutor:
         if not touched:
             return []
         keys = pc.unique(pa.concat_arrays(touched))
-        found = TypedRows(state, task, self.operation.state, self._schema).find(keys)
-        return [self._rows(task, keys, found.rows)]
+        lookup = TypedRows(state, task, self.operation.state, self._schema).find(keys)
+        return [self._rows(task, keys, lookup.rows)]
 
-    def _rows(self, task: int, keys: pa.Array, kept: pa.RecordBatch) -> Slice:
+    def _rows(self, task: int, keys: pa.Array, stored_rows: pa.RecordBatch) -> Slice:
         starts = key_times(keys)
         spans = (starts, starts + self.span.size_ms)
-        return self.out.rows(task, keys_without_times(keys), spans, kept.columns)
+        return self.out.rows(task, keys_without_times(keys), spans, stored_rows.columns)
 
     def _forget(self, task: int, state: LaneState) -> None:
         name = self.operation.state

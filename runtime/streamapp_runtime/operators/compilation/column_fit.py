@@ -12,15 +12,15 @@ from streamapp_runtime.expressions.template import Template, column_template
 
 
 def fit_columns(
-    spark: SparkSession, given: tuple[Column, ...], wanted: tuple[Column, ...], what: str
+    spark: SparkSession, columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str
 ) -> tuple[Template, ...]:
     """The expressions that make the wanted columns of the given ones."""
-    positions = {c.name.lower(): position for position, c in enumerate(given)}
+    positions = {c.name.lower(): position for position, c in enumerate(columns)}
     names = {c.name.lower() for c in wanted}
     missing = [c.name for c in wanted if c.name.lower() not in positions]
-    extra = [c.name for c in given if c.name.lower() not in names]
+    extra = [c.name for c in columns if c.name.lower() not in names]
     if missing:
-        hint = nearest(missing[0], [c.name for c in given])
+        hint = nearest(missing[0], [c.name for c in columns])
         raise CompileRefusedError(
             f'{what} has a column "{short(missing[0])}", and the rows sent do not{hint}'
         )
@@ -28,19 +28,22 @@ def fit_columns(
         raise CompileRefusedError(
             f'the rows sent have a column "{short(extra[0])}", and {what} does not; choose columns with a map'
         )
-    return tuple(_cast(spark, given, positions[c.name.lower()], c, what) for c in wanted)
+    return tuple(_cast(spark, columns, positions[c.name.lower()], c, what) for c in wanted)
 
 
 def _cast(
-    spark: SparkSession, given: tuple[Column, ...], position: int, wanted: Column, what: str
+    spark: SparkSession, columns: tuple[Column, ...], position: int, wanted: Column, what: str
 ) -> Template:
-    found = given[position]
-    if found.type == wanted.type:
+    column = columns[position]
+    if column.type == wanted.type:
         return column_template(position)
     try:
-        analyse(spark, [f"CAST({quoted(found.name)} AS {wanted.type})"], ColumnScope((ScopeSide("", given),)))
+        analyse(
+            spark, [f"CAST({quoted(column.name)} AS {wanted.type})"], ColumnScope((ScopeSide("", columns),))
+        )
     except CompileRefusedError:
         raise CompileRefusedError(
-            f'column "{short(found.name)}" is {found.type}, and {wanted.type} in {what}; no cast leads there'
+            f'column "{short(column.name)}" is {column.type}, and {wanted.type} in {what}; '
+            "no cast leads there"
         ) from None
     return column_template(position).inside("CAST(", f" AS {wanted.type})")

@@ -12,19 +12,19 @@ from streamapp_runtime.operators.operation import Operation
 def with_final_select(
     chain: PieceChain,
     operation: Callable[[tuple[int, ...]], Operation],
-    given: tuple[Column, ...],
+    columns: tuple[Column, ...],
     wanted: tuple[Column, ...],
     outputs: tuple[Template, ...],
     key: RowKey,
 ) -> PieceChain:
     """Add the operation, told which positions to put out, and SQL where these are not all that is wanted.
 
-    `given` are the columns at those positions. What no expression reads is not put out.
+    `columns` are those at those positions. What no expression reads is not put out.
     """
     if all_columns(outputs):
         return chain.then("", operation(_positions(outputs)), wanted, key)
     used = tuple(sorted({position for output in outputs for position in output.columns}))
-    raw = tuple(Column(f"{given[position].name}", given[position].type) for position in used)
+    raw = tuple(Column(f"{columns[position].name}", columns[position].type) for position in used)
     part = SqlPart(tuple(output.moved(used) for output in outputs))
     return chain.then("", operation(used), raw, key).then("select", part, wanted, key)
 

@@ -60,20 +60,20 @@ class JoinSide:
         """Which entries are this side's."""
         return pc.equal(pc.binary_slice(entries, TIME_WIDTH, TIME_WIDTH + 1), bytes([self.number]))
 
-    def held(self, fresh: JoinRows, other: JoinRows, store: TypedRows) -> BufferedRows:
+    def buffered(self, fresh: JoinRows, other: JoinRows, store: TypedRows) -> BufferedRows:
         """Fresh rows with what is stored in their entries, and in those that the other side may meet."""
-        own = self.entries(fresh.at, fresh.rows.key)
+        fresh_entries = self.entries(fresh.at, fresh.rows.key)
         near = (self.entries(other.at, other.rows.key, shift) for shift in (-1, 0, 1))
-        keys = pc.unique(pa.concat_arrays([own, *near]))
-        found = store.find(keys)
-        places = np.flatnonzero(found.places.is_valid())
-        stored, parents = self.unpacked(store.task, keys.take(pa.array(places)), found.rows)
+        keys = pc.unique(pa.concat_arrays([fresh_entries, *near]))
+        lookup = store.find(keys)
+        places = np.flatnonzero(lookup.places.is_valid())
+        stored, parents = self.unpacked(store.task, keys.take(pa.array(places)), lookup.rows)
         both = JoinRows(
             concat_slices([stored.rows, fresh.rows]) or fresh.rows,
             np.concatenate([stored.at, fresh.at]),
             np.concatenate([stored.met, fresh.met]),
         )
-        entry = np.concatenate([places[parents], pc.index_in(own, value_set=keys).to_numpy()])
+        entry = np.concatenate([places[parents], pc.index_in(fresh_entries, value_set=keys).to_numpy()])
         return BufferedRows(both, entry, len(stored.at), keys)
 
     def unpacked(self, task: int, entries: pa.Array, batch: pa.RecordBatch) -> tuple[JoinRows, Numbers]:
@@ -85,22 +85,24 @@ class JoinSide:
         rows = rows_without_origin(task, keys.take(pa.array(parents)), time, tuple(columns))
         return JoinRows(rows, at.to_numpy(), met.to_numpy(zero_copy_only=False)), parents
 
-    def put(self, held: BufferedRows, met: Flags, store: TypedRows) -> None:
+    def put(self, buffered: BufferedRows, met: Flags, store: TypedRows) -> None:
         """Write the entries that have fresh rows, or rows that have now met another, with all their rows."""
-        changed = np.zeros(len(held.keys), bool)
-        changed[held.entry[held.stored :]] = True
-        changed[held.entry[met & ~held.timed.met]] = True
-        order = np.argsort(held.entry, kind="stable")
-        order = order[changed[held.entry[order]]]
-        timed = replace(held.timed, met=met).of(order)
+        changed = np.zeros(len(buffered.keys), bool)
+        changed[buffered.entry[buffered.stored :]] = True
+        changed[buffered.entry[met & ~buffered.timed.met]] = True
+        order = np.argsort(buffered.entry, kind="stable")
+        order = order[changed[buffered.entry[order]]]
+        timed = replace(buffered.timed, met=met).of(order)
         (field,) = self.schema
         values = [pa.array(timed.at), timed.rows.time, pa.array(timed.met), *timed.rows.columns]
         packed = pa.StructArray.from_arrays(values, fields=list(field.type.value_type))
         places = np.flatnonzero(changed)
-        counts = np.bincount(held.entry[order], minlength=len(changed))[places]
+        counts = np.bincount(buffered.entry[order], minlength=len(changed))[places]
         bounds = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
         lists = pa.ListArray.from_arrays(bounds, packed, type=field.type)
-        store.put(held.keys.take(pa.array(places)), pa.RecordBatch.from_arrays([lists], schema=self.schema))
+        store.put(
+            buffered.keys.take(pa.array(places)), pa.RecordBatch.from_arrays([lists], schema=self.schema)
+        )
 
 
 def join_side(number: int, within_ms: int, columns: pa.Schema) -> JoinSide:

@@ -58,8 +58,8 @@ def compile_join(
     both = (*left.columns, *right.columns)
     every = column_templates(len(both))
     paired = PieceChain(name, left).then("", operation(tuple(range(len(both)))), both, key)
-    kept = paired.then("where", SqlPart(every, where=where), both, key)
-    return _with_right(kept.then("select", SqlPart(chosen.outputs), chosen.columns, key), right)
+    filtered = paired.then("where", SqlPart(every, where=where), both, key)
+    return _with_right(filtered.then("select", SqlPart(chosen.outputs), chosen.columns, key), right)
 
 
 def _with_right(chain: PieceChain, right: RowFlow) -> CompiledOperator:
@@ -103,8 +103,8 @@ def _key(chosen: SelectList, scope: ColumnScope, left: RowFlow, right: RowFlow) 
 def _kept(
     positions: dict[int | None, str], sides: list[tuple[tuple[Column, ...], int, str | None]]
 ) -> str | None:
-    for given, start, name in sides:
-        for place, column in enumerate(given):
+    for columns, start, name in sides:
+        for place, column in enumerate(columns):
             if name is not None and column.name.lower() == name.lower() and start + place in positions:
                 return positions[start + place]
     return None

@@ -45,8 +45,8 @@ class JoinExecutor:
         """The new pairs, and kept rows that can have no partner."""
         parts: list[Slice] = []
         fresh: list[dict[int, Slice]] = []
-        for side, given in zip(self.sides, slices, strict=True):
-            rows = without_tombstones(given)
+        for side, source in zip(self.sides, slices, strict=True):
+            rows = without_tombstones(source)
             if self._by_event:
                 rows = self._in_time(with_time(rows, self.operation.state, state), side, state)
             if self._keeps(side) and rows.key.null_count:
@@ -55,8 +55,8 @@ class JoinExecutor:
             fresh.append(dict(slices_by_task(with_key(rows, self.operation.state, state))))
         for task in sorted({*fresh[0], *fresh[1]}):
             left, right = (
-                self._timed(of_task.get(task, given.take(pa.array([], pa.int64()))), state)
-                for of_task, given in zip(fresh, slices, strict=True)
+                self._timed(of_task.get(task, source.take(pa.array([], pa.int64()))), state)
+                for of_task, source in zip(fresh, slices, strict=True)
             )
             parts.append(self._of_task(left, right, task, state))
         return concat_slices(parts)
@@ -99,9 +99,9 @@ class JoinExecutor:
             closed = state.clock.at_start(task, self.operation.state)
             behind = (tasks == task) & (times < closed) if closed is not None else late[:0]
             if closed is not None and behind.any():
-                given = self.columns[side.number]
+                schema = self.columns[side.number]
                 state.leave_out(
-                    LateRowBatch(self.operation.state, rows.filter(pa.array(behind)), given, closed)
+                    LateRowBatch(self.operation.state, rows.filter(pa.array(behind)), schema, closed)
                 )
                 late |= behind
         return rows.filter(pa.array(~late)) if late.any() else rows
@@ -115,21 +115,21 @@ class JoinExecutor:
 
     def _of_task(self, left: JoinRows, right: JoinRows, task: int, state: LaneState) -> Slice:
         stores = [TypedRows(state, task, self.operation.state, side.schema) for side in self.sides]
-        helds = (
-            self.sides[0].held(left, right, stores[0]),
-            self.sides[1].held(right, left, stores[1]),
+        buffers = (
+            self.sides[0].buffered(left, right, stores[0]),
+            self.sides[1].buffered(right, left, stores[1]),
         )
-        met = _new_pairs(*helds, self.operation.within_ms)
-        for side, held, places, store in zip(self.sides, helds, met, stores, strict=True):
-            flags = held.timed.met.copy()
+        met = _new_pairs(*buffers, self.operation.within_ms)
+        for side, buffered, places, store in zip(self.sides, buffers, met, stores, strict=True):
+            flags = buffered.timed.met.copy()
             if self._keeps(side):
                 flags[places] = True
-            side.put(held, flags, store)
+            side.put(buffered, flags, store)
         if self._by_event and not state.clock.is_timed(self.operation.state):
             note_newest_time(
                 state, task, self.operation.state, int(np.concatenate([left.at, right.at]).max())
             )
-        return self._paired(*helds, *met)
+        return self._paired(*buffers, *met)
 
     def _paired(self, left: BufferedRows, right: BufferedRows, lefts: Numbers, rights: Numbers) -> Slice:
         """The rows of pairs: each has the key of both, the later time, and the origin of a fresh row."""
@@ -169,12 +169,12 @@ class JoinExecutor:
         if state.clock.at_end(task, name) != ENDED or state.clock.at_start(task, name) == ENDED:
             return []
         alone: list[Slice] = []
-        kept = [batch for batch, _ in state.store(task, name).batches()]
+        key_batches = [batch for batch, _ in state.store(task, name).batches()]
         for side in filter(self._keeps, self.sides):
             store = TypedRows(state, task, name, side.schema)
-            for keys in (batch.filter(side.is_of(batch)) for batch in kept):
-                found = store.find(keys)
-                timed, entry = side.unpacked(task, keys, found.rows)
+            for keys in (batch.filter(side.is_of(batch)) for batch in key_batches):
+                lookup = store.find(keys)
+                timed, entry = side.unpacked(task, keys, lookup.rows)
                 alone.append(self._alone(side, timed.rows.filter(pa.array(~timed.met))))
                 side.put(BufferedRows(timed, entry, len(timed.at), keys), np.ones(len(timed.at), bool), store)
         return alone
@@ -198,8 +198,8 @@ _KEY = pa.array([key_before(2**63 - 1)], pa.binary())
 
 def newest_time(state: LaneState, task: int, name: str) -> int | None:
     """The newest time seen; None before the first row."""
-    found = state.store(task, name).get(_KEY)[0].as_py()
-    return None if found is None else int.from_bytes(found, "little", signed=True)
+    value = state.store(task, name).get(_KEY)[0].as_py()
+    return None if value is None else int.from_bytes(value, "little", signed=True)
 
 
 def note_newest_time(state: LaneState, task: int, name: str, time: int) -> None:

@@ -10,16 +10,16 @@ from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm
 
 
-def _executor(operation: JoinStreams, given: Sequence[pa.Schema], _: pa.Schema) -> JoinExecutor:
-    left, right = given
+def _executor(operation: JoinStreams, schemas: Sequence[pa.Schema], _: pa.Schema) -> JoinExecutor:
+    left, right = schemas
     sides = join_side(0, operation.within_ms, left), join_side(1, operation.within_ms, right)
     return JoinExecutor(operation, sides, (left, right))
 
 
-def _state_form(operation: JoinStreams, given: Sequence[pa.Schema]) -> StateForm:
+def _state_form(operation: JoinStreams, schemas: Sequence[pa.Schema]) -> StateForm:
     return StateForm(
         f"join {operation.within_ms} {operation.time}",
-        tuple(join_side(0, operation.within_ms, schema).schema for schema in given),
+        tuple(join_side(0, operation.within_ms, schema).schema for schema in schemas),
     )
 
 

@@ -23,8 +23,10 @@ class WatermarkReach:
 
         Without event times in any of the streams only their end is a watermark.
         """
-        found = [_held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams]
-        reached = lowest_watermark(found)
+        watermarks = [
+            _held(of_streams[stream], by) for stream, by in self.holds.items() if stream in of_streams
+        ]
+        reached = lowest_watermark(watermarks)
         return reached if self.timed or reached == ENDED else None
 
 
@@ -54,9 +56,9 @@ class EventClock:
     def _reached(self, task: int, operator: str, watermarks: Sequence[Watermarks]) -> int | None:
         if operator not in self.reaches:
             return None
-        found = self.reaches[operator].watermark(watermarks[task])
+        reached = self.reaches[operator].watermark(watermarks[task])
         before = self.closed[task].get(operator) if self.closed else None
-        return max((at for at in (found, before) if at is not None), default=None)
+        return max((at for at in (reached, before) if at is not None), default=None)
 
     def is_timed(self, operator: str) -> bool:
         """Whether anything that reaches the operator has event times."""
@@ -73,8 +75,8 @@ class EventClock:
             return reached
         before = self.at_start(task, operator)
         short = self.reaches[operator].watermark(self.short.get(task, {}))
-        known = [at for at in (before, short) if at is not None and at != ENDED]
-        return before if before == ENDED else max(known, default=None)
+        watermarks = [at for at in (before, short) if at is not None and at != ENDED]
+        return before if before == ENDED else max(watermarks, default=None)
 
 
 def _held(watermark: int | None, by: int) -> int | None:

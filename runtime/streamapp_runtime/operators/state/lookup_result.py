@@ -22,5 +22,5 @@ def lookup_result(values: pa.BinaryArray, schema: pa.Schema) -> LookupResult:
     rows = decode(present, schema)
     if len(present) == len(values):
         return LookupResult(rows, pa.array(np.arange(len(values))))
-    there = np.asarray(values.is_valid())
-    return LookupResult(rows, pa.array(np.cumsum(there) - 1, mask=~there))
+    is_present = np.asarray(values.is_valid())
+    return LookupResult(rows, pa.array(np.cumsum(is_present) - 1, mask=~is_present))

@@ -39,35 +39,35 @@ _TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
 
 def evaluate_predicate(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.BooleanArray:
     """For each row whether the predicate is true; what is null is not."""
-    found = _judged(predicate, columns)
-    if isinstance(found, pa.Scalar):
-        return pa.array(np.full(rows, bool(found.as_py())))
-    return found.fill_null(False) if found.null_count else found
+    result = _judged(predicate, columns)
+    if isinstance(result, pa.Scalar):
+        return pa.array(np.full(rows, bool(result.as_py())))
+    return result.fill_null(False) if result.null_count else result
 
 
 def _judged(predicate: Predicate, columns: Sequence[pa.Array]) -> EvaluatedValue:
     match predicate:
         case ColumnValue(position):
-            found = columns[position]
+            result = columns[position]
         case Constant(value):
-            found = _scalar(value)
+            result = _scalar(value)
         case Comparison(sign, left, right):
-            found = _SIGNS[sign](_judged(left, columns), _judged(right, columns))
+            result = _SIGNS[sign](_judged(left, columns), _judged(right, columns))
         case TextTest(test, of, text):
-            found = _TESTS[test](_judged(of, columns), text)
+            result = _TESTS[test](_judged(of, columns), text)
         case InList(of, values):
-            given = _judged(of, columns)
-            known = pc.is_in(given, value_set=pa.array(values, _scalar(values[0]).type))
-            found = pc.if_else(pc.is_valid(given), known, None)
+            operand = _judged(of, columns)
+            is_listed = pc.is_in(operand, value_set=pa.array(values, _scalar(values[0]).type))
+            result = pc.if_else(pc.is_valid(operand), is_listed, None)
         case IsNull(of):
-            found = pc.is_null(_judged(of, columns))
+            result = pc.is_null(_judged(of, columns))
         case And(left, right):
-            found = pc.and_kleene(_judged(left, columns), _judged(right, columns))
+            result = pc.and_kleene(_judged(left, columns), _judged(right, columns))
         case Or(left, right):
-            found = pc.or_kleene(_judged(left, columns), _judged(right, columns))
+            result = pc.or_kleene(_judged(left, columns), _judged(right, columns))
         case Not(of):
-            found = pc.invert(_judged(of, columns))
-    return found
+            result = pc.invert(_judged(of, columns))
+    return result
 
 
 def _scalar(value: str | int | bool) -> pa.Scalar:

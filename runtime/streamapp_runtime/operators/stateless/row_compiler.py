@@ -41,29 +41,31 @@ def compile_map(
     (flow,) = flows
     scope = ColumnScope((ScopeSide("", flow.columns),))
     if body.python is not None:
-        made = _declared(body.columns)
+        columns = _declared(body.columns)
         each = isinstance(body, Map)
-        chain = PieceChain(name, flow).then("", PythonMap(body.python, each), made, _after_python(flow, each))
+        chain = PieceChain(name, flow).then(
+            "", PythonMap(body.python, each), columns, _after_python(flow, each)
+        )
         if body.key is None:
             return chain.done()
-        key, known = rekey(world.spark, body.key, chain.flow)
-        part = SqlPart(column_templates(len(made)), key=key, tombstones_keep_key=False)
-        return chain.then("key", part, made, known).done()
+        key, row_key = rekey(world.spark, body.key, chain.flow)
+        part = SqlPart(column_templates(len(columns)), key=key, tombstones_keep_key=False)
+        return chain.then("key", part, columns, row_key).done()
     with refusals_within("select"):
         read = select if isinstance(body, Map) else select_with_generator
         chosen = read(world.spark, body.select or "*", scope)
-    known = flow.key.renamed(chosen.unchanged_columns(flow.columns))
+    row_key = flow.key.renamed(chosen.unchanged_columns(flow.columns))
     part = SqlPart(chosen.outputs, generator=chosen.generator)
     if body.key is not None:
-        after = RowFlow("", chosen.columns, known)
-        key, known = rekey(world.spark, body.key, after)
+        after = RowFlow("", chosen.columns, row_key)
+        key, row_key = rekey(world.spark, body.key, after)
         part = SqlPart(
             chosen.outputs,
             key=substituted(key, chosen.outputs),
-            tombstones_keep_key=after.key.is_column(known.column),
+            tombstones_keep_key=after.key.is_column(row_key.column),
             generator=chosen.generator,
         )
-    return PieceChain(name, flow).then("", part, chosen.columns, known).done()
+    return PieceChain(name, flow).then("", part, chosen.columns, row_key).done()
 
 
 def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileContext) -> CompiledOperator:
@@ -87,9 +89,9 @@ def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileCo
         pieces.append(Piece(f"{name}/from-{number}", name, (flow.piece,), ordered, first.columns))
         sources.append(pieces[-1].name)
     keys = {flow.key for flow in flows}
-    known = first.key if len(keys) == 1 else RowKey(None, None, all(flow.key.together for flow in flows))
+    row_key = first.key if len(keys) == 1 else RowKey(None, None, all(flow.key.together for flow in flows))
     merged = Piece(name, name, tuple(sources), SqlPart(column_templates(len(first.columns))), first.columns)
-    return CompiledOperator((*pieces, merged), RowFlow(name, first.columns, known))
+    return CompiledOperator((*pieces, merged), RowFlow(name, first.columns, row_key))
 
 
 def _declared(text: str | None) -> tuple[Column, ...]:
@@ -102,5 +104,5 @@ def _after_python(flow: RowFlow, each: bool) -> RowKey:
     return RowKey(None, None, each and flow.key.together)
 
 
-def _told(given: tuple[Column, ...]) -> str:
-    return "(" + ", ".join(f"{c.name} {c.type}" for c in given) + ")"
+def _told(columns: tuple[Column, ...]) -> str:
+    return "(" + ", ".join(f"{c.name} {c.type}" for c in columns) + ")"

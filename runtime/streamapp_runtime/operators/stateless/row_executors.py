@@ -21,10 +21,10 @@ class FilterRowsExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The rows for which the condition is true."""
         (rows,) = slices
-        kept = evaluate_predicate(self.operation.where, rows.columns, len(rows))
+        mask = evaluate_predicate(self.operation.where, rows.columns, len(rows))
         if rows.tombstone.true_count:
-            kept = pc.or_(kept, rows.tombstone)
-        return rows if kept.true_count == len(rows) else rows.filter(kept)
+            mask = pc.or_(mask, rows.tombstone)
+        return rows if mask.true_count == len(rows) else rows.filter(mask)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,20 +26,20 @@ ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRI
 def stream_columns(stream: Stream) -> tuple[Column, ...]:
     """The columns of a declared stream; empty where nothing says them."""
     if stream.columns is not None:
-        found = canonical(parse_columns(stream.columns))
-        wanted = ONE_VALUE.get(stream.format)
-        if wanted and [c.type for c in found] != [wanted.type]:
+        columns = canonical(parse_columns(stream.columns))
+        value_column = ONE_VALUE.get(stream.format)
+        if value_column and [c.type for c in columns] != [value_column.type]:
             raise CompileRefusedError(
-                f'format "{stream.format}" has one column of type {wanted.type}', "columns"
+                f'format "{stream.format}" has one column of type {value_column.type}', "columns"
             )
-        return found
+        return columns
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
 def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
-    found = stream_columns(stream)
-    if not found:
+    columns = stream_columns(stream)
+    if not columns:
         raise CompileRefusedError(
             f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
         )
@@ -52,15 +52,15 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         topic=topic,
         role=role,
         format=stream.format,
-        columns=found,
+        columns=columns,
         key=stream.key,
         event_time=event_time,
         table=table,
         control=stream.control,
         versions=versions,
     )
-    piece = Piece(read.name, stream.name, (), read, found)
-    return CompiledOperator((piece,), RowFlow(read.name, found, RowKey(stream.key, stream.key)))
+    piece = Piece(read.name, stream.name, (), read, columns)
+    return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))
 
 
 def compile_partition_by(
@@ -68,13 +68,13 @@ def compile_partition_by(
 ) -> CompiledOperator:
     """Write rows under a new key to the stream that the operator makes, and read it."""
     (flow,) = flows
-    key, known = rekey(world.spark, body.key, flow)
+    key, row_key = rekey(world.spark, body.key, flow)
     # Computed even where the record's key should be the same column: what producers wrote may differ.
     part = SqlPart(
-        column_templates(len(flow.columns)), key=key, tombstones_keep_key=flow.key.is_column(known.column)
+        column_templates(len(flow.columns)), key=key, tombstones_keep_key=flow.key.is_column(row_key.column)
     )
-    chain = PieceChain(name, flow).then("key", part, flow.columns, known)
-    return _through(chain, StreamRole.INTERMEDIATE, RowKey(known.column, known.column), world)
+    chain = PieceChain(name, flow).then("key", part, flow.columns, row_key)
+    return _through(chain, StreamRole.INTERMEDIATE, RowKey(row_key.column, row_key.column), world)
 
 
 def compile_broadcast(
@@ -92,20 +92,20 @@ def compile_send_to(
     (flow,) = flows
     stream = world.stream(body.stream)
     with refusals_within("stream"):
-        wanted = stream_columns(stream) or flow.columns
+        columns = stream_columns(stream) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
-            wanted = (Column(flow.columns[0].name, wanted[0].type),)
-        outputs = fit_columns(world.spark, flow.columns, wanted, f'stream "{stream.name}"')
-        key = _key_column(stream, wanted, flow)
+            columns = (Column(flow.columns[0].name, columns[0].type),)
+        outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"')
+        key = _key_column(stream, columns, flow)
     chain = PieceChain(name, flow)
-    if key is not None or not all_columns(outputs) or wanted != flow.columns:
-        kept = key is None or flow.key.is_column(stream.key)
-        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=kept), wanted, flow.key)
+    if key is not None or not all_columns(outputs) or columns != flow.columns:
+        keeps_key = key is None or flow.key.is_column(stream.key)
+        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=keeps_key), columns, flow.key)
     write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
     return chain.then("", write, (), flow.key).ended()
 
 
-def _key_column(stream: Stream, wanted: tuple[Column, ...], flow: RowFlow) -> Template | None:
+def _key_column(stream: Stream, columns: tuple[Column, ...], flow: RowFlow) -> Template | None:
     """The key to write under; none where the rows have it already."""
     if stream.key is None or flow.key.is_column(stream.key):
         return None

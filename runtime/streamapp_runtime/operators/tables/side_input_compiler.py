@@ -38,19 +38,19 @@ def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tu
 def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:
     """Fill a table with a stream's records."""
     side = table.side_inputs[number]
-    wanted = world.table_columns[table.name]
+    table_columns = world.table_columns[table.name]
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
-    outputs = column_templates(len(wanted))
+    outputs = column_templates(len(table_columns))
     if side.python is not None:
-        made = PythonMap(side.python, each=False, keyed=True)
-        chain = chain.then("rows", made, wanted, RowKey(None, None))
+        python_map = PythonMap(side.python, each=False, keyed=True)
+        chain = chain.then("rows", python_map, table_columns, RowKey(None, None))
     else:
         outputs = _outputs(table, number, flow, world)
         if side.key is not None or not all_columns(outputs):
             with refusals_within(f"sideInputs[{number}].key"):
                 part = _keyed(SqlPart(outputs), table, side, flow, world)
-            chain = chain.then("row", part, wanted, flow.key)
-            outputs = column_templates(len(wanted))
+            chain = chain.then("row", part, table_columns, flow.key)
+            outputs = column_templates(len(table_columns))
     chosen = tuple(c for c in (o.column for o in outputs) if c is not None)
     fill = FillTable(table.name, side.stream, side.bootstrap, chosen)
     return chain.then("", fill, (), chain.flow.key).ended()
@@ -87,15 +87,17 @@ def _keyed(part: SqlPart, table: Table, side: SideInput, flow: RowFlow, world: C
             "than the rows that look for it; write the stream under this key, or make the table broadcast",
             reason=Reason.INVALID_GRAPH,
         )
-    kept = flow.key.is_column(name)
-    return SqlPart(part.outputs, key=key, tombstones_keep_key=kept, key_of_tombstone=_of_tombstone(key, flow))
+    keeps_key = flow.key.is_column(name)
+    return SqlPart(
+        part.outputs, key=key, tombstones_keep_key=keeps_key, key_of_tombstone=_of_tombstone(key, flow)
+    )
 
 
 def _of_tombstone(key: Template, flow: RowFlow) -> Template | None:
     """The key by the record's own key alone: a record without a value has nothing else."""
-    own = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
-    if list(key.columns) != own or key.column is not None:
+    key_places = [place for place, column in enumerate(flow.columns) if flow.key.is_column(column.name)]
+    if list(key.columns) != key_places or key.column is not None:
         return None
-    kind = flow.columns[own[0]].type
+    kind = flow.columns[key_places[0]].type
     text = f"CAST(TRY_CAST(CAST({RECORD_KEY} AS STRING) AS {kind}) AS {kind})"
-    return Template(tuple(text if piece == own[0] else piece for piece in key.pieces))
+    return Template(tuple(text if piece == key_places[0] else piece for piece in key.pieces))

@@ -36,11 +36,11 @@ def compile_join_table(
     if look_up.computed is not None:
         computed = look_up.computed.inside("CAST(CAST(", " AS STRING) AS BINARY)")
         part = SqlPart((*column_templates(len(flow.columns)), computed))
-        given = (*flow.columns, Column(f"{name}/key", "BINARY"))
-        chain = chain.then("look-up-key", part, given, flow.key)
+        row_columns = (*flow.columns, Column(f"{name}/key", "BINARY"))
+        chain = chain.then("look-up-key", part, row_columns, flow.key)
         before = len(flow.columns)  # the table's columns now come one place later
         outputs = tuple(_shifted(output, before) for output in outputs)
-        scope = ColumnScope((ScopeSide("", given), scope.sides[1]))
+        scope = ColumnScope((ScopeSide("", row_columns), scope.sides[1]))
 
     def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
         keeps = body.type == "left"
@@ -56,9 +56,9 @@ def compile_send_to_table(
 ) -> CompiledOperator:
     """Write rows under their keys, or delete what they name."""
     (flow,) = flows
-    wanted = world.table_columns[body.table]
+    table_columns = world.table_columns[body.table]
     with refusals_within("table"):
-        outputs = fit_columns(world.spark, flow.columns, wanted, f'table "{body.table}"')
+        outputs = fit_columns(world.spark, flow.columns, table_columns, f'table "{body.table}"')
         flow.key.demand_together(f'table "{body.table}"')
     chain = PieceChain(name, flow)
     if body.delete_where is not None or not all_columns(outputs):
@@ -68,10 +68,10 @@ def compile_send_to_table(
                 delete = condition(
                     world.spark, body.delete_where, ColumnScope((ScopeSide("", flow.columns),))
                 )
-        chain = chain.then("row", SqlPart(outputs, delete=delete), wanted, flow.key)
-        outputs = column_templates(len(wanted))
-    sent = WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
-    return chain.then("", sent, (), flow.key).ended()
+        chain = chain.then("row", SqlPart(outputs, delete=delete), table_columns, flow.key)
+        outputs = column_templates(len(table_columns))
+    write = WriteTable(body.table, tuple(c for c in (o.column for o in outputs) if c is not None))
+    return chain.then("", write, (), flow.key).ended()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,14 +46,16 @@ class RemoteLookUpExecutor(StatelessExecutor):
 
 def _joined(rows: Slice, operation: LookUp | LookUpRemote, find: Callable[[pa.Array], LookupResult]) -> Slice:
     encoded = _keys(rows, operation.key).dictionary_encode()
-    found = find(encoded.dictionary)
-    places = found.places.take(encoded.indices)
+    lookup = find(encoded.dictionary)
+    places = lookup.places.take(encoded.indices)
     if not operation.keeps_unmatched and places.null_count:
-        kept = pc.or_(places.is_valid(), rows.tombstone)
-        rows, places = rows.filter(kept), places.filter(kept)
-    own = len(rows.columns)
+        mask = pc.or_(places.is_valid(), rows.tombstone)
+        rows, places = rows.filter(mask), places.filter(mask)
+    row_width = len(rows.columns)
     return rows.with_columns(
-        rows.columns[position] if position < own else found.rows.column(position - own).take(places)
+        rows.columns[position]
+        if position < row_width
+        else lookup.rows.column(position - row_width).take(places)
         for position in operation.chosen
     )
 

@@ -13,10 +13,10 @@ def to_declared_columns(batch: object, declared: pa.Schema, python: str) -> pa.R
         )
     missing = [field.name for field in declared if field.name not in batch.schema.names]
     if missing:
-        found = ", ".join(batch.schema.names) or "none"
+        names = ", ".join(batch.schema.names) or "none"
         raise UserCodeError(
             python,
-            f"gave no column {', '.join(missing)}; its columns are: {found}",
+            f"gave no column {', '.join(missing)}; its columns are: {names}",
             "give all columns that are declared for it",
         )
     columns = [_cast(batch.column(field.name), field, python) for field in declared]

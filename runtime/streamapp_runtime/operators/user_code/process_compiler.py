@@ -18,15 +18,15 @@ def compile_process(
     """Run the class over rows, then give what it puts out its key."""
     (flow,) = flows
     with refusals_within("columns"):
-        made = canonical(parse_columns(body.columns)) if body.columns else ()
+        output_columns = canonical(parse_columns(body.columns)) if body.columns else ()
     remotes = tuple(table for table in body.tables if world.table(table).remote is not None)
     local = tuple(table for table in body.tables if table not in remotes)
     process = ProcessRows(name, body.python, local, remotes)
-    chain = PieceChain(name, flow).then("", process, made, RowKey(None, None))
-    if not made:
+    chain = PieceChain(name, flow).then("", process, output_columns, RowKey(None, None))
+    if not output_columns:
         return CompiledOperator(chain.pieces)
     if body.key is None:
         return chain.done()
-    key, known = rekey(world.spark, body.key, chain.flow)
-    part = SqlPart(column_templates(len(made)), key=key, tombstones_keep_key=False)
-    return chain.then("key", part, made, known).done()
+    key, row_key = rekey(world.spark, body.key, chain.flow)
+    part = SqlPart(column_templates(len(output_columns)), key=key, tombstones_keep_key=False)
+    return chain.then("key", part, output_columns, row_key).done()

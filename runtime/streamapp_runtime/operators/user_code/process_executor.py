@@ -45,10 +45,10 @@ class ProcessContext:
 class ProcessExecutor:
     """Runs Process. The class is loaded at once, and opened when the first rows come."""
 
-    def __init__(self, operation: ProcessRows, given: pa.Schema, made: pa.Schema) -> None:
+    def __init__(self, operation: ProcessRows, schema: pa.Schema, output_schema: pa.Schema) -> None:
         self._operation = operation
-        self._given = given
-        self._made = made
+        self._schema = schema
+        self._output_schema = output_schema
         kind = load_user_code(operation.python)
         self._own = state_columns_of(kind, operation.python)
         with user_code_guard(operation.python, "cannot be made"):
@@ -62,7 +62,7 @@ class ProcessExecutor:
             self._call("open", ProcessContext(self._operation.state, self._tables(state)))
             self._opened = True
         return concat_slices(
-            [made for task, part in slices_by_task(rows) for made in self._of_task(part, task, state)]
+            [rows_out for task, part in slices_by_task(rows) for rows_out in self._of_task(part, task, state)]
         )
 
     def settle(self, state: LaneState) -> Slice | None:
@@ -80,7 +80,7 @@ class ProcessExecutor:
         python = self._operation.python
 
         def put_out(batch: object) -> None:
-            out.append(user_rows(rows, batch, self._made, python).rows)
+            out.append(user_rows(rows, batch, self._output_schema, python).rows)
 
         views: dict[str, TableView | RemoteView] = {
             name: TableView(TypedRows(state, task, name, state.schemas[name]))
@@ -88,9 +88,11 @@ class ProcessExecutor:
         }
         for name in self._operation.remotes:
             views[name] = RemoteView(state, name)
-        own = self._own and TableView(TypedRows(state, task, self._operation.state, self._own))
+        own_table = self._own and TableView(TypedRows(state, task, self._operation.state, self._own))
         with user_code_guard(python, "failed in process"):
-            self._instance.process(with_key_and_time(rows, self._given), TaskState(views, own), put_out)
+            self._instance.process(
+                with_key_and_time(rows, self._schema), TaskState(views, own_table), put_out
+            )
         return out
 
     def _tables(self, state: LaneState) -> dict[str, pa.Schema]:
@@ -105,17 +107,19 @@ class ProcessExecutor:
 
 def state_columns_of(kind: object, python: str) -> pa.Schema | None:
     """The columns of a class's own table, None where it has none."""
-    found = getattr(kind, "state_columns", None)
-    if found is not None and not isinstance(found, pa.Schema):
+    columns = getattr(kind, "state_columns", None)
+    if columns is not None and not isinstance(columns, pa.Schema):
         raise UserCodeError(
-            python, f"has state_columns of type {type(found).__name__}", "they have to be a pyarrow.Schema"
+            python, f"has state_columns of type {type(columns).__name__}", "they have to be a pyarrow.Schema"
         )
-    return found
+    return columns
 
 
-def _executor(operation: ProcessRows, given: Sequence[pa.Schema], made: pa.Schema) -> ProcessExecutor:
-    (columns,) = given
-    return ProcessExecutor(operation, columns, made)
+def _executor(
+    operation: ProcessRows, schemas: Sequence[pa.Schema], output_schema: pa.Schema
+) -> ProcessExecutor:
+    (columns,) = schemas
+    return ProcessExecutor(operation, columns, output_schema)
 
 
 def _state_form(operation: ProcessRows, _: Sequence[pa.Schema]) -> StateForm | None:

@@ -25,8 +25,8 @@ class TableView:
     def get(self, keys: pa.Array) -> pa.RecordBatch:
         """A row for each key, of nulls where the table has none; what was put before is seen."""
         encoded = _bytes(keys).dictionary_encode()
-        found = self.rows.find(encoded.dictionary)
-        return found.rows.take(found.places.take(encoded.indices))
+        lookup = self.rows.find(encoded.dictionary)
+        return lookup.rows.take(lookup.places.take(encoded.indices))
 
     def has(self, keys: pa.Array) -> pa.BooleanArray:
         """For each key whether the table has a row."""
@@ -70,8 +70,8 @@ class RemoteView:
     def get(self, keys: pa.Array) -> pa.RecordBatch:
         """A row for each key, of nulls where the table has none."""
         encoded = _bytes(keys).dictionary_encode()
-        found = self.state.ask(self.name, encoded.dictionary)
-        return found.rows.take(found.places.take(encoded.indices))
+        lookup = self.state.ask(self.name, encoded.dictionary)
+        return lookup.rows.take(lookup.places.take(encoded.indices))
 
     def has(self, keys: pa.Array) -> pa.BooleanArray:
         """For each key whether the table has a row."""
@@ -88,8 +88,8 @@ class TaskState:
 
     def __getitem__(self, name: str) -> TableView | RemoteView:
         if name not in self.tables:
-            known = ", ".join(self.tables) or "none"
-            raise KeyError(f'no table "{name}" is named in the operator\'s tables; named are: {known}')
+            table_names = ", ".join(self.tables) or "none"
+            raise KeyError(f'no table "{name}" is named in the operator\'s tables; named are: {table_names}')
         return self.tables[name]
 
     @property

@@ -33,8 +33,8 @@ class PythonMapExecutor(StatelessExecutor):
 
     operation: PythonMap
     function: BatchFunction
-    given: pa.Schema
-    made: pa.Schema
+    schema: pa.Schema
+    output_schema: pa.Schema
 
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """What the function makes of the rows."""
@@ -45,7 +45,7 @@ class PythonMapExecutor(StatelessExecutor):
     def _each(self, rows: Slice) -> Slice:
         present = without_tombstones(rows)
         fit = (
-            to_declared_columns(self._called(present), self.made, self.operation.python)
+            to_declared_columns(self._called(present), self.output_schema, self.operation.python)
             if len(present)
             else None
         )
@@ -59,8 +59,8 @@ class PythonMapExecutor(StatelessExecutor):
             return rows.with_columns(self._nulls(len(rows)))
         if len(present) == len(rows):
             return rows.with_columns(fit.columns)
-        there = ~np.asarray(rows.tombstone)
-        places = pa.array(np.cumsum(there) - 1, mask=~there)
+        is_present = ~np.asarray(rows.tombstone)
+        places = pa.array(np.cumsum(is_present) - 1, mask=~is_present)
         return rows.with_columns(column.take(places) for column in fit.columns)
 
     def _any_number(self, rows: Slice) -> Slice:
@@ -73,26 +73,28 @@ class PythonMapExecutor(StatelessExecutor):
         called = self._called(present)
         if self.operation.keyed:
             require_key(called, self.operation.python)
-        made = user_rows(present, called, self.made, self.operation.python)
+        mapped = user_rows(present, called, self.output_schema, self.operation.python)
         if not len(passing):
-            return made.rows
+            return mapped.rows
         # A tombstone stays behind what was made of the rows before it, and before the rest.
-        origin = np.flatnonzero(~tombstone)[made.origin]
+        origin = np.flatnonzero(~tombstone)[mapped.origin]
         order = np.argsort(np.concatenate([origin, np.flatnonzero(tombstone)]), kind="stable")
-        both = concat_slices([made.rows, passing])
+        both = concat_slices([mapped.rows, passing])
         return passing if both is None else both.take(pa.array(order))
 
     def _called(self, rows: Slice) -> object:
         with user_code_guard(self.operation.python, "failed"):
-            return self.function(named_batch(rows, self.given))
+            return self.function(named_batch(rows, self.schema))
 
     def _nulls(self, count: int) -> list[pa.Array]:
-        return [pa.nulls(count, field.type) for field in self.made]
+        return [pa.nulls(count, field.type) for field in self.output_schema]
 
 
-def _executor(operation: PythonMap, given: Sequence[pa.Schema], made: pa.Schema) -> PythonMapExecutor:
-    (columns,) = given
-    return PythonMapExecutor(operation, load_user_code(operation.python), columns, made)
+def _executor(
+    operation: PythonMap, schemas: Sequence[pa.Schema], output_schema: pa.Schema
+) -> PythonMapExecutor:
+    (columns,) = schemas
+    return PythonMapExecutor(operation, load_user_code(operation.python), columns, output_schema)
 
 
 PYTHON_MAP_RUNNER = OperationRunner(executor=_executor, state_form=None)

@@ -25,14 +25,14 @@ TOMBSTONE = "__tombstone"
 """The column that says which rows are tombstones."""
 
 
-def named_batch(rows: Slice, given: pa.Schema) -> pa.RecordBatch:
+def named_batch(rows: Slice, schema: pa.Schema) -> pa.RecordBatch:
     """The rows' columns by name."""
-    return pa.RecordBatch.from_arrays(list(rows.columns), schema=given)
+    return pa.RecordBatch.from_arrays(list(rows.columns), schema=schema)
 
 
-def with_key_and_time(rows: Slice, given: pa.Schema) -> pa.RecordBatch:
+def with_key_and_time(rows: Slice, schema: pa.Schema) -> pa.RecordBatch:
     """The rows' columns by name, and what else is known of each row."""
-    batch = named_batch(rows, given)
+    batch = named_batch(rows, schema)
     for name, column in ((KEY, rows.key), (TIME, rows.time), (TOMBSTONE, rows.tombstone)):
         batch = batch.append_column(name, column)
     return batch
@@ -46,24 +46,24 @@ class UserRows:
     origin: npt.NDArray[np.int64]
 
 
-def user_rows(rows: Slice, batch: object, made: pa.Schema, python: str) -> UserRows:
+def user_rows(rows: Slice, batch: object, schema: pa.Schema, python: str) -> UserRows:
     """The rows that user code made of some rows of one task.
 
     With a column `__row` each has key, time and origin of the row that it names. With a column `__key` it has
     that key. Without `__row` its time is the latest of the batch, and without both its key is null. Where a
     column `__tombstone` is true it is a tombstone, whatever its columns say.
     """
-    fit, tombstone = _without_tombstones(to_declared_columns(batch, made, python), batch, python)
+    fit, tombstone = _without_tombstones(to_declared_columns(batch, schema, python), batch, python)
     key = _extra(batch, KEY, pa.binary(), python)
     origin = _extra(batch, ROW, pa.int64(), python)
     if origin is not None:
         _check_origin(origin, len(rows), python)
-        found = replace(rows.take(origin).with_columns(fit.columns), tombstone=tombstone)
-        return UserRows(found if key is None else replace(found, key=key), origin.to_numpy())
+        output = replace(rows.take(origin).with_columns(fit.columns), tombstone=tombstone)
+        return UserRows(output if key is None else replace(output, key=key), origin.to_numpy())
     time = pa.array(np.full(fit.num_rows, pc.max(rows.time).as_py() or 0, np.int64))
     key = pa.nulls(fit.num_rows, pa.binary()) if key is None else key
-    found = rows_without_origin(rows.task[0].as_py(), key, time, tuple(fit.columns))
-    return UserRows(replace(found, tombstone=tombstone), np.zeros(fit.num_rows, np.int64))
+    output = rows_without_origin(rows.task[0].as_py(), key, time, tuple(fit.columns))
+    return UserRows(replace(output, tombstone=tombstone), np.zeros(fit.num_rows, np.int64))
 
 
 def _check_origin(origin: pa.Array, count: int, python: str) -> None:
@@ -96,9 +96,9 @@ def _without_tombstones(
     fit: pa.RecordBatch, batch: object, python: str
 ) -> tuple[pa.RecordBatch, pa.BooleanArray]:
     """The rows, of which tombstones have no columns, and which are tombstones."""
-    said = _extra(batch, TOMBSTONE, pa.bool_(), python)
-    if said is None:
+    flags = _extra(batch, TOMBSTONE, pa.bool_(), python)
+    if flags is None:
         return fit, pa.array(np.zeros(fit.num_rows, bool))
-    tombstone = said.fill_null(False)
+    tombstone = flags.fill_null(False)
     columns = [pc.if_else(tombstone, pa.scalar(None, column.type), column) for column in fit.columns]
     return pa.RecordBatch.from_arrays(columns, schema=fit.schema), tombstone

@@ -30,10 +30,10 @@ def load_user_code(python: str) -> Callable[..., Any]:
     """The class or function that `package.module:name` names."""
     module, _, name = python.partition(":")
     with user_code_guard(python, "cannot be loaded", "look whether the app's image holds it"):
-        found: Any = getattr(import_module(module), name)
-    if not callable(found):
+        target: Any = getattr(import_module(module), name)
+    if not callable(target):
         raise UserCodeError(python, "is neither a class nor a function", "name one that is")
-    return cast("Callable[..., Any]", found)
+    return cast("Callable[..., Any]", target)
 
 
 @contextmanager

@@ -42,8 +42,8 @@ def remove_data(directory: Path) -> None:
 
 def delete_removed_data(directory: Path) -> None:
     """Delete what was taken away earlier."""
-    for gone in directory.glob("gone-*"):
-        shutil.rmtree(gone, ignore_errors=True)
+    for removed_folder in directory.glob("gone-*"):
+        shutil.rmtree(removed_folder, ignore_errors=True)
 
 
 def begin_unsynced(directory: Path, boot: str) -> None:
@@ -66,12 +66,12 @@ def end_unsynced(directory: Path) -> None:
 
 def _check(form: Path, kind: str) -> None:
     try:
-        found = json.loads(form.read_text("utf-8"))
-        number, there = int(found["form"]), str(found["kind"])
+        content = json.loads(form.read_text("utf-8"))
+        number, stored_kind = int(content["form"]), str(content["kind"])
     except (ValueError, TypeError, KeyError) as error:
         raise StoreDamagedError(f"{form} cannot be read") from error
     version = STORE_FORM.read_version(number, str(form))
     if isinstance(version, VersionRefusal):
         raise StoreDamagedError(version.message, version.reason)
-    if there != kind:
-        raise StoreDamagedError(f"{form} is of a {there} store, expected was {kind}")
+    if stored_kind != kind:
+        raise StoreDamagedError(f"{form} is of a {stored_kind} store, expected was {kind}")

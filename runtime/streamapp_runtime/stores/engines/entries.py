@@ -78,9 +78,9 @@ def overlaid(
         position = upto
         if merged:
             yield merged
-    rest = _merged([], over(position, end))
-    if rest:
-        yield rest
+    last_chunk = _merged([], over(position, end))
+    if last_chunk:
+        yield last_chunk
 
 
 def _merged(chunk: list[Entry], above: dict[bytes, bytes | None]) -> list[Entry]:

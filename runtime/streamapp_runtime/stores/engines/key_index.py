@@ -73,13 +73,13 @@ class KeyIndex:
             displaced = self._slots[slots] != places
             places, slots = places[displaced], self._next_slots(slots[displaced])
 
-    def _places_of_hashes(self, wanted: Hashes) -> KeyPlaces:
-        places = np.full(len(wanted), -1, np.int64)
-        slots = self._first_slots(wanted)
-        unresolved = np.arange(len(wanted))
+    def _places_of_hashes(self, hashes: Hashes) -> KeyPlaces:
+        places = np.full(len(hashes), -1, np.int64)
+        slots = self._first_slots(hashes)
+        unresolved = np.arange(len(hashes))
         while len(unresolved):
             occupants = self._slots[slots]
-            same = (occupants >= 0) & (self._hashes[occupants] == wanted[unresolved])
+            same = (occupants >= 0) & (self._hashes[occupants] == hashes[unresolved])
             places[unresolved[same]] = occupants[same]
             collided = (occupants >= 0) & ~same
             unresolved, slots = unresolved[collided], self._next_slots(slots[collided])

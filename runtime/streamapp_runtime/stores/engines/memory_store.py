@@ -29,7 +29,7 @@ class MemoryStore:
 
     def get(self, keys: pa.Array) -> pa.Array:
         """The value of each key, null where there is none or the key is null; pending writes are seen."""
-        return self._cache.get(keys, lambda asked: list(map(self._entries.get, asked)))
+        return self._cache.get(keys, lambda missing_keys: list(map(self._entries.get, missing_keys)))
 
     def put(self, keys: pa.Array, values: pa.Array) -> None:
         """Write, pending. Of a key that stands several times the last one counts. No key is null."""

@@ -19,16 +19,16 @@ def blocks_from(txn: Txn, stream: int, index: int, start: int = 0) -> Iterator[t
     """The blocks, each with its first offset, from the one that holds `start` or is next after it."""
     prefix = blocks_of(stream, index)
     with txn.cursor() as cursor:
-        there = cursor.set_range(block_address(stream, index, start))
-        if not (there and bytes(cursor.key()) == block_address(stream, index, start)):
-            before = cursor.prev() if there else cursor.last()
+        has_entry = cursor.set_range(block_address(stream, index, start))
+        if not (has_entry and bytes(cursor.key()) == block_address(stream, index, start)):
+            before = cursor.prev() if has_entry else cursor.last()
             if not (before and _holds(cursor.key(), cursor.value(), prefix, start)):
-                there = cursor.set_range(block_address(stream, index, start))
+                has_entry = cursor.set_range(block_address(stream, index, start))
             else:
-                there = True
-        while there and bytes(cursor.key()[: len(prefix)]) == prefix:
+                has_entry = True
+        while has_entry and bytes(cursor.key()[: len(prefix)]) == prefix:
             yield first_offset(cursor.key()), cursor.value()
-            there = cursor.next()
+            has_entry = cursor.next()
 
 
 def _holds(address: memoryview, content: memoryview, prefix: bytes, offset: int) -> bool:
@@ -42,11 +42,11 @@ def last_blocks(txn: Txn, stream: int, index: int, count: int) -> list[tuple[int
     prefix = blocks_of(stream, index)
     blocks: list[tuple[int, memoryview]] = []
     with txn.cursor() as cursor:
-        there = cursor.set_range(block_address(stream, index + 1, 0))
-        there = cursor.prev() if there else cursor.last()
-        while there and len(blocks) < count and bytes(cursor.key()[: len(prefix)]) == prefix:
+        has_entry = cursor.set_range(block_address(stream, index + 1, 0))
+        has_entry = cursor.prev() if has_entry else cursor.last()
+        while has_entry and len(blocks) < count and bytes(cursor.key()[: len(prefix)]) == prefix:
             blocks.append((first_offset(cursor.key()), cursor.value()))
-            there = cursor.prev()
+            has_entry = cursor.prev()
     return blocks[::-1]
 
 

@@ -70,8 +70,8 @@ def compact_partition(
         extent = partition_extent.load_extent(txn, stream, index)
         if extent.revision != revision:
             return False
-        rest = max(0, extent.uncompacted - before.uncompacted)
-        partition_extent.save_extent(txn, stream, index, replace(extent, uncompacted=rest, small=0))
+        uncompacted = max(0, extent.uncompacted - before.uncompacted)
+        partition_extent.save_extent(txn, stream, index, replace(extent, uncompacted=uncompacted, small=0))
     return True
 
 

@@ -122,11 +122,11 @@ class EmbeddedTransaction:
 
     def _stream(self, partition: Partition) -> stream_table.LogStream:
         self._check_open()
-        known = self._streams.get(partition)
-        if known is None:  # a stream never goes and never shrinks, so what was seen once stays true
+        stream = self._streams.get(partition)
+        if stream is None:  # a stream never goes and never shrinks, so what was seen once stays true
             with self._environment.reading() as txn:
-                known = self._streams[partition] = stream_table.owner_of(txn, partition)
-        return known
+                stream = self._streams[partition] = stream_table.owner_of(txn, partition)
+        return stream
 
     def _check_open(self) -> None:
         if not self._open:

@@ -16,12 +16,12 @@ def drop_below(txn: Txn, stream: int, index: int, position: int) -> None:
     oldest = min(position, extent.end)
     if oldest <= extent.oldest:
         return
-    gone = []
+    removed_blocks = []
     for first, content in blocks_from(txn, stream, index):
         if first + read_header(content).span > oldest:
             break
-        gone.append(first)
-    extent = replace_blocks(txn, stream, index, extent, gone, []) if gone else extent
+        removed_blocks.append(first)
+    extent = replace_blocks(txn, stream, index, extent, removed_blocks, []) if removed_blocks else extent
     partition_extent.save_extent(txn, stream, index, replace(extent, oldest=oldest))
 
 

@@ -22,12 +22,12 @@ def newest_values(txn: Txn, stream: int) -> dict[bytes, bytes]:
     extent = partition_extent.load_extent(txn, stream, 0)
     values: dict[bytes, bytes] = {}
     with txn.cursor() as cursor:
-        there = cursor.set_range(newest_of(stream))
-        while there and bytes(cursor.key()[:5]) == newest_of(stream):
+        has_entry = cursor.set_range(newest_of(stream))
+        while has_entry and bytes(cursor.key()[:5]) == newest_of(stream):
             offset, key, value = _unpack(cursor.value())
             if offset >= extent.oldest:
                 values[key] = value
-            there = cursor.next()
+            has_entry = cursor.next()
     for _, key, newer in _after(txn, stream, max(_indexed(txn, stream), extent.oldest)):
         if newer is None:
             values.pop(key, None)

@@ -98,8 +98,8 @@ class Environment:
 
     def _check_format(self) -> None:
         with self.reading() as txn:
-            known = txn.get(FORMAT)
-            version = None if known is None else bytes(known)
+            content = txn.get(FORMAT)
+            version = None if content is None else bytes(content)
         if version is None:
             with self.writing() as txn:
                 txn.put(FORMAT, b"%d" % EMBEDDED_LOG.version, overwrite=False)

@@ -28,10 +28,10 @@ def all_streams(txn: Txn) -> Mapping[str, LogStream]:
     """Every stream, sorted by name."""
     streams = {}
     with txn.cursor() as cursor:
-        there = cursor.set_range(STREAMS)
-        while there and bytes(cursor.key()[:1]) == STREAMS:
+        has_entry = cursor.set_range(STREAMS)
+        while has_entry and bytes(cursor.key()[:1]) == STREAMS:
             streams[bytes(cursor.key()[1:]).decode()] = _unpack(cursor.value())
-            there = cursor.next()
+            has_entry = cursor.next()
     return streams
 
 
@@ -59,27 +59,27 @@ def create_stream(txn: Txn, name: str, partitions: int, options: StreamOptions) 
         raise ValueError(f"a stream's name has 1 to {_LONGEST_NAME} bytes, found {len(name.encode())}")
     if partitions < 1:
         raise ValueError(f'the stream "{name}" needs at least one partition, found {partitions}')
-    there = find_stream(txn, name)
-    if there is None:
+    existing = find_stream(txn, name)
+    if existing is None:
         last = txn.get(LAST_ID)
         number = 1 if last is None else _number.unpack(last)[0] + 1
         txn.put(LAST_ID, _number.pack(number))
         _save(txn, name, LogStream(number, partitions, options))
-    elif (there.partitions, there.options) != (partitions, options):
+    elif (existing.partitions, existing.options) != (partitions, options):
         raise ValueError(
-            f'the stream "{name}" exists with {there.partitions} partitions and {there.options}, '
+            f'the stream "{name}" exists with {existing.partitions} partitions and {existing.options}, '
             f"asked for were {partitions} and {options}"
         )
 
 
 def grow_stream(txn: Txn, name: str, partitions: int) -> None:
     """Add partitions at the end."""
-    there = owner_of(txn, Partition(name, 0))
-    if partitions < there.partitions:
+    existing = owner_of(txn, Partition(name, 0))
+    if partitions < existing.partitions:
         raise ValueError(
-            f'the stream "{name}" has {there.partitions} partitions and cannot shrink to {partitions}'
+            f'the stream "{name}" has {existing.partitions} partitions and cannot shrink to {partitions}'
         )
-    _save(txn, name, replace(there, partitions=partitions))
+    _save(txn, name, replace(existing, partitions=partitions))
 
 
 def _save(txn: Txn, name: str, stream: LogStream) -> None:

@@ -180,11 +180,11 @@ class KafkaSystem:
         )
         if not (open_writer and reusable and open_writer.agrees(expected_values.items())):
             open_writer = self._take_over(owner, incarnation, writer)
-        missing = expected_values.keys() - open_writer.known.keys()
+        missing = expected_values.keys() - open_writer.checkpoints.keys()
         if missing:
             newest = self._latest_values.values(owner, settled=True)
-            open_writer.known.update({key: newest.get(key) for key in missing})
-        _compare(owner, expected_values, open_writer.known)
+            open_writer.checkpoints.update({key: newest.get(key) for key in missing})
+        _compare(owner, expected_values, open_writer.checkpoints)
         open_writer.busy = True
         return self._transaction(open_writer)
 
@@ -284,10 +284,10 @@ def _check_fence(owner: str, incarnation: int, fenced: int) -> None:
 def _compare(
     owner: str,
     expected: Mapping[bytes, bytes | None],
-    known: Mapping[bytes, bytes | None],
+    checkpoints: Mapping[bytes, bytes | None],
 ) -> None:
     for key, value in expected.items():
-        if known.get(key) != value:
+        if checkpoints.get(key) != value:
             raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
 
 

@@ -44,9 +44,9 @@ class Bend:
 
     def at(self, part: float) -> Point:
         """The point of the curve at a part of its length, from 0 to 1."""
-        rest = 1 - part
-        across = part * (1.5 * rest + part * part)
-        down = part * part * (3 * rest + part)
+        remaining_part = 1 - part
+        across = part * (1.5 * remaining_part + part * part)
+        down = part * part * (3 * remaining_part + part)
         return Point(
             self.start.x + (self.end.x - self.start.x) * across,
             self.start.y + (self.end.y - self.start.y) * down,

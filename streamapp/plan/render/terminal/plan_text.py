@@ -155,12 +155,12 @@ def _errors(errors: Sequence[PlanError], paint: Paint) -> Iterator[str]:
         yield from _wrapped(error.hint, "    → ", "      ")
 
 
-def _wrapped(text: str, first: str, rest: str) -> list[str]:
+def _wrapped(text: str, first_indent: str, indent: str) -> list[str]:
     return textwrap.wrap(
         legible(text),
         _WIDTH,
-        initial_indent=first,
-        subsequent_indent=rest,
+        initial_indent=first_indent,
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -3,42 +3,10 @@
 import pytest
 
 from streamapp.spec.reasons import Reason
-from streamapp.spec.resource.app import StreamApp
-from tests.harness.runs.app_runs import House, Row, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import House, app, in_order, told
+from tests.harness.runs.chained_app import EVENTS, chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_BOTH
-
-EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n BIGINT"}
-USERS = 40
-
-
-def numbered(first: int, last: int) -> list[Row]:
-    """For each user the numbers from the first up to the last."""
-    return [{"user": f"u{user}", "n": n} for n in range(first, last) for user in range(USERS)]
-
-
-def chained(**spec: object) -> StreamApp:
-    process = {
-        "from": "events",
-        "python": "tests.harness.user_code.order_code:Chained",
-        "columns": "user STRING, n BIGINT, before BIGINT",
-    }
-    return app(
-        {"name": "chain", "process": process},
-        {"name": "sent", "sendTo": {"from": "chain", "stream": "out"}},
-        {"name": "total", "aggregate": {"from": "events", "aggregates": "sum(n) AS total"}},
-        {"name": "told", "sendTo": {"from": "total", "stream": "totals"}},
-        streams=[EVENTS, {"name": "out", "key": "user"}, {"name": "totals", "key": "user"}],
-        **spec,
-    )
-
-
-def everything_once_and_in_order(here: House, numbers: int) -> None:
-    rows = here.rows("out")
-    expected = [row | {"before": row["n"] - 1} for row in numbered(0, numbers)]
-    assert in_order(rows) == in_order(expected)
-    totals = {key: value["total"] for key, value in last_by_key(here.records("totals")).items()}
-    assert totals == {f"u{user}": sum(range(numbers)) for user in range(USERS)}
 
 
 @ON_BOTH

@@ -9,9 +9,9 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from tests.harness.kafka.clients import QUIET
 from tests.harness.runs.app_runs import House, Row
+from tests.harness.runs.chained_app import USERS, chained, everything_once_and_in_order
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
 from tests.harness.runs.run_systems import ON_KAFKA
-from tests.runtime.apps.growth.test_growing_stream import USERS, chained, everything_once_and_in_order
 
 SETTLE_SECONDS = 3
 

@@ -6,9 +6,8 @@ import pytest
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.runs.app_runs import Row, told, write_all
+from tests.harness.runs.chained_app import USERS, chained, log_has_everything_once
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
-from tests.runtime.apps.growth.test_growing_stream import USERS, chained
-from tests.runtime.apps.growth.test_scaling_under_load import everything_once_and_in_order
 
 
 @pytest.mark.long
@@ -39,5 +38,5 @@ def test_a_growth_begins_with_other_executors_where_the_app_wants_a_restart_and_
         assert run.end() == 0
     finally:
         run.close()
-    everything_once_and_in_order(system, feeder.rounds)
+    log_has_everything_once(system, feeder.rounds)
     system.close()

@@ -1,6 +1,5 @@
 """A run with executors of its own that is scaled, hit and grown under load, and counts everything once."""
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +8,9 @@ import pytest
 from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
-from tests.harness.runs.app_runs import Row, last_by_key, read_all, told, write_all
+from tests.harness.runs.app_runs import Row, told, write_all
+from tests.harness.runs.chained_app import USERS, chained, log_has_everything_once
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
-from tests.runtime.apps.growth.test_growing_stream import USERS, chained, numbered
 
 
 @pytest.fixture
@@ -27,14 +26,6 @@ def feeding(system: EmbeddedSystem) -> Feeder:
         write_all(system, "events", told(rows, "user"), system.partitions("events") or 0)
 
     return Feeder(write, USERS)
-
-
-def everything_once_and_in_order(system: EmbeddedSystem, rounds: int) -> None:
-    rows = [record.value for record in read_all(system, "out")]
-    found = Counter((row["user"], row["n"], row["before"]) for row in rows)
-    assert found == Counter((row["user"], row["n"], row["n"] - 1) for row in numbered(0, rounds))
-    totals = {key: value["total"] for key, value in last_by_key(read_all(system, "totals")).items()}
-    assert totals == {f"u{user}": sum(range(rounds)) for user in range(USERS)}
 
 
 @pytest.mark.long
@@ -63,7 +54,7 @@ def test_scaled_up_hit_grown_and_scaled_down_under_load_it_counts_everything_onc
         assert run.end() == 0
     finally:
         run.close()
-    everything_once_and_in_order(system, feeder.rounds)
+    log_has_everything_once(system, feeder.rounds)
 
 
 @pytest.mark.long
@@ -97,4 +88,4 @@ def test_tasks_of_an_executor_that_does_not_come_back_move_and_return_when_it_do
         assert run.end() == 0
     finally:
         run.close()
-    everything_once_and_in_order(system, feeder.rounds)
+    log_has_everything_once(system, feeder.rounds)

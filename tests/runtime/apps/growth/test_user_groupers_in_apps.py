@@ -9,8 +9,8 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from tests.harness.runs.app_runs import House, told
+from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
-from tests.runtime.apps.growth.test_growing_stream import chained, everything_once_and_in_order, numbered
 
 WAYS = "tests.harness.user_code.grouper_code"
 

@@ -7,29 +7,12 @@ import pytest
 
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.incarnation import check_newest
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import FencedError
+from tests.harness.engine.overtaken_log import STREAM, OvertakenLog
 
-STREAM = "app.checkpoint"
 WRITTEN = Checkpoint("run").encode().decode()
-
-
-class Overtaken(EmbeddedSystem):
-    """A log in which another driver starts between a look at it and what follows."""
-
-    def __init__(self, path: Path, rivals: int, claim: Ownership = NOBODY) -> None:
-        super().__init__(path)
-        self.rivals, self.claim = rivals, claim
-
-    def begin(self, *args, **options):  # type: ignore[no-untyped-def]
-        if self.rivals:
-            self.rivals -= 1
-            rival = EmbeddedSystem(self._environment.path)
-            CheckpointStream(rival, STREAM).open("rival", self.claim)
-            rival.close()
-        return super().begin(*args, **options)
 
 
 class Noting(EmbeddedSystem):
@@ -114,7 +97,7 @@ def test_a_driver_that_was_replaced_sees_it_when_it_looks(system: EmbeddedSystem
 def test_drivers_that_start_at_the_same_moment_never_share_an_incarnation(
     tmp_path: Path, rivals: int
 ) -> None:
-    system = Overtaken(tmp_path, rivals)
+    system = OvertakenLog(tmp_path, rivals)
     ledger = opened(system)
     assert ledger.incarnation == rivals + 1
     ledger.check()
@@ -122,7 +105,7 @@ def test_drivers_that_start_at_the_same_moment_never_share_an_incarnation(
 
 
 def test_a_driver_that_others_overtake_again_and_again_gives_up(tmp_path: Path) -> None:
-    system = Overtaken(tmp_path, 1000)
+    system = OvertakenLog(tmp_path, 1000)
     with pytest.raises(FencedError, match="other drivers started meanwhile"):
         opened(system)
     system.close()

@@ -11,7 +11,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.runtime.driver.checkpoints.test_driver_incarnations import Overtaken
+from tests.harness.engine.overtaken_log import OvertakenLog
 
 STREAM = "app.checkpoint"
 WRITTEN = Checkpoint("run").encode().decode()
@@ -75,7 +75,7 @@ def test_who_takes_over_owns_it_from_then_on(system: EmbeddedSystem) -> None:
 
 
 def test_of_two_apps_that_start_at_the_same_moment_one_is_refused(tmp_path: Path) -> None:
-    system = Overtaken(tmp_path, rivals=1, claim=OTHER)
+    system = OvertakenLog(tmp_path, rivals=1, claim=OTHER)
     with pytest.raises(AppRefusedError):
         opened(system, MINE)
     system.close()

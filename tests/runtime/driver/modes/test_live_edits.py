@@ -9,10 +9,10 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import at, counting, events, sent
 from tests.harness.runs.timed_streams import told as timed
-from tests.runtime.apps.growth.test_growing_stream import chained, everything_once_and_in_order, numbered
 
 LONG = "1h"
 

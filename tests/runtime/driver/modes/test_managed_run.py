@@ -24,8 +24,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
 from tests.harness.runs.app_runs import told, write_all
-from tests.runtime.apps.growth.test_growing_stream import chained, numbered
-from tests.runtime.apps.growth.test_scaling_under_load import everything_once_and_in_order
+from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
 
 PATIENCE_SECONDS = 400.0
 REPOSITORY = Path(__file__).parents[4]
@@ -129,7 +128,7 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     ended = read_report(operator.folder)
     assert ended is not None
     assert ended.state is DriverState.ENDED
-    everything_once_and_in_order(operator.system, 8)
+    log_has_everything_once(operator.system, 8)
 
 
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:
@@ -141,4 +140,4 @@ def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(oper
     assert report.layout.streams["events"].initial == 2
     operator.until(operator.read(len(numbered(0, 2))))
     operator.stop()
-    everything_once_and_in_order(operator.system, 2)
+    log_has_everything_once(operator.system, 2)

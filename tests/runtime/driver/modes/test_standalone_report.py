@@ -9,8 +9,8 @@ from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.transport.file_transport import FileTransport, read_report
 from tests.harness.runs.app_runs import House, told
+from tests.harness.runs.chained_app import chained, numbered
 from tests.harness.runs.growing_loop import Run
-from tests.runtime.apps.growth.test_growing_stream import chained, numbered
 
 
 def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: House, tmp_path: Path) -> None:

@@ -5,112 +5,41 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
-from streamapp_runtime.lanes.task_stores.lane_stores import TOMBSTONES_KEPT_MS, LaneStores, RestoreProgress
-from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
+from streamapp_runtime.lanes.task_stores.lane_stores import TOMBSTONES_KEPT_MS, RestoreProgress
 from streamapp_runtime.stores.directories.state_directory import state_directory
 from streamapp_runtime.stores.store import StoreBusyError, StoreKind, StoreMark
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from streamapp_runtime.systems.stream_system import RECORDS, FencedError, StreamOptions
+from streamapp_runtime.systems.stream_system import FencedError, StreamOptions
+from tests.harness.engine.changelog_task import STREAM, ChangelogTask
 
 ROOT = Path(__file__).parents[4]
-STREAM = "app.users.changelog"
-PLACE = Partition(STREAM, 0)
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB]
 
 
-@dataclass
-class Task:
-    """One task with one table, as its driver knows it, and the worker that serves it."""
-
-    folder: Path
-    kind: StoreKind
-    system: EmbeddedSystem
-    lane_stores: LaneStores = field(init=False)
-    checkpoint: Checkpoint = field(default_factory=lambda: Checkpoint("run"))
-    batches: int = 0
-
-    def __post_init__(self) -> None:
-        self.new_worker()
-
-    def new_worker(self, begin: int = 0) -> None:
-        shelf = StoreSpec("users", self.kind, "schema", STREAM)
-        self.lane_stores = LaneStores(self.folder, "app", "run", {"users": shelf}, begins={PLACE: begin})
-
-    @property
-    def order(self) -> TaskOrder:
-        return TaskOrder("task-0", 0, self.checkpoint.encode().decode())
-
-    def settle(self, seconds: float = 60.0) -> RestoreProgress:
-        return self.lane_stores.settle(self.order, self.system, time.monotonic() + seconds, newest)
-
-    def write(self, **entries: str | None) -> None:
-        """Writes of a batch as they are before its commit: pending."""
-        self.batches += 1
-        attempt = f"1.{self.batches}.0"
-        self.lane_stores.store("task-0", "users").put(*columns(entries))
-        self.lane_stores.note_pending("task-0", "users", attempt)
-
-    def commit(self, **entries: str | None) -> None:
-        """What the last layer does with the same writes."""
-        keys, values = columns(entries)
-        time_ms = pa.array([0] * len(keys), pa.int64())
-        transaction = self.system.begin("app.checkpoint", 1)
-        transaction.append(PLACE, pa.record_batch([keys, values, time_ms], schema=RECORDS))
-        end = transaction.commit()[PLACE]
-        self.checkpoint = Checkpoint("run", f"1.{self.batches}.0", {}, {"users": end})
-
-    def batch(self, **entries: str | None) -> None:
-        self.write(**entries)
-        self.commit(**entries)
-
-    def content(self) -> dict[str, str]:
-        store = self.lane_stores.store("task-0", "users")
-        return {key.decode(): value.decode() for key, value in store.scan()}
-
-    def mark(self) -> StoreMark:
-        found = self.lane_stores.store("task-0", "users").mark
-        assert found is not None
-        return found
-
-
-def columns(entries: dict[str, str | None]) -> tuple[pa.Array, pa.Array]:
-    keys = pa.array([key.encode() for key in entries], pa.binary())
-    values = [None if value is None else value.encode() for value in entries.values()]
-    return keys, pa.array(values, pa.binary())
-
-
-def newest() -> None:
-    """This worker has not been replaced."""
-
-
 @pytest.fixture(params=KINDS)
-def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Task]:
+def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ChangelogTask]:
     system = EmbeddedSystem(tmp_path / "log")
     system.create("app.checkpoint", 1, StreamOptions(compacted=True))
     system.create(STREAM, 1, StreamOptions(compacted=True))
-    task = Task(tmp_path / "state", request.param, system)
+    task = ChangelogTask(tmp_path / "state", request.param, system)
     task.settle()
     yield task
     task.lane_stores.release()
     system.close()
 
 
-def test_writes_of_a_batch_are_kept_once_it_was_committed(task: Task) -> None:
+def test_writes_of_a_batch_are_kept_once_it_was_committed(task: ChangelogTask) -> None:
     task.batch(ann="1", bob="2")
     assert task.settle() == RestoreProgress()
     assert (task.content(), task.mark().changelog) == ({"ann": "1", "bob": "2"}, 2)
 
 
-def test_writes_of_a_batch_that_was_not_committed_are_dropped(task: Task) -> None:
+def test_writes_of_a_batch_that_was_not_committed_are_dropped(task: ChangelogTask) -> None:
     task.batch(ann="1")
     task.settle()
     task.write(ann="wrong", cid="wrong")
@@ -119,7 +48,7 @@ def test_writes_of_a_batch_that_was_not_committed_are_dropped(task: Task) -> Non
 
 
 def test_a_worker_that_died_with_committed_writes_pending_is_replaced_by_one_that_replays_them(
-    task: Task,
+    task: ChangelogTask,
 ) -> None:
     task.batch(ann="1")
     task.settle()
@@ -130,7 +59,7 @@ def test_a_worker_that_died_with_committed_writes_pending_is_replaced_by_one_tha
     assert (task.content(), task.mark().changelog) == ({"ann": "2", "bob": "2"}, 3)
 
 
-def test_a_restart_after_everything_was_settled_restores_nothing(task: Task) -> None:
+def test_a_restart_after_everything_was_settled_restores_nothing(task: ChangelogTask) -> None:
     task.batch(ann="1")
     task.settle()
     task.lane_stores.release()
@@ -139,7 +68,7 @@ def test_a_restart_after_everything_was_settled_restores_nothing(task: Task) -> 
     assert task.content() == {"ann": "1"}
 
 
-def test_a_store_that_is_lost_is_made_again_from_the_whole_changelog(task: Task) -> None:
+def test_a_store_that_is_lost_is_made_again_from_the_whole_changelog(task: ChangelogTask) -> None:
     task.batch(ann="1", bob="1")
     task.settle()
     task.batch(ann=None, cid="1")
@@ -150,7 +79,7 @@ def test_a_store_that_is_lost_is_made_again_from_the_whole_changelog(task: Task)
     assert task.content() == {"bob": "1", "cid": "1"}
 
 
-def test_a_store_that_is_ahead_of_its_checkpoint_is_made_again(task: Task) -> None:
+def test_a_store_that_is_ahead_of_its_checkpoint_is_made_again(task: ChangelogTask) -> None:
     task.batch(ann="1")
     task.settle()
     before = task.checkpoint
@@ -161,7 +90,7 @@ def test_a_store_that_is_ahead_of_its_checkpoint_is_made_again(task: Task) -> No
     assert task.content() == {"ann": "1"}
 
 
-def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: Task) -> None:
+def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: ChangelogTask) -> None:
     task.batch(ann="old", bob="old")
     begin = task.checkpoint.changelogs["users"]
     task.checkpoint = Checkpoint("run")
@@ -177,7 +106,7 @@ def test_entries_of_a_run_that_was_given_up_come_into_no_store(task: Task) -> No
     assert task.content() == {"bob": "new"}
 
 
-def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -> None:
+def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: ChangelogTask) -> None:
     task.batch(ann="1", bob="1")
     task.settle()
     mark = task.mark()
@@ -193,7 +122,7 @@ def test_a_store_too_old_for_the_deletions_it_missed_is_made_again(task: Task) -
     assert task.mark().written_ms > TOMBSTONES_KEPT_MS
 
 
-def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: Task) -> None:
+def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: ChangelogTask) -> None:
     for number in range(6):
         task.write(**{f"key-{number}": "1"})
         task.commit(**{f"key-{number}": "x" * 200_000})  # a block each
@@ -211,17 +140,17 @@ def test_a_restore_goes_on_where_time_ran_out_also_in_another_worker(task: Task)
     assert sorted(task.content()) == [f"key-{number}" for number in range(6)]
 
 
-def test_tasks_that_went_to_another_lane_are_let_go(task: Task) -> None:
+def test_tasks_that_went_to_another_lane_are_let_go(task: ChangelogTask) -> None:
     task.batch(ann="1")
     task.settle()
     task.lane_stores.release(keep=["task-1"])
-    other = Task(task.folder, task.kind, task.system, checkpoint=task.checkpoint)
+    other = ChangelogTask(task.folder, task.kind, task.system, checkpoint=task.checkpoint)
     assert other.settle() == RestoreProgress()
     other.lane_stores.release()
 
 
 @pytest.fixture
-def kept_by_another(task: Task) -> Iterator[subprocess.Popen[str]]:
+def kept_by_another(task: ChangelogTask) -> Iterator[subprocess.Popen[str]]:
     """The store is kept by an earlier worker of the same app."""
     task.lane_stores.release()
     task.new_worker()
@@ -243,7 +172,7 @@ def kept_by_another(task: Task) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
-    task: Task, kept_by_another: subprocess.Popen[str]
+    task: ChangelogTask, kept_by_another: subprocess.Popen[str]
 ) -> None:
     task.lane_stores.wait_seconds = 0.0
     assert task.settle() == RestoreProgress()
@@ -252,7 +181,7 @@ def test_an_earlier_worker_that_still_keeps_a_store_is_ended(
 
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
 def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
-    task: Task, kept_by_another: subprocess.Popen[str]
+    task: ChangelogTask, kept_by_another: subprocess.Popen[str]
 ) -> None:
     def replaced() -> None:
         raise FencedError("incarnation 2 has taken over")
@@ -264,7 +193,9 @@ def test_a_worker_whose_time_is_over_leaves_the_store_to_the_one_that_has_it(
 
 
 @pytest.mark.parametrize("task", [StoreKind.LMDB], indirect=True)
-def test_a_store_kept_by_another_app_is_busy(task: Task, kept_by_another: subprocess.Popen[str]) -> None:
+def test_a_store_kept_by_another_app_is_busy(
+    task: ChangelogTask, kept_by_another: subprocess.Popen[str]
+) -> None:
     task.lane_stores.application_id = "other"
     task.lane_stores.wait_seconds = 0.0
     directory = state_directory(task.folder, "app", "task-0", "users")

@@ -11,12 +11,12 @@ from streamapp_runtime.lanes.task_stores.lane_stores import LaneStores, RestoreP
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.store import StoreKind
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.runtime.lanes.task_stores.test_lane_stores import Task, newest
+from tests.harness.engine.changelog_task import ChangelogTask, not_replaced
 
 KINDS = [StoreKind.LMDB, StoreKind.ROCKSDB, StoreKind.MEMORY]
 
 
-class Kept(Task):
+class TaskWithoutChangelog(ChangelogTask):
     """One task with one table of which no changelog is kept."""
 
     def new_worker(self) -> None:
@@ -34,16 +34,16 @@ class Kept(Task):
 
 
 @pytest.fixture(params=KINDS)
-def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
+def task(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TaskWithoutChangelog]:
     system = EmbeddedSystem(tmp_path / "log")
-    task = Kept(tmp_path / "state", request.param, system)
+    task = TaskWithoutChangelog(tmp_path / "state", request.param, system)
     task.settle()
     yield task
     task.lane_stores.release()
     system.close()
 
 
-def test_what_was_written_is_there_in_the_next_batch(task: Kept) -> None:
+def test_what_was_written_is_there_in_the_next_batch(task: TaskWithoutChangelog) -> None:
     task.batch(ann="1")
     assert task.settle() == RestoreProgress()
     task.batch(bob="2")
@@ -51,7 +51,7 @@ def test_what_was_written_is_there_in_the_next_batch(task: Kept) -> None:
     assert task.content() == {"ann": "1", "bob": "2"}
 
 
-def test_after_an_end_in_good_order_it_is_all_there_if_it_is_on_disk(task: Kept) -> None:
+def test_after_an_end_in_good_order_it_is_all_there_if_it_is_on_disk(task: TaskWithoutChangelog) -> None:
     task.batch(ann="1")
     task.settle()
     task.end()
@@ -60,7 +60,7 @@ def test_after_an_end_in_good_order_it_is_all_there_if_it_is_on_disk(task: Kept)
 
 
 def test_a_worker_that_died_with_committed_writes_leaves_it_empty_and_it_goes_on_from_there(
-    task: Kept,
+    task: TaskWithoutChangelog,
 ) -> None:
     task.batch(ann="1")
     task.settle()
@@ -73,7 +73,7 @@ def test_a_worker_that_died_with_committed_writes_leaves_it_empty_and_it_goes_on
     assert task.content() == {"cid": "3"}
 
 
-def test_writes_that_were_not_committed_cost_nothing(task: Kept) -> None:
+def test_writes_that_were_not_committed_cost_nothing(task: TaskWithoutChangelog) -> None:
     task.batch(ann="1")
     task.settle()
     task.write(ann="wrong")
@@ -81,11 +81,13 @@ def test_writes_that_were_not_committed_cost_nothing(task: Kept) -> None:
     assert task.content() == {"ann": "1"}
 
 
-def test_a_store_that_lay_here_while_its_task_was_elsewhere_is_not_gone_on_with(task: Kept) -> None:
+def test_a_store_that_lay_here_while_its_task_was_elsewhere_is_not_gone_on_with(
+    task: TaskWithoutChangelog,
+) -> None:
     task.batch(ann="1")
     task.settle()
     task.lane_stores.release()
     task.commit(ann="2")  # on another host
     task.new_worker()
-    task.lane_stores.settle(task.order, task.system, time.monotonic() + 60, newest)
+    task.lane_stores.settle(task.order, task.system, time.monotonic() + 60, not_replaced)
     assert task.content() == {}

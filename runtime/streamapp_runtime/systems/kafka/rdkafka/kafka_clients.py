@@ -81,10 +81,10 @@ class KafkaClients:
     def producer(self, transactional_id: str | None) -> Producer:
         """A new writer of transactions under this name, or of records that are in none."""
         if transactional_id is None:
-            named: dict[str, Any] = {"enable.idempotence": True}
+            identity: dict[str, Any] = {"enable.idempotence": True}
         else:
-            named = {"transactional.id": transactional_id}
-        return Producer(_WRITING | self._setup(_ONLY_READING) | named)
+            identity = {"transactional.id": transactional_id}
+        return Producer(_WRITING | self._setup(_ONLY_READING) | identity)
 
     def answer(self, future: "Future[T]", doing: str) -> T:
         """What a question to the cluster is answered with; any failure in the engine's terms."""

@@ -21,7 +21,7 @@ SETTLE_SECONDS = 15.0
 
 
 @dataclass(slots=True)
-class _Seen:
+class _StreamCache:
     identity: str
     at: int = 0
     values: dict[bytes, bytes] = field(default_factory=dict)
@@ -34,23 +34,23 @@ class LatestValues:
     cluster: KafkaClients
     topics: Topics
     reading: RangeReader
-    _seen: dict[str, _Seen] = field(default_factory=dict)
+    _caches: dict[str, _StreamCache] = field(default_factory=dict)
 
     def values(self, stream: str, *, settled: bool) -> Mapping[bytes, bytes]:
         """The newest value of every key; see `System.latest`."""
         topic = self.topics.find([stream]).get(stream)
         if topic is None:
             raise UnknownStreamError(f'no topic named "{stream}"')
-        seen = self._seen.get(stream)
-        if seen is None or seen.identity != topic.identity:
-            seen = self._seen[stream] = _Seen(topic.identity)
+        cache = self._caches.get(stream)
+        if cache is None or cache.identity != topic.identity:
+            cache = self._caches[stream] = _StreamCache(topic.identity)
         partition = Partition(stream, 0)
         required_end = high_watermarks(self.cluster, [partition])[partition] if settled else 0
         ends = time.monotonic() + SETTLE_SECONDS
         for end in self._stable(partition):
-            self._read(seen, partition, end)
+            self._read(cache, partition, end)
             if end >= required_end:
-                return seen.values
+                return cache.values
             if time.monotonic() > ends:
                 raise UnavailableError(
                     f"{partition} has had a transaction open at {end} for {SETTLE_SECONDS:.0f} s"
@@ -62,16 +62,16 @@ class LatestValues:
         while True:
             yield stable_ends(self.cluster, [partition])[partition]
 
-    def _read(self, seen: _Seen, partition: Partition, end: int) -> None:
-        if seen.at >= end:
+    def _read(self, cache: _StreamCache, partition: Partition, end: int) -> None:
+        if cache.at >= end:
             return
-        seen.at = max(seen.at, oldest_offsets(self.cluster, [partition])[partition])
-        for records in self.reading.read(partition, seen.at, end):
+        cache.at = max(cache.at, oldest_offsets(self.cluster, [partition])[partition])
+        for records in self.reading.read(partition, cache.at, end):
             pairs = zip(records.column("key").to_pylist(), records.column("value").to_pylist(), strict=True)
             for key, value in pairs:
                 if value is None:
-                    seen.values.pop(key, None)
+                    cache.values.pop(key, None)
                 else:
-                    seen.values[key] = value
-            seen.at = records.column("offset")[-1].as_py() + 1
-        seen.at = end
+                    cache.values[key] = value
+            cache.at = records.column("offset")[-1].as_py() + 1
+        cache.at = end

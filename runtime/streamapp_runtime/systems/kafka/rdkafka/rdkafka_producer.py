@@ -70,8 +70,8 @@ class RdkafkaProducer:
             if (why := self._void()) is not None:
                 raise self._failed(why, "writing")
             if left and time.monotonic() > ends:
-                waited = f"{left} records did not reach the cluster in {COMMIT_SECONDS:.0f} s"
-                raise self._failed(KafkaError(KafkaError._TIMED_OUT, waited), "writing")
+                message = f"{left} records did not reach the cluster in {COMMIT_SECONDS:.0f} s"
+                raise self._failed(KafkaError(KafkaError._TIMED_OUT, message), "writing")
         if self._failure is not None:
             raise self._failed(self._failure, "writing")
         return self._ends

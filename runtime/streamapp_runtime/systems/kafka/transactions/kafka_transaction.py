@@ -80,7 +80,7 @@ class KafkaTransaction:
                 self.outright.delivered()
                 crash_point("transaction.handed-out")
             ends = self.writer.producing.commit() if self._written else {}
-        self.writer.known.update(self._put)
+        self.writer.checkpoints.update(self._put)
         self.writer.busy = False
         self._await_sight(ends)
         return ends

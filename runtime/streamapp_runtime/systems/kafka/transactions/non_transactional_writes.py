@@ -20,12 +20,12 @@ class NotedCheckpoints:
     """What one writer of an incarnation takes for the newest checkpoints, as long as all goes well."""
 
     incarnation: int
-    known: dict[bytes, bytes | None]
+    values: dict[bytes, bytes | None]
 
     def agrees(self, incarnation: int, expected: Mapping[bytes, bytes | None]) -> bool:
         """Whether this is what the same writer wrote or read last."""
-        known = incarnation == self.incarnation and expected.keys() <= self.known.keys()
-        return known and all(self.known[key] == value for key, value in expected.items())
+        is_known = incarnation == self.incarnation and expected.keys() <= self.values.keys()
+        return is_known and all(self.values[key] == value for key, value in expected.items())
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class NonTransactionalWrites:
             for partition, entries in self._put.items():
                 self.outright.append(partition, as_records(entries, self.now_ms))
             self._ends |= self.outright.delivered()
-            self.checkpoints.known.update(entry for entries in self._put.values() for entry in entries)
+            self.checkpoints.values.update(entry for entries in self._put.values() for entry in entries)
         return self._ends
 
     def abort(self) -> None:

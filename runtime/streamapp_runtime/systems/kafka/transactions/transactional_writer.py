@@ -21,13 +21,15 @@ class TransactionalWriter:
     transactional_id: str
     incarnation: int
     producing: RecordProducer
-    known: dict[bytes, bytes | None] = field(default_factory=dict)  # of the keys that this writer writes
+    checkpoints: dict[bytes, bytes | None] = field(
+        default_factory=dict
+    )  # of the keys that this writer writes
     busy: bool = False  # has a transaction that has not ended
     spent: bool = False
 
     def agrees(self, expected: Iterable[tuple[bytes, bytes | None]]) -> bool:
         """Whether what is expected is what this writer itself wrote or read last, as far as it knows."""
-        return all(self.known.get(key, value) == value for key, value in expected)
+        return all(self.checkpoints.get(key, value) == value for key, value in expected)
 
     def abort(self) -> None:
         """Drop what is open; where that fails, whoever writes next under this name voids it."""

@@ -83,8 +83,8 @@ class BatchDelivery:
         while left:
             trouble = [
                 error_message
-                for sent in self._send(left, attempts)
-                if (error_message := self._receive(sent, left))
+                for request in self._send(left, attempts)
+                if (error_message := self._receive(request, left))
             ]
             for outbox in left.values():
                 outbox.failed = False
@@ -96,7 +96,7 @@ class BatchDelivery:
 
     def _send(self, outboxes: Mapping[Partition, PartitionQueue], attempts: RequestRetries) -> list[_Sent]:
         """A few requests to each leader, each with the next batch of its partitions."""
-        sent: list[_Sent] = []
+        requests: list[_Sent] = []
         leaders: dict[BrokerConnection, dict[Partition, PartitionQueue]] = {}
         for partition, outbox in outboxes.items():
             leaders.setdefault(self.cluster.leader(partition, attempts), {})[partition] = outbox
@@ -105,8 +105,8 @@ class BatchDelivery:
                 batches = _next(boxes)
                 if not batches:
                     break
-                sent.append(self._sent(connection, batches))
-        return sent
+                requests.append(self._sent(connection, batches))
+        return requests
 
     def _sent(self, connection: BrokerConnection, batches: dict[Partition, SequencedBatch]) -> _Sent:
         stamped = {
@@ -119,22 +119,22 @@ class BatchDelivery:
             number = 0  # no answer will come, which shows when it is waited for
         return _Sent(connection, number, batches)
 
-    def _receive(self, sent: _Sent, outboxes: Mapping[Partition, PartitionQueue]) -> str:
+    def _receive(self, request: _Sent, outboxes: Mapping[Partition, PartitionQueue]) -> str:
         """Take note of what was confirmed, have the rest sent again; gives what went wrong."""
         try:
-            if not sent.connection.awaits(sent.number):
-                raise ConnectionResetError(f"{sent.connection.address} closed the connection")
-            results = produce_request.produce_results(sent.connection.receive(sent.number))
-            if results.keys() != sent.batches.keys():
+            if not request.connection.awaits(request.number):
+                raise ConnectionResetError(f"{request.connection.address} closed the connection")
+            results = produce_request.produce_results(request.connection.receive(request.number))
+            if results.keys() != request.batches.keys():
                 raise MalformedError("a leader answered for other partitions than were written to")
         except CONNECTION_FAILURES as error:
-            self.cluster.lost(sent.connection)
-            for partition, batch in sent.batches.items():
+            self.cluster.lost(request.connection)
+            for partition, batch in request.batches.items():
                 self.cluster.forget(partition)
                 outboxes[partition].again.append(batch)
             return str(error)
         error_message = ""
-        for partition, batch in sent.batches.items():
+        for partition, batch in request.batches.items():
             code, outbox = results[partition].error, outboxes[partition]
             if not code:
                 outbox.end = results[partition].base + batch.batch.count

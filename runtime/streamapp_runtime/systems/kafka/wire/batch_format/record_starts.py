@@ -38,9 +38,9 @@ def _steps() -> npt.NDArray[np.int32]:
     low, high = pairs & 0xFF, pairs >> 8
     one = 1 + (low >> 1)
     two = 2 + (((low & 0x7F) | high << 7) >> 1)
-    known = np.where(low < 0x80, one, np.where(high < 0x80, two, 0))
+    lengths = np.where(low < 0x80, one, np.where(high < 0x80, two, 0))
     # Bit 0 is the sign: no record has a negative length.
-    return np.where(low & 1, 0, known).astype(np.int32)
+    return np.where(low & 1, 0, lengths).astype(np.int32)
 
 
 _STEPS = _steps()

@@ -67,20 +67,20 @@ def varint_sizes(values: Numbers) -> Numbers:
 def write_varints(octets: Octets, at: Numbers, values: Numbers) -> None:
     """Each number at its place, which has room for it."""
     place: npt.NDArray[np.signedinteger[Any]] = at
-    rest = _folded(values)
+    remaining = _folded(values)
     while True:
-        low = rest.astype(np.uint8)
-        further = np.flatnonzero(rest >= 0x80)
+        low = remaining.astype(np.uint8)
+        further = np.flatnonzero(remaining >= 0x80)
         if not len(further):
             octets[place] = low
             return
         if len(further) == len(place):
             octets[place] = low | 0x80
-            place, rest = place + 1, rest >> _SHIFT
+            place, remaining = place + 1, remaining >> _SHIFT
         else:
             low[further] |= 0x80
             octets[place] = low
-            place, rest = place[further] + 1, rest[further] >> _SHIFT
+            place, remaining = place[further] + 1, remaining[further] >> _SHIFT
 
 
 def _folded(values: Numbers) -> npt.NDArray[np.uint64]:

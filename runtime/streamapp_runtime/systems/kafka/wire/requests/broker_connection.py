@@ -51,14 +51,16 @@ class BrokerConnection:
     def __init__(self, address: BrokerAddress, security: ConnectionSecurity) -> None:
         self.address = address
         self._client = security.client.encode()
-        plain = socket.create_connection((address.host, address.port), security.timeout)
+        tcp_socket = socket.create_connection((address.host, address.port), security.timeout)
         try:
-            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            tcp_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._socket = (
-                security.tls.wrap_socket(plain, server_hostname=address.host) if security.tls else plain
+                security.tls.wrap_socket(tcp_socket, server_hostname=address.host)
+                if security.tls
+                else tcp_socket
             )
         except BaseException:
-            plain.close()
+            tcp_socket.close()
             raise
         self._sent = 0
         self._answered = 0

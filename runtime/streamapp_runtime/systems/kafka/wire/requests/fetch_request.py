@@ -31,11 +31,11 @@ class FetchResult:
 def fetch_request(partition: Partition, offset: int, size: int) -> RequestBody:
     """Committed records from an offset on, about so many bytes of them."""
 
-    def wanted(body: RequestBody, partition: Partition) -> None:
+    def partition_body(body: RequestBody, partition: Partition) -> None:
         body.int32(partition.index).int32(-1).int64(offset).int64(-1).int32(size)
 
     def topic(body: RequestBody, partition: Partition) -> None:
-        body.text(partition.stream).list([partition], wanted)
+        body.text(partition.stream).list([partition], partition_body)
 
     body = RequestBody().int32(-1).int32(_WAIT_MS).int32(1).int32(size).int8(_READ_COMMITTED)
     body.int32(0).int32(-1)  # no session
