@@ -63,14 +63,14 @@ class Checkpoint:
     def decode(cls, text: bytes) -> "Checkpoint":
         """The checkpoint in bytes that `encode` made."""
         try:
-            found = json.loads(text)
-            version = CHECKPOINT.read_version(found["format"])
+            document = json.loads(text)
+            version = CHECKPOINT.read_version(document["format"])
             if isinstance(version, VersionRefusal):
                 raise CheckpointUnreadableError(f"{version.message}; {version.hint or RESTORE_HINT}")
-            positions = {Partition.parse(name): int(at) for name, at in found["positions"].items()}
-            changelogs = {str(table): int(at) for table, at in found["changelogs"].items()}
-            reached = _read(found["time"]) if "time" in found else None
-            return cls(str(found["run"]), str(found["attempt"]), positions, changelogs, reached)
+            positions = {Partition.parse(name): int(at) for name, at in document["positions"].items()}
+            changelogs = {str(table): int(at) for table, at in document["changelogs"].items()}
+            reached = _read(document["time"]) if "time" in document else None
+            return cls(str(document["run"]), str(document["attempt"]), positions, changelogs, reached)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             message = f"the checkpoint cannot be read ({type(error).__name__}: {error}); {RESTORE_HINT}"
             raise CheckpointUnreadableError(message) from None
@@ -83,11 +83,11 @@ def _written(reached: EventTimeProgress) -> dict[str, object]:
     return written | {"closed": dict(sorted(reached.closed.items()))}
 
 
-def _read(found: Mapping[str, Any]) -> EventTimeProgress:
-    sent = {str(stream): LastSent(*map(int, one)) for stream, one in found["sent"].items()}
-    watermarks = {str(stream): int(at) for stream, at in found["watermarks"].items()}
-    closed = {str(operator): int(at) for operator, at in found["closed"].items()}
-    return EventTimeProgress(int(found["turn"]), watermarks, sent, str(found["heard"]), closed)
+def _read(fields: Mapping[str, Any]) -> EventTimeProgress:
+    sent = {str(stream): LastSent(*map(int, one)) for stream, one in fields["sent"].items()}
+    watermarks = {str(stream): int(at) for stream, at in fields["watermarks"].items()}
+    closed = {str(operator): int(at) for operator, at in fields["closed"].items()}
+    return EventTimeProgress(int(fields["turn"]), watermarks, sent, str(fields["heard"]), closed)
 
 
 def attempt_name(incarnation: int, batch: int, spark_attempt: int) -> str:

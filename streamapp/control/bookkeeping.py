@@ -35,7 +35,7 @@ def take_bookkeeping(reader: ControlReader, sent: Mapping[str, LastSent], now: i
         for name, stream in reader.streams.items()
         for index, upstream in stream.partitions.items()
     }
-    emitted = {name: told for name, told in reader.watermarks().items() if told is not None}
+    emitted = {name: watermark for name, watermark in reader.watermarks().items() if watermark is not None}
     return Bookkeeping(now, partitions, emitted, dict(sent))
 
 

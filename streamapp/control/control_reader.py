@@ -36,8 +36,8 @@ class ControlReader:
         streams: dict[str, StreamWatermark] = {}
         for partition in sorted(partitions):
             stream = streams.setdefault(partition.stream, StreamWatermark({}, emitted.get(partition.stream)))
-            found = known.get(partition)
-            stream.partitions[partition.index] = found.copy() if found else UpstreamProgress(since=now)
+            progress = known.get(partition)
+            stream.partitions[partition.index] = progress.copy() if progress else UpstreamProgress(since=now)
         return cls(streams, readings or {})
 
     def accept(self, partition: Partition, message: Control, now: int) -> bool:

@@ -29,7 +29,7 @@ def encode_message(message: Message) -> bytes | None:
     if isinstance(message, UserRecord):
         return None if message.value is None else bytes([MessageKind.USER]) + message.value
     speaker = message.speaker
-    said: dict[str, object] = {
+    fields: dict[str, object] = {
         "version": CONTROL_MESSAGE.version,
         "taskName": speaker.task,
         "taskCount": speaker.tasks,
@@ -37,8 +37,8 @@ def encode_message(message: Message) -> bytes | None:
         "modelVersion": speaker.model,
     }
     if isinstance(message, Watermark):
-        return _sealed(MessageKind.WATERMARK, said | {"timestamp": message.timestamp})
-    return _sealed(MessageKind.END_OF_STREAM, said | {"stream": message.stream})
+        return _sealed(MessageKind.WATERMARK, fields | {"timestamp": message.timestamp})
+    return _sealed(MessageKind.END_OF_STREAM, fields | {"stream": message.stream})
 
 
 def decode_message(value: bytes | None) -> Message | Refusal:
@@ -75,8 +75,8 @@ def decode_control_message(kind: int, body: bytes) -> Control | Refusal:
 _PATH = "control message"
 
 
-def _sealed(kind: MessageKind, said: dict[str, object]) -> bytes:
-    return bytes([kind]) + json.dumps(said, separators=(",", ":")).encode()
+def _sealed(kind: MessageKind, fields: dict[str, object]) -> bytes:
+    return bytes([kind]) + json.dumps(fields, separators=(",", ":")).encode()
 
 
 def _damaged(what: str) -> Refusal:

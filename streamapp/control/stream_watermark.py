@@ -25,11 +25,11 @@ class StreamWatermark:
 
     def advance(self, now: int, reading: WatermarkPolicy) -> int | None:
         """The watermark to tell the task, None where it has not moved since the last one."""
-        found = {
+        watermarks = {
             index: upstream.advance(now, reading.idle_tasks) for index, upstream in self.partitions.items()
         }
-        if self._moves(lowest_watermark(found.values())) or self._moves(
-            self._without_idle(found, now, reading)
+        if self._moves(lowest_watermark(watermarks.values())) or self._moves(
+            self._without_idle(watermarks, now, reading)
         ):
             return self.emitted
         return None
@@ -41,19 +41,19 @@ class StreamWatermark:
         return True
 
     def _without_idle(
-        self, found: Mapping[int, int | None], now: int, reading: WatermarkPolicy
+        self, watermarks: Mapping[int, int | None], now: int, reading: WatermarkPolicy
     ) -> int | None:
-        if reading.idle_partitions is None or not found:
+        if reading.idle_partitions is None or not watermarks:
             return None
         spoken = {index: upstream.spoken for index, upstream in self.partitions.items()}
         timeout = reading.idle_partitions.timeout
         # Who is heard and has no watermark yet is about to have one, and may not be left behind.
-        if any(found[i] is None and at is not None and now - at < timeout for i, at in spoken.items()):
+        if any(watermarks[i] is None and at is not None and now - at < timeout for i, at in spoken.items()):
             return None
         return reading.idle_partitions.lowest_active(
-            {index: watermark for index, watermark in found.items() if watermark is not None},
+            {index: watermark for index, watermark in watermarks.items() if watermark is not None},
             {index: at for index, at in spoken.items() if at is not None},
-            len(found),
+            len(watermarks),
             min(upstream.since for upstream in self.partitions.values()),
             now,
         )

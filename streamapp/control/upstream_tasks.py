@@ -7,11 +7,11 @@ from streamapp.tasks.partition import Partition
 
 def reading_tasks(assignment: Mapping[str, Iterable[Partition]]) -> dict[str, set[str]]:
     """For each stream the tasks that own a partition of it, broadcast ones included."""
-    found: dict[str, set[str]] = {}
+    tasks_by_stream: dict[str, set[str]] = {}
     for task, partitions in assignment.items():
         for partition in partitions:
-            found.setdefault(partition.stream, set()).add(task)
-    return found
+            tasks_by_stream.setdefault(partition.stream, set()).add(task)
+    return tasks_by_stream
 
 
 def upstream_tasks(

@@ -59,9 +59,9 @@ class JobModel:
     ) -> Self:
         """A model from tasks and from processor -> names of its tasks, given in any order."""
         ordered = sorted((_in_order(task) for task in tasks), key=_NAME)
-        found = misassignments({task.name for task in ordered}, processors)
-        if found:
-            raise InvalidJobModelError(tuple(found))
+        problems = misassignments({task.name for task in ordered}, processors)
+        if problems:
+            raise InvalidJobModelError(tuple(problems))
         names = sorted(processors)
         owner = {task: number for number, name in enumerate(names) for task in processors[name]}
         return cls(
@@ -88,10 +88,10 @@ class JobModel:
 
     def assignment(self) -> dict[str, tuple[str, ...]]:
         """Processor -> names of its tasks, for all processors in one pass, idle ones too."""
-        found: list[list[str]] = [[] for _ in self.processors]
+        tasks_by_processor: list[list[str]] = [[] for _ in self.processors]
         for task, owner in zip(self.tasks, self.owners, strict=True):
-            found[owner].append(task.name)
-        return dict(zip(self.processors, map(tuple, found), strict=True))
+            tasks_by_processor[owner].append(task.name)
+        return dict(zip(self.processors, map(tuple, tasks_by_processor), strict=True))
 
     def tasks_of(self, processor: str) -> tuple[TaskModel, ...]:
         """The tasks of one processor, by name; a KeyError where there is no such processor."""

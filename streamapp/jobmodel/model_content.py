@@ -16,15 +16,15 @@ from streamapp.jobmodel.task_model import TaskModel
 
 def model_content(model: JobModel) -> dict[str, Any]:
     """Everything in a model but its version, in JSON's own types."""
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "applicationId": model.application_id,
         "runId": model.run_id,
         "processors": {name: list(tasks) for name, tasks in model.assignment().items()},
         "tasks": {task.name: _task(task) for task in model.tasks},
     }
     if model.broadcast:
-        found["broadcast"] = [str(partition) for partition in model.broadcast]
-    return found
+        content["broadcast"] = [str(partition) for partition in model.broadcast]
+    return content
 
 
 def _task(task: TaskModel) -> dict[str, Any]:

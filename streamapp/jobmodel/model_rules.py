@@ -18,11 +18,11 @@ _Found = Iterator[str]
 
 def misassignments(tasks: Collection[str], processors: Mapping[str, Collection[str]]) -> list[str]:
     """How an assignment fails to give every task to exactly one processor."""
-    given = Counter(task for owned in processors.values() for task in owned)
-    twice = (name for name, times in given.items() if times > 1)
+    assigned = Counter(task for owned in processors.values() for task in owned)
+    twice = (name for name, times in assigned.items() if times > 1)
     return [
-        *_naming("tasks on no processor", set(tasks) - given.keys()),
-        *_naming("tasks assigned but not defined", given.keys() - set(tasks)),
+        *_naming("tasks on no processor", set(tasks) - assigned.keys()),
+        *_naming("tasks assigned but not defined", assigned.keys() - set(tasks)),
         *_naming("tasks assigned more than once", twice),
     ]
 

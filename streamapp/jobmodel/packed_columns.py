@@ -136,17 +136,17 @@ class ColumnReader:
 
 def split_at_number(name: str) -> tuple[str, int, str]:
     """A name before its last number, that number, and what is after it; -1 where there is none."""
-    found = _BACKWARDS.match(name[::-1])
-    if not found:
+    number_match = _BACKWARDS.match(name[::-1])
+    if not number_match:
         return name, _NO_NUMBER, ""
-    end = len(name) - found.end(1)
-    digits = found[2][::-1].lstrip("0") or "0"  # leading zeros belong to what is before
+    end = len(name) - number_match.end(1)
+    digits = number_match[2][::-1].lstrip("0") or "0"  # leading zeros belong to what is before
     return name[: end - len(digits)], int(digits), name[end:]
 
 
 def within_table(values: Iterable[int], limit: int) -> list[int]:
     """The values, all of which must be places in a table of this length."""
-    found = list(values)
-    if found and not 0 <= min(found) <= max(found) < limit:
+    checked_values = list(values)
+    if checked_values and not 0 <= min(checked_values) <= max(checked_values) < limit:
         raise MalformedColumnsError(f"a place outside a table of {limit}")
-    return found
+    return checked_values

@@ -21,7 +21,9 @@ from streamapp_runtime.stores.store_snapshot import open_snapshot
 def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
     """What rows see: the last whole version where rows come as versions, else the store."""
     numbers = [
-        int(found.name[1:]) for found in directory.glob(f"{SEALED_FOLDER}/v*") if found.name[1:].isdecimal()
+        int(folder.name[1:])
+        for folder in directory.glob(f"{SEALED_FOLDER}/v*")
+        if folder.name[1:].isdecimal()
     ]
     if not numbers:
         return open_live_copy(kind, directory)

@@ -87,7 +87,7 @@ class Orders:
     @classmethod
     def parse(cls, text: str) -> "Orders":
         """As it was sent."""
-        found = json.loads(text)
+        fields = json.loads(text)
         lanes = tuple(
             LaneOrder(
                 lane["processor"],
@@ -107,8 +107,8 @@ class Orders:
                 lane["executor_id"],
                 tuple(BroadcastOrder(**order) for order in lane["shared"]),
             )
-            for lane in found["lanes"]
+            for lane in fields["lanes"]
         )
-        skip = tuple((str(s), int(p), int(o), str(why)) for s, p, o, why in found["skip"])
-        rest = (found["release"], skip, found["trial"])
-        return cls(found["incarnation"], found["batch"], found["time_ms"], lanes, *rest)
+        skip = tuple((str(s), int(p), int(o), str(why)) for s, p, o, why in fields["skip"])
+        rest = (fields["release"], skip, fields["trial"])
+        return cls(fields["incarnation"], fields["batch"], fields["time_ms"], lanes, *rest)

@@ -17,8 +17,8 @@ A pod of a StatefulSet that comes again differs from the last one by its address
 
 def executor_identity() -> str:
     """The same for all workers of an executor, and for no other executor nor for the one that replaces it."""
-    told = [socket.gethostname(), *(os.environ.get(name, "") for name in _TELLING)]
-    return blake2b("\n".join(told).encode(), digest_size=8).hexdigest()
+    identity_parts = [socket.gethostname(), *(os.environ.get(name, "") for name in _TELLING)]
+    return blake2b("\n".join(identity_parts).encode(), digest_size=8).hexdigest()
 
 
 def report_identities(lanes: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ class FailedRows:
     @classmethod
     def of(cls, lane: LaneOrder) -> "FailedRows":
         """None yet."""
-        return cls([found for task in lane.tasks for found in task.ranges])
+        return cls([read_range for task in lane.tasks for read_range in task.ranges])
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Take rows; of those that come of no single record nobody is to blame."""
