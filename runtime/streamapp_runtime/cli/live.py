@@ -3,6 +3,8 @@
 from contextlib import closing
 from pathlib import Path
 
+import click
+
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.names import checkpoint_stream
 from streamapp.cli.live_lookup import LiveFacts, LookupRefusedError, SystemAccess
@@ -26,8 +28,10 @@ def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
             facts = _add_system(facts, app, index, access)
         except UnavailableError as error:
             raise UnreachableError(f'the system "{system.name}" cannot be asked: {error}') from None
-        except (AppRefusedError, InvalidSettingsError, StateUnreadableError, LogUnreadableError) as error:
+        except (AppRefusedError, InvalidSettingsError) as error:
             raise LookupRefusedError(str(error)) from None
+        except (StateUnreadableError, LogUnreadableError) as error:  # the command was used rightly
+            raise click.ClickException(str(error)) from None
     return facts
 
 

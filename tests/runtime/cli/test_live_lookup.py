@@ -12,9 +12,11 @@ from click.testing import CliRunner, Result
 from streamapp.cli.main import root
 from streamapp.spec.parser import parse
 from streamapp.tasks.layouts.layout_codec import decode_layout
+from streamapp_runtime.checkpoint_entries import INCARNATION, LAYOUT, CheckpointEntry
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, KafkaConnection, open_system
+from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.kafka.broker import free_port
 from tests.harness.kafka.secured_broker import PASSWORD, guarded, secrets
 from tests.harness.runs.page_views_run import app as page_views
@@ -93,6 +95,24 @@ def test_an_app_that_has_run_is_planned_with_the_layout_that_lies_with_its_state
     assert "users grew from 4 to 8 partitions" in answer.output
     assert "4 tasks" in answer.output
     assert counts(ask(tmp_path, app, "plan", "--live", "-o", "json"))["users"] == 4
+
+
+@pytest.mark.parametrize("entry", [LAYOUT, INCARNATION], ids=lambda entry: entry.form.name)
+def test_state_that_cannot_be_read_is_refused_in_one_sentence(
+    there: There, tmp_path: Path, entry: CheckpointEntry
+) -> None:
+    app, connection, name = there
+    make(connection, name, views=4, users=4, enriched=4)
+    (parsed,) = parse(yaml.safe_dump(app)).apps
+    stream = f"{parsed.application_id}.checkpoint"
+    with closing(open_system(connection)) as system:
+        system.create(stream, 1, StreamOptions(compacted=True))
+        transaction = system.begin(stream, 1)
+        transaction.put(stream, entry.key, b"torn")
+        transaction.commit()
+    (line,) = ask(tmp_path, app, "plan", "--live", code=1).stderr.splitlines()
+    assert f"{stream}, partition 0" in line
+    assert "resetNonce" in line
 
 
 def test_asking_leaves_nothing_behind(tmp_path: Path) -> None:

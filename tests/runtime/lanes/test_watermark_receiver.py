@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 
+import pytest
+
 from streamapp.control.control_message import ENDED, NO_BOUND, EndOfStream, UpstreamTask, Watermark
 from streamapp.control.idle_rule import IdleRule
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint, EventTimeProgress
+from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError, EventTimeProgress
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkReceiver, WatermarkUpdate
+from streamapp_runtime.lanes.layers.lane_errors import error_message, status_of
 from streamapp_runtime.lanes.protocol.batch_orders import TaskOrder
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from streamapp_runtime.systems.stream_system import FencedError
 
 P, Q, INNER, PLAIN = (
     Partition("views", 0),
@@ -54,6 +59,17 @@ def test_a_task_goes_on_from_its_checkpoint():
     second = listening(before=after(first.news()))
     second.reach(Q, 70)
     assert second.news().watermarks == {"views": 60}
+
+
+def test_a_checkpoint_whose_bookkeeping_cannot_be_read_is_refused_with_its_stream_and_task():
+    torn = Checkpoint("run", reached=EventTimeProgress(0, {}, {}, "torn"))
+    with pytest.raises(CheckpointUnreadableError) as unreadable:
+        listening(before=torn).reach(P, 100)
+    assert status_of(unreadable.value) is TaskStatus.UNREADABLE
+    message = error_message(unreadable.value, "shop.checkpoint")
+    assert message.startswith("shop.checkpoint, partition 0: task task: control bookkeeping")
+    assert "restore the checkpoint stream" in message
+    assert error_message(FencedError("replaced"), "shop.checkpoint") == "replaced"
 
 
 def test_an_older_event_takes_nothing_back():

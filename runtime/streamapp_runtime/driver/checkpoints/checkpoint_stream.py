@@ -22,7 +22,7 @@ from streamapp_runtime.checkpoint_entries import (
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import NEVER, StateReset, ends_of
-from streamapp_runtime.driver.checkpoints.stored_state import read_checkpoint, read_layout
+from streamapp_runtime.driver.checkpoints.stored_state import decode_checkpoint, read_checkpoint, read_layout
 from streamapp_runtime.incarnation import Incarnation, check_newest, read_incarnation
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, StreamSystem
 
@@ -181,7 +181,7 @@ class CheckpointStream:
         """The checkpoint of every task that has one. A text that has not changed is not decoded again."""
         for task, text in self.checkpoints.items():
             if task not in self._decoded or self._decoded[task][0] != text:
-                self._decoded[task] = text, Checkpoint.decode(text.encode())
+                self._decoded[task] = text, decode_checkpoint(text.encode(), self.stream, task)
         return {task: self._decoded[task][1] for task in self.checkpoints}
 
     def positions(self) -> dict[str, Mapping[Partition, int]]:

@@ -29,8 +29,11 @@ def read_layout(values: Mapping[bytes, bytes], stream: str) -> Layout | None:
 def read_checkpoint(values: Mapping[bytes, bytes], stream: str, task: str) -> Checkpoint | None:
     """A task's checkpoint in a checkpoint stream; None where the task has written none."""
     value = values.get(task.encode())
-    if value is None:
-        return None
+    return None if value is None else decode_checkpoint(value, stream, task)
+
+
+def decode_checkpoint(value: bytes, stream: str, task: str) -> Checkpoint:
+    """A checkpoint; a CheckpointUnreadableError names the stream, its partition and the task."""
     try:
         return Checkpoint.decode(value)
     except CheckpointUnreadableError as error:

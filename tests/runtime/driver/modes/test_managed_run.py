@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from streamapp.author.names import checkpoint_stream
 from streamapp.author.proposal import World, propose
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.task_model import TaskModel
@@ -21,7 +22,9 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
+from streamapp_runtime.systems.stream_system import StreamOptions
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
 from tests.harness.runs.app_runs import told, write_all
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
@@ -141,3 +144,21 @@ def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(oper
     operator.until(operator.read(len(numbered(0, 2))))
     operator.stop()
     log_has_everything_once(operator.system, 2)
+
+
+def test_state_that_cannot_be_read_is_told_to_the_operator_as_what_the_app_has_to_mend(
+    operator: Operator,
+) -> None:
+    stream = checkpoint_stream(operator.app.application_id)
+    operator.system.create(stream, 1, StreamOptions(compacted=True))
+    transaction = operator.system.begin(stream, 1)
+    transaction.put(stream, LAYOUT.key, b"torn")
+    transaction.commit()
+    write_wanted(operator.folder, WantedState(AcceptedApp(operator.app).hash, 1))
+    operator.start()
+    assert operator.process is not None
+    output, _ = operator.process.communicate(timeout=PATIENCE_SECONDS)
+    last = termination_of(operator.process.returncode, output)
+    assert (last.code, last.outcome) == (1, RunOutcome.CONFIG)
+    assert last.message.startswith(f"{stream}, partition 0: layout: it cannot be read")
+    assert "resetNonce" in last.message
