@@ -47,14 +47,14 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    today = {name: count for name, count in world.counts.items() if count is not None}
-    first = plan(build_graph(app, world.counts), config=app.spec.config, mode=Mode(app.spec.mode))
-    groups = [join.streams for join in first.joins]
-    counts: Mapping[str, int | None] = world.counts
-    if world.layout:
-        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
-    graph = build_graph(app, counts)
+    graph = build_graph(app, world.counts)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
+    if world.layout:
+        today = {name: count for name, count in world.counts.items() if count is not None}
+        groups = [join.streams for join in planned.joins]
+        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
+        graph = build_graph(app, counts)
+        planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned)))

@@ -165,3 +165,24 @@ def test_a_users_own_grouper_and_algorithm_are_loaded_from_where_the_command_run
     missing = run("tasks", "-", *rest, given=text.replace(":pairs", ":pears"))
     assert missing.exit_code == 2
     assert "spec.grouper: cannot load mine_grouping:pears" in missing.output
+
+
+@pytest.mark.parametrize("verb", ["plan", "tasks", "place"])
+@pytest.mark.parametrize("views", ["views", "views#[0-7]"])
+def test_an_app_whose_inputs_all_go_to_every_task_is_refused_by_every_command(
+    run: Run, verb: str, views: str
+) -> None:
+    text = f"""
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {{name: copies}}
+spec:
+  systems: [{{name: main, kafka: {{bootstrapServers: "kafka:9092"}}}}]
+  streams: [{{name: views, system: main}}, {{name: enriched, system: main}}]
+  broadcastInputs: ["{views}"]
+  operators: [{{name: out, sendTo: {{from: views, stream: enriched}}}}]
+"""
+    result = run(verb, "-", "--set", "views=8", given=text)
+    assert result.exit_code == 1
+    assert "spec.broadcastInputs: all inputs (views) go to every task" in result.output
+    assert "leave an input out" in result.output

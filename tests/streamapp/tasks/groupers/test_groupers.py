@@ -52,6 +52,19 @@ def test_a_broadcast_stream_is_read_by_every_task_and_makes_none(stateful: bool)
     }
 
 
+@pytest.mark.parametrize("grouper", [BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK])
+@pytest.mark.parametrize(
+    "broadcast", [["rates", "views"], ["rates", *(Partition("views", index) for index in range(2))]]
+)
+def test_inputs_that_all_go_to_every_task_are_refused(
+    grouper: Grouper, broadcast: list[str | Partition]
+) -> None:
+    refusal = refused({"rates": 3, "views": 2}, grouper=grouper, broadcast=broadcast)
+    assert refusal.reason is Reason.NO_TASKS
+    assert refusal.path == "spec.broadcastInputs"
+    assert "rates, views" in refusal.message
+
+
 @pytest.mark.parametrize("stateful", [True, False])
 def test_single_partitions_can_be_broadcast(stateful: bool) -> None:
     broadcast = [Partition("a", 0), Partition("b", 1)]
