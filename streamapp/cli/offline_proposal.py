@@ -32,7 +32,7 @@ def read_previous_answer(path: Path | None) -> PreviousAnswer:
 
 
 def offline_proposal(
-    app: StreamApp, options: CountOptions, previous: PreviousAnswer, processors: tuple[str, ...] | None
+    app: StreamApp, options: CountOptions, previous: PreviousAnswer
 ) -> tuple[Proposal, PreviousAnswer]:
     """The planned app with its tasks, and the previous answer that the tasks were formed with.
 
@@ -41,7 +41,7 @@ def offline_proposal(
     live_facts = look_up_systems(app, options)
     if previous.layout is None:
         previous = replace(previous, layout=live_facts.layout)
-    world = World(known_counts(app, options, live_facts), previous.layout, live_facts.run, 0.0, processors)
+    world = World(known_counts(app, options, live_facts), previous.layout, live_facts.run)
     return propose(app, _with_user_functions(app, world)), previous
 
 

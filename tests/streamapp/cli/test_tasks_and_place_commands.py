@@ -186,3 +186,14 @@ spec:
     assert result.exit_code == 1
     assert "spec.broadcastInputs: all inputs (views) go to every task" in result.output
     assert "leave an input out" in result.output
+
+
+def test_a_plan_says_that_one_task_leaves_processors_idle(run: Run, page_views: list[str | Path]) -> None:
+    text = Path(page_views[0]).read_text().replace("processors: 4", "processors: 4\n  grouper: single")
+    rest = page_views[1:]
+    planned = run("plan", "-", *rest, given=text)
+    assert planned.exit_code == 0
+    assert "one of the 4 processors runs it, and the other 3 are idle" in " ".join(planned.output.split())
+    placed = json.loads(run("place", "-", *rest, "-o", "json", given=text).output)
+    assert list(placed["tasks"]) == ["Task-0"]
+    assert sorted(len(entry["tasks"]) for entry in placed["processors"].values()) == [0, 0, 0, 1]

@@ -33,6 +33,13 @@ def test_with_processors_named_each_has_a_task_that_reads_everything() -> None:
     assert shown(found) == {"Task-7": "views#0 views#1", "Task-8": "views#0 views#1"}
 
 
+def test_state_of_a_task_for_each_processor_is_not_left_behind_by_one_task() -> None:
+    before = formed({"views": 2}, grouper=SINGLE_TASK, processors=("7", "8"))
+    refusal = refused({"views": 2}, before, grouper=SINGLE_TASK)
+    assert (refusal.reason, refusal.path) == (Reason.GROUPER_CHANGED, "spec.grouper")
+    assert "2 tasks that each read everything" in refusal.message
+
+
 def test_a_task_for_each_of_no_processors_is_refused() -> None:
     assert refused({"views": 2}, grouper=SINGLE_TASK, processors=()).reason is Reason.NO_PROCESSORS
 
