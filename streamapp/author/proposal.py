@@ -1,8 +1,9 @@
 """One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from streamapp.author.plan_notes import plan_notes
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.graph.graph_builder import build_graph
 from streamapp.graph.nodes import Graph
@@ -26,7 +27,7 @@ class World:
     layout: Layout | None = None
     run: str = ""
     now: float = 0.0
-    processors: tuple[str, ...] | None = None  # one task for each, where one task reads all
+    processors: tuple[str, ...] | None = None  # those that are to run the tasks
     algorithm: ExpansionAlgorithm = modulo
     grouper: UserGrouper | None = None
 
@@ -47,14 +48,15 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    today = {name: count for name, count in world.counts.items() if count is not None}
-    first = plan(build_graph(app, world.counts), config=app.spec.config, mode=Mode(app.spec.mode))
-    groups = [join.streams for join in first.joins]
-    counts: Mapping[str, int | None] = world.counts
-    if world.layout:
-        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
-    graph = build_graph(app, counts)
+    graph = build_graph(app, world.counts)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
+    if world.layout:
+        today = {name: count for name, count in world.counts.items() if count is not None}
+        groups = [join.streams for join in planned.joins]
+        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
+        graph = build_graph(app, counts)
+        planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
+    planned = replace(planned, notes=tuple(plan_notes(app)))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned)))
@@ -70,7 +72,6 @@ def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> Group
         grouper=Grouper(app.spec.grouper, world.grouper),
         stateful=keeps_state(app, graph),
         broadcast=broadcast_inputs(app, planned),
-        processors=world.processors,
         copartition_groups=[join.streams for join in planned.joins],
         algorithm=world.algorithm,
         layout=world.layout,

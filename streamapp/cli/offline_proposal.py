@@ -14,13 +14,9 @@ from streamapp.author.proposal import Proposal, World, propose
 from streamapp.cli.count_options import CountOptions, known_counts, look_up_systems
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
 from streamapp.cli.live_lookup import LiveFacts
-from streamapp.graph.graph_builder import build_graph
-from streamapp.plan.partition_plan import Mode
-from streamapp.plan.planner import plan
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
-from streamapp.tasks.expansion.expansion_algorithm import modulo
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
 from streamapp.tasks.refusal import Refusal
 
@@ -36,7 +32,7 @@ def read_previous_answer(path: Path | None) -> PreviousAnswer:
 
 
 def offline_proposal(
-    app: StreamApp, options: CountOptions, previous: PreviousAnswer, processors: tuple[str, ...] | None
+    app: StreamApp, options: CountOptions, previous: PreviousAnswer
 ) -> tuple[Proposal, PreviousAnswer]:
     """The planned app with its tasks, and the previous answer that the tasks were formed with.
 
@@ -45,19 +41,23 @@ def offline_proposal(
     live_facts = look_up_systems(app, options)
     if previous.layout is None:
         previous = replace(previous, layout=live_facts.layout)
-    algorithm = app.spec.config.get(ALGORITHM)
-    user_grouper = (
-        None if app.spec.grouper in BUILT_IN_GROUPERS else _load_function(app.spec.grouper, "spec.grouper")
+    world = World(known_counts(app, options, live_facts), previous.layout, live_facts.run)
+    return propose(app, _with_user_functions(app, world)), previous
+
+
+def displayed_plan(app: StreamApp, live_facts: LiveFacts, counts: Mapping[str, int | None]) -> Proposal:
+    """The plan with its tasks; an app with a layout is planned with the counts at first state."""
+    return propose(app, _with_user_functions(app, World(counts, live_facts.layout, live_facts.run)))
+
+
+def _with_user_functions(app: StreamApp, world: World) -> World:
+    """The world with the app's own grouper and expansion algorithm, where it names any."""
+    grouper, algorithm = app.spec.grouper, app.spec.config.get(ALGORITHM)
+    return replace(
+        world,
+        algorithm=_load_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else world.algorithm,
+        grouper=None if grouper in BUILT_IN_GROUPERS else _load_function(grouper, "spec.grouper"),
     )
-    world = World(
-        counts=known_counts(app, options, live_facts),
-        layout=previous.layout,
-        run=live_facts.run,
-        processors=processors,
-        algorithm=_load_function(algorithm, f"spec.config.{ALGORITHM}") if algorithm else modulo,
-        grouper=user_grouper,
-    )
-    return propose(app, world), previous
 
 
 def show_rejected_plan(name: str, proposal: Proposal) -> None:
@@ -77,14 +77,6 @@ def _load_function(reference: str, field: str) -> Any:
         raise click.UsageError(f"{field}: cannot load {reference}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
-
-
-def displayed_plan(app: StreamApp, live_facts: LiveFacts, counts: Mapping[str, int | None]) -> Proposal:
-    """The plan; an app with a layout is planned with the counts at first state."""
-    if live_facts.layout is not None:
-        return propose(app, World(counts, live_facts.layout, live_facts.run))
-    graph = build_graph(app, counts)
-    return Proposal(graph, plan(graph, config=app.spec.config, mode=Mode(app.spec.mode)), None)
 
 
 def task_problems(app: StreamApp, proposal: Proposal) -> tuple[Problem, ...]:

@@ -51,9 +51,7 @@ def place(
     parsed_app = one_app(app, name)
     title = parsed_app.metadata.name
     locations = _processor_locations(processors, parsed_app.spec.processors)
-    proposal, previous_answer = offline_proposal(
-        parsed_app, count_options, read_previous_answer(previous), tuple(locations)
-    )
+    proposal, previous_answer = offline_proposal(parsed_app, count_options, read_previous_answer(previous))
     if proposal.tasks is None:
         show_rejected_plan(title, proposal)
         sys.exit(1)

@@ -44,9 +44,7 @@ def tasks(
     from streamapp.tasks.refusal import Refusal
 
     parsed_app = one_app(app, name)
-    proposal, previous_answer = offline_proposal(
-        parsed_app, count_options, read_previous_answer(previous), None
-    )
+    proposal, previous_answer = offline_proposal(parsed_app, count_options, read_previous_answer(previous))
     if proposal.tasks is None:
         show_rejected_plan(parsed_app.metadata.name, proposal)
         sys.exit(1)

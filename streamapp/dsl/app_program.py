@@ -31,10 +31,11 @@ class SystemHandle:
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         control: bool | None = None,
+        feedback: bool | None = None,
     ) -> StreamHandle:
         """Declare a stream of this system."""
         fields = {"topic": topic, "format": format, "columns": columns, "key": key, "event_time": event_time}
-        other_fields = resource_fields({**fields, "start": start, "control": control})
+        other_fields = resource_fields({**fields, "start": start, "control": control, "feedback": feedback})
         self.parts.streams.append({"name": name, "system": self.name, **other_fields})
         return StreamHandle(self.parts, name)
 

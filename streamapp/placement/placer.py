@@ -22,6 +22,7 @@ from streamapp.placement.solver.locality_optimum import most_on_location
 from streamapp.placement.solver.name_assignment import assign_names
 from streamapp.placement.solver.task_classes import classify_tasks
 from streamapp.placement.task_placement import PriorLocality, TaskPlacement
+from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 
 
@@ -43,6 +44,13 @@ def place_tasks(
     names = tuple(tasks)
     if len(frozenset(names)) < len(names):  # a task is placed once, however often it is named
         names = tuple(dict.fromkeys(names))
+    if not names:
+        return Refusal(
+            Reason.NO_TASKS,
+            "tasks",
+            "there is no task to place",
+            "give the app an input that is divided among tasks",
+        )
     prior = PriorLocality(task_locality, processor_locality, previous or {})
     shares = share_out_tasks(len(names), sorted(processor_locality), capacity, limit)
     if isinstance(shares, Refusal):

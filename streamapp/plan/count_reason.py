@@ -14,6 +14,7 @@ class CountSource(StrEnum):
     KNOWN = "known"
     EXPLICIT = "explicit"
     IMPOSED = "imposed"
+    BROADCAST = "broadcast"
     CONFIGURED = "configured"
     INFERRED = "inferred"
     UNKNOWN = "unknown"
@@ -24,7 +25,7 @@ class CountReason:
     """The ground of one stream's count, and who laid it."""
 
     kind: CountSource
-    operator: str | None = None  # the partitionBy that asks for it, or the join that imposes it
+    operator: str | None = None  # what asks for it, imposes it, or broadcasts it
     stream: str | None = None  # the stream met in that join, or the one with the largest count
     origin: str | None = None  # the stream from which an imposed count comes at last
     system: str | None = None  # the system that knows it
@@ -35,16 +36,19 @@ class CountReason:
         """The ground in words that can follow the count: `imposed by joined, where it meets views`."""
         match self.kind:
             case CountSource.KNOWN:
-                return f"known from system {self.system}" if self.system else "known from its system"
+                words = f"known from system {self.system}" if self.system else "known from its system"
             case CountSource.EXPLICIT:
-                return f"asked for by {self.operator}"
+                words = f"asked for by {self.operator}"
             case CountSource.IMPOSED:
                 met = f"imposed by {self.operator}, where it meets {self.stream}"
-                return met if self.origin == self.stream else f"{met}, whose count comes from {self.origin}"
+                words = met if self.origin == self.stream else f"{met}, whose count comes from {self.origin}"
+            case CountSource.BROADCAST:
+                words = f"one keeps the order of what {self.operator} writes"
             case CountSource.CONFIGURED:
-                return f"set by {PARTITIONS}"
+                words = f"set by {PARTITIONS}"
             case CountSource.INFERRED:
                 largest = f"the largest count over inputs and outputs is that of {self.stream}"
-                return f"{largest}, capped at {INFERRED_COUNT_CAP}" if self.capped else largest
+                words = f"{largest}, capped at {INFERRED_COUNT_CAP}" if self.capped else largest
             case CountSource.UNKNOWN:
-                return "no system knows it"
+                words = "no system knows it"
+        return words

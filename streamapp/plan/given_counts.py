@@ -7,6 +7,7 @@ from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.count_reason import INFERRED_COUNT_CAP, CountReason, CountSource
 from streamapp.plan.partition_plan import Role
 from streamapp.spec.resource.config_keys import KEYS, PARTITIONS
+from streamapp.spec.resource.operator_kinds import StreamUse
 
 _MUST_EXIST = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
 _COUNTED = (Role.INPUT, Role.INPUT_OUTPUT, Role.OUTPUT)
@@ -23,7 +24,9 @@ class PartitionCount:
 def given_counts(graph: Graph, roles: Mapping[str, Role]) -> dict[str, PartitionCount]:
     """The count of every stream that has one before any join is looked at.
 
-    An intermediate stream that exists already has the count it has: its records lie there.
+    An intermediate stream that exists already has the count it has: its records lie there. A new one that a
+    broadcast makes has one partition. Every task reads all of it, so more would only lose the order of what a
+    task wrote, and multiply control messages.
     """
     counts: dict[str, PartitionCount] = {}
     for name in roles:
@@ -38,6 +41,11 @@ def given_counts(graph: Graph, roles: Mapping[str, Role]) -> dict[str, Partition
                 stream_name,
                 PartitionCount(partitions, CountReason(CountSource.EXPLICIT, operator=operator.name)),
             )
+    for name in sorted(graph.operators):
+        operator = graph.operators[name]
+        if operator.traits.stream is StreamUse.BROADCASTS and operator.stream is not None:
+            one = PartitionCount(1, CountReason(CountSource.BROADCAST, operator=name))
+            counts.setdefault(operator.stream, one)
     return counts
 
 

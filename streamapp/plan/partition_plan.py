@@ -78,6 +78,7 @@ class Plan:
     stages: tuple[Stage, ...]
     broadcast_inputs: str  # as in `task.broadcast.inputs`: main.rates#[0-7],main.users#0
     errors: tuple[PlanError, ...]
+    notes: tuple[str, ...] = ()  # what is worth knowing of how it runs, though nothing is wrong
 
     @property
     def outcome(self) -> PlanOutcome:

@@ -26,6 +26,7 @@ class Reason(StrEnum):
     GROUPER_CHANGED = "GrouperChanged"
     GROUPER_INVALID = "GrouperInvalid"
     LAYOUT_CONFLICT = "LayoutConflict"
+    NO_TASKS = "NoTasks"
     # Placement.
     NO_PROCESSORS = "NoProcessors"
     INSUFFICIENT_CAPACITY = "InsufficientCapacity"

@@ -4,7 +4,7 @@ What is late at a place, and what is complete there, follows from the watermarks
 Rows do not pass through a table: who fills it says nothing about the rows that look something up in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
@@ -21,13 +21,16 @@ class ProgramReach:
     timed: frozenset[str]  # the streams that have event times
 
 
-def program_reach(program: Program) -> ProgramReach:
-    """What reaches every place at which time matters."""
-    return _Walk(program).all()
+def program_reach(program: Program, fed_back: Collection[str] = ()) -> ProgramReach:
+    """What reaches every place at which time matters.
+
+    A stream that is fed back gives rows their times and holds nobody back: it waits itself for what it feeds.
+    """
+    return _Walk(program, fed_back).all()
 
 
 class _Walk:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, fed_back: Collection[str]) -> None:
         layers = [layer for layer in program.layers if isinstance(layer, PythonLayer)]
         self.operations = {task.name: task.operation for layer in layers for task in layer.tasks}
         self.sources: dict[str, list[str]] = {}
@@ -41,6 +44,7 @@ class _Walk:
         }
         reads = [o for o in self.operations.values() if isinstance(o, Read) and o.role not in MADE_BY_APP]
         self.timed = {read.stream for read in reads if read.event_time is not None or read.control}
+        self.timed -= set(fed_back)
         for _ in self.writes:  # at least one more stream is known to be timed in each round that finds any
             self.timed |= {stream for stream, holds in self.writes.items() if self.timed & holds.keys()}
 

@@ -35,6 +35,7 @@ def share_out_tasks(
     if not processors:
         return Refusal(
             Reason.NO_PROCESSORS,
+            "processors",
             f"there is no processor to run {tasks} tasks",
             "start at least one processor",
         )

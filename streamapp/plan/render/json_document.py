@@ -22,6 +22,7 @@ errors            [{reason, operator, streams, message, hint}]; empty when accep
 stages            [{operators, sources, sinks}], in the order in which rows pass them
 tables            by name: {remote, broadcast, sideInputs}
 components        [[stream, …]]: streams that share one count, through however many joins
+notes             sentences on how it runs, though nothing is wrong
 broadcastInputs   as `task.broadcast.inputs` has it: "main.rates#[0-7]", or ""
 ```
 """
@@ -52,6 +53,7 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
             for name, table in sorted(graph.tables.items())
         },
         "components": plan.components,
+        "notes": plan.notes,
         "broadcastInputs": plan.broadcast_inputs,
     }
     return json.dumps(document, indent=2) + "\n"

@@ -69,7 +69,7 @@ class Spec(Part):
     """What is done to the streams."""
 
     grouper: Annotated[Grouper, Effect.REFUSED] = "partition"
-    """How partitions become tasks: one per partition number, one per partition, one for all, or one's own."""
+    """How partitions become tasks: one per number, per partition, one for all (on one processor), or own."""
     broadcast_inputs: Annotated[tuple[BroadcastInput, ...], Crd({"maxItems": 64}), Effect.REPLAN] = ()
     """Inputs that go to every task: `stream`, `stream#3` or `stream#[0-7]`."""
     placement: Annotated[Placement, Effect.LIVE] = Placement()

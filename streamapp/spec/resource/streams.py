@@ -45,3 +45,5 @@ class Stream(Part):
     """Where an app without a checkpoint begins to read."""
     control: Annotated[bool, Needs(Capability.EVENT_TIME)] = False
     """The stream is another app's intermediate stream and carries its control messages."""
+    feedback: bool = False
+    """The app may read here what it writes here: rows go round until an operator drops them."""

@@ -7,6 +7,7 @@ from streamapp.spec.problem import nearest, short
 from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
 from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, Outline
+from streamapp.spec.validation.stream_cycles import feedback_holds_no_watermark, streams_do_not_come_back
 from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns
 
 COMPARISONS = 100_000
@@ -220,6 +221,8 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _nothing_reads_from_a_sink,
     operators_form_no_circle,
     streams_reach_every_sink,
+    streams_do_not_come_back,
+    feedback_holds_no_watermark,
     _tables_are_filled_in_one_way,
     _side_inputs_are_made_in_one_way,
     _side_inputs_fill_once_and_need_no_changelog,

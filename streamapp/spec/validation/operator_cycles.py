@@ -1,6 +1,6 @@
 """Operators that wait for each other: a circle hands on nothing, nor does what reads only from one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from streamapp.spec.problem import short
 from streamapp.spec.validation.outline import Fault, Outline
@@ -9,11 +9,18 @@ MOST_SHOWN = 8
 
 
 def operators_form_no_circle(app: Outline) -> Iterator[Fault]:
-    """Every reading that closes a circle, told at the operator it comes back to; a table may close one.
+    """Every reading that closes a circle, told at the operator it comes back to; a table may close one."""
+    paths = {step.name: step.path for step in app.operators}
+    for circle in closed_circles(_sources(app)):
+        message = f"operators read each other in a circle: {_arrows(circle)}; only a table may close one"
+        yield paths[circle[0]], message
 
-    A walk along the sources; `place` is where on the present way an operator stands, or DONE.
+
+def closed_circles(sources: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """The circle that each reading closes, from the name that it comes back to, each followed by its source.
+
+    A walk along the sources; `place` is where on the present way a name stands, or DONE.
     """
-    sources, paths = _sources(app), {step.name: step.path for step in app.operators}
     place: dict[str, int] = {}
     done = -1
     for start in sources:
@@ -27,9 +34,7 @@ def operators_form_no_circle(app: Outline) -> Iterator[Fault]:
                 place[way.pop()] = done
                 pending_sources.pop()
             elif source in place:
-                circle = _arrows(way, place[source])
-                message = f"operators read each other in a circle: {circle}; only a table may close one"
-                yield paths[source], message
+                yield way[place[source] :]
             else:
                 place[source] = len(way)
                 way.append(source)
@@ -61,9 +66,9 @@ def _sources(app: Outline) -> dict[str, list[str]]:
     return {step.name: [s.name for s in step.sources if s.name in names] for step in app.operators}
 
 
-def _arrows(way: Sequence[str], since: int) -> str:
-    """The circle from that place of the way on, its middle left out where it is long."""
-    names = [short(name) for name in way[since : since + MOST_SHOWN]]
-    left_out = len(way) - since - len(names)
+def _arrows(circle: Sequence[str]) -> str:
+    """The circle, its end left out where it is long."""
+    names = [short(name) for name in circle[:MOST_SHOWN]]
+    left_out = len(circle) - len(names)
     shown = [*names, f"({left_out} more)"] if left_out else names
     return " <- ".join([*shown, names[0]])

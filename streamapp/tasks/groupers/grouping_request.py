@@ -18,7 +18,7 @@ class GroupingRequest:
     grouper: Grouper = BY_PARTITION
     stateful: bool = False
     broadcast: Collection[str | Partition] = ()  # whole streams and single partitions
-    processors: tuple[str, ...] | None = None  # one task for each, where one task reads all
+    processors: tuple[str, ...] | None = None  # only under `single`: a task for each that reads everything
     copartition_groups: Collection[Collection[str]] = ()  # streams joined with each other
     algorithm: ExpansionAlgorithm = modulo
     layout: Layout | None = None

@@ -1,6 +1,7 @@
 """One task for all partitions, or one task per processor that reads all partitions.
 
-No key can leave its task, so a stream may grow to any count.
+No key can leave its task, so a stream may grow to any count. A task per processor is the form of the design
+documents. An app is never given it: every row would come out once for each processor.
 """
 
 from dataclasses import replace
@@ -25,6 +26,8 @@ def single_task(request: GroupingRequest, layout: Layout, inputs: InputPartition
         return Refusal(
             Reason.NO_PROCESSORS, "processors", "a task for each processor was asked for, and there are none"
         )
+    if request.stateful and request.processors is None and len(layout.everywhere) > 1:
+        return _several_with_state(layout)
     streams = dict(layout.streams)
     for stream, count in inputs.keyed_counts.items() if request.stateful else ():
         stream_layout = streams[stream]
@@ -46,6 +49,17 @@ def single_task(request: GroupingRequest, layout: Layout, inputs: InputPartition
             changelog=changelog_numbers(layout.changelog, task_ids),
         ),
         grown=grown,
+    )
+
+
+def _several_with_state(layout: Layout) -> Refusal:
+    """The refusal of state that was formed by a task for each processor: its rows came out several times."""
+    return Refusal(
+        Reason.GROUPER_CHANGED,
+        "spec.grouper",
+        f"its state was formed by {len(layout.everywhere)} tasks that each read everything, and wrote every "
+        f"row {len(layout.everywhere)} times; one task is formed now",
+        "raise resetNonce to give the state up",
     )
 
 

@@ -33,6 +33,8 @@ def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
     if not layout.has_state:
         layout = replace(layout, grouper=request.grouper.name)
     inputs = input_partitions(request.streams, request.broadcast)
+    if inputs.broadcast and not inputs.keyed:
+        return _no_tasks(inputs)
     layout = replace(layout, streams=_seen_layouts(layout.streams, inputs.counts))
     if request.grouper == SINGLE_TASK:
         return single_task(request, layout, inputs)
@@ -40,6 +42,17 @@ def group_tasks(request: GroupingRequest) -> Assignment | Refusal:
         _group_stateful(request, layout, inputs)
         if request.stateful
         else _group_stateless(request, layout, inputs)
+    )
+
+
+def _no_tasks(inputs: InputPartitions) -> Refusal:
+    """The refusal of inputs that all go to every task: a task is formed for the partitions that it owns."""
+    return Refusal(
+        Reason.NO_TASKS,
+        "spec.broadcastInputs",
+        f"all inputs ({', '.join(sorted(inputs.counts))}) go to every task, and no task has a partition of "
+        "its own, so there would be no task at all",
+        "leave an input out that can be divided among tasks",
     )
 
 

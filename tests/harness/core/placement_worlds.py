@@ -25,7 +25,7 @@ class World:
 @st.composite
 def worlds(draw: st.DrawFn, most_tasks: int = 16, most_processors: int = 7) -> World:
     processors = [f"p{n}" for n in range(draw(st.integers(1, most_processors)))]
-    tasks = tuple(f"t{n:03d}" for n in range(draw(st.integers(0, most_tasks))))
+    tasks = tuple(f"t{n:03d}" for n in range(draw(st.integers(1, most_tasks))))
     locations: list[str | None] = [f"l{n}" for n in range(draw(st.integers(1, 4)))]
     places = locations + [None, UNKNOWN] * draw(st.integers(0, 2))
     processor_locality = {name: draw(st.sampled_from(places)) for name in processors}

@@ -1,5 +1,6 @@
 """What the resource says of streams, tasks and time, as running apps show it."""
 
+import subprocess
 from collections.abc import Iterator
 from itertools import count
 
@@ -58,6 +59,22 @@ def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(h
     here.run(made)
     expected = [{"user-id": f"u{i}", "from": i + 1, "a.b": i} for i in (2, 3, 4)]
     assert here.rows("out") == in_order(expected)
+
+
+def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(here: House) -> None:
+    made = app(
+        {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS n"}},
+        {"name": "told", "sendTo": {"from": "counted", "stream": "counts"}},
+        SENT,
+        streams=[EVENTS, {"name": "out"}, {"name": "counts", "key": "user"}],
+        grouper="single",
+        processors=2,
+    )
+    here.write("events", told(ROWS, "user"), partitions=3)
+    subprocess.run(here.command(made, "--until-end", "--batch-rows", "7"), check=True, timeout=300)
+    assert here.rows("out") == in_order(ROWS)
+    counts = last_by_key(here.records("counts"))
+    assert {user: row["n"] for user, row in counts.items()} == {f"u{i}": 4 for i in range(5)}
 
 
 @pytest.mark.parametrize("grouper", ["streamPartition", "single"])

@@ -133,3 +133,16 @@ def test_a_broadcast_stream_reaches_every_task(here: House) -> None:
     here.write("events", told(ROWS, "user"), partitions=3)
     here.run(made, rows=20)
     assert here.rows("out") == in_order([{"user": row["user"], "n": row["n"]} for row in ROWS] * 3)
+
+
+def test_a_broadcast_stream_keeps_the_order_of_what_a_task_wrote(here: House) -> None:
+    made = app(
+        {"name": "everywhere", "broadcast": {"from": "events"}},
+        {"name": "sent", "sendTo": {"from": "everywhere", "stream": "out"}},
+        streams=[EVENTS, {"name": "out"}],
+        config={"job.intermediate.stream.partitions": "4"},
+    )
+    here.write("events", told(ROWS, "user"), partitions=1)
+    here.write("out", [], partitions=1)
+    here.run(made, rows=20)
+    assert [record.value["n"] for record in here.records("out")] == [row["n"] for row in ROWS]

@@ -17,6 +17,16 @@ from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.runs.run_process import COMMAND, EXAMPLE
 
 BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
+COPIES = """
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: copies}
+spec:
+  systems: [{name: main, embedded: {path: data}}]
+  streams: [{name: views, system: main}, {name: copied, system: main}]
+  broadcastInputs: [views]
+  operators: [{name: out, sendTo: {from: views, stream: copied}}]
+"""
 
 
 def ran(*arguments: str | Path, java: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -57,6 +67,15 @@ def test_state_that_cannot_be_read_ends_a_run_with_one_sentence(
     assert "Traceback" not in done.stderr
     (line,) = [line for line in done.stderr.splitlines() if stream in line]
     assert all(word in line for word in [*words, "partition 0"])
+
+
+def test_an_app_whose_inputs_all_go_to_every_task_ends_with_the_field(tmp_path: Path) -> None:
+    file, data = tmp_path / "app.yaml", tmp_path / "data"
+    file.write_text(COPIES)
+    subprocess.run([COMMAND, "log", "create", data, "views", "--partitions", "2"], check=True)
+    done = ran(file, "--data", data)
+    assert done.returncode == 1
+    assert "spec.broadcastInputs: all inputs (views) go to every task" in done.stderr
 
 
 def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:

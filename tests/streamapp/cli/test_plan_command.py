@@ -122,3 +122,25 @@ def test_of_several_apps_one_is_chosen_by_name(run: Run, example: Example, tmp_p
     chosen = run("plan", both, "--app", "balances", "--catalog", example("table-cycle") / "topics.yaml")
     assert chosen.exit_code == 0
     assert chosen.output.startswith("balances")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "dot", "svg", "html"])
+def test_a_stream_of_feedback_is_planned_and_shown_in_every_form(run: Run, form: str) -> None:
+    text = """
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: rounds}
+spec:
+  systems: [{name: main, kafka: {bootstrapServers: "kafka:9092"}}]
+  streams: [{name: events, system: main, key: user}, {name: again, system: main, key: user, feedback: true}]
+  operators:
+    - {name: all, merge: {from: [events, again]}}
+    - {name: counted, aggregate: {from: all, aggregates: "count(*) AS n"}}
+    - {name: back, sendTo: {from: counted, stream: again}}
+"""
+    result = run("plan", "-", "--set", "events=4", "--set", "again=4", "-o", form, given=text)
+    assert result.exit_code == 0
+    if form in {"text", "json", "html"}:
+        assert "stream again is feedback" in " ".join(result.output.split())
+    mismatch = run("plan", "-", "--set", "events=4", "--set", "again=3", given=text)
+    assert (mismatch.exit_code, "again has 3" in mismatch.output) == (1, True)

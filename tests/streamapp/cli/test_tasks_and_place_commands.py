@@ -165,3 +165,35 @@ def test_a_users_own_grouper_and_algorithm_are_loaded_from_where_the_command_run
     missing = run("tasks", "-", *rest, given=text.replace(":pairs", ":pears"))
     assert missing.exit_code == 2
     assert "spec.grouper: cannot load mine_grouping:pears" in missing.output
+
+
+@pytest.mark.parametrize("verb", ["plan", "tasks", "place"])
+@pytest.mark.parametrize("views", ["views", "views#[0-7]"])
+def test_an_app_whose_inputs_all_go_to_every_task_is_refused_by_every_command(
+    run: Run, verb: str, views: str
+) -> None:
+    text = f"""
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {{name: copies}}
+spec:
+  systems: [{{name: main, kafka: {{bootstrapServers: "kafka:9092"}}}}]
+  streams: [{{name: views, system: main}}, {{name: enriched, system: main}}]
+  broadcastInputs: ["{views}"]
+  operators: [{{name: out, sendTo: {{from: views, stream: enriched}}}}]
+"""
+    result = run(verb, "-", "--set", "views=8", given=text)
+    assert result.exit_code == 1
+    assert "spec.broadcastInputs: all inputs (views) go to every task" in result.output
+    assert "leave an input out" in result.output
+
+
+def test_a_plan_says_that_one_task_leaves_processors_idle(run: Run, page_views: list[str | Path]) -> None:
+    text = Path(page_views[0]).read_text().replace("processors: 4", "processors: 4\n  grouper: single")
+    rest = page_views[1:]
+    planned = run("plan", "-", *rest, given=text)
+    assert planned.exit_code == 0
+    assert "one of the 4 processors runs it, and the other 3 are idle" in " ".join(planned.output.split())
+    placed = json.loads(run("place", "-", *rest, "-o", "json", given=text).output)
+    assert list(placed["tasks"]) == ["Task-0"]
+    assert sorted(len(entry["tasks"]) for entry in placed["processors"].values()) == [0, 0, 0, 1]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from streamapp.placement.locations.task_locality import TaskLocality
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
+from streamapp.spec.reasons import Reason
+from streamapp.tasks.refusal import Refusal
 from tests.harness.core.placement_worlds import World, worlds
 
 Value = TypeVar("Value")
@@ -77,8 +79,10 @@ def test_with_more_processors_than_tasks_those_that_held_tasks_work_on_and_the_l
     assert found.loads == {"p0": 1, "p1": 0, "p2": 0, "p3": 0, "p4": 1, "p5": 1}
 
 
-def test_without_any_tasks_everybody_idles() -> None:
-    assert placed([], {"p1": "l1"}).idle == ("p1",)
+def test_without_any_task_there_is_no_placement() -> None:
+    found = place_tasks([], {}, {"p1": "l1"})
+    assert isinstance(found, Refusal)
+    assert found.reason is Reason.NO_TASKS
 
 
 @pytest.mark.parametrize("processors", [99, 101, 120, 80])

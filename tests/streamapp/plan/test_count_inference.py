@@ -1,7 +1,10 @@
+import pytest
+
 from streamapp.graph.nodes import Graph, StreamNode, TableNode
 from streamapp.plan.count_reason import CountReason, CountSource
 from streamapp.plan.partition_plan import Plan, PlannedStream, PlanOutcome
 from streamapp.plan.planner import plan
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import PARTITIONS
 from tests.harness.graphs.graph_drawing import (
     broadcast,
@@ -135,11 +138,26 @@ def test_streams_joined_only_with_each_other_get_one_count() -> None:
     assert found.components == (("p'", "q'"),)
 
 
-def test_a_broadcast_stream_takes_no_count_from_a_join() -> None:
+@pytest.mark.parametrize("config", [{}, {"partitions": "7"}])
+def test_a_broadcast_stream_has_one_partition_whatever_else_would_give_a_count(
+    config: dict[str, str],
+) -> None:
     graph = drawn(reads("a"), reads("b"), broadcast("w", "b"), join("j", "a", "w"), counts={"a": 5, "b": 9})
-    found = stream(graph, "w'")
-    assert found.partitions == 9
+    found = stream(graph, "w'", **config)
+    assert (found.partitions, found.because.kind) == (1, CountSource.BROADCAST)
+    assert found.because.sentence == "one keeps the order of what w writes"
     assert found.broadcast
+
+
+def test_a_broadcast_stream_that_exists_keeps_its_count() -> None:
+    found = stream(drawn(reads("a"), broadcast("w", "a"), counts={"a": 3, "w'": 10}), "w'")
+    assert (found.partitions, found.because.kind) == (10, CountSource.KNOWN)
+
+
+def test_a_broadcast_stream_has_its_partition_where_no_count_is_known() -> None:
+    found = plan(drawn(reads("a"), broadcast("w", "a"), counts={"a": None}))
+    assert found.streams["w'"].partitions == 1
+    assert [error.reason for error in found.errors] == [Reason.MISSING_STREAM]
 
 
 def test_an_output_of_unknown_count_is_accepted_and_constrains_nothing() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from streamapp.author.names import checkpoint_stream, processor_names
+from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal, World, propose
 from streamapp.plan.partition_plan import PlanOutcome
@@ -64,8 +64,7 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts) -> Generation
         return GenerationPlan(counts, run_id)
     if layout is None and _has_old_checkpoints(facts, app, counts):
         return GenerationPlan(counts, run_id, planned_by_driver=True)
-    names = processor_names(app.spec.processors)
-    proposal = propose(app, World(counts.counts, layout, run_id, facts.now, names))
+    proposal = propose(app, World(counts.counts, layout, run_id, facts.now))
     return GenerationPlan(counts, run_id, proposal, proposal_problems(app, proposal))
 
 

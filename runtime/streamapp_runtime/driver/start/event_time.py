@@ -34,7 +34,8 @@ def timekeeping_of(
     now: int,
 ) -> EventTimeSetup | None:
     """All of it; None where the app has no event times and never ends."""
-    reach_of_program = program_reach(program)
+    fed_back = _fed_back(app)
+    reach_of_program = program_reach(program, fed_back)
     if turn is None and not reach_of_program.timed:
         return None
     operations = [task.operation for task in _tasks(program)]
@@ -47,7 +48,11 @@ def timekeeping_of(
         reading_tasks(main_partitions),
     )
     counts = {o.stream: o.partitions for o in operations if isinstance(o, Write)}
-    timed = {s.name: s.event_time for s in app.spec.streams if s.event_time and s.name in reads}
+    timed = {
+        s.name: s.event_time
+        for s in app.spec.streams
+        if s.event_time and s.name in reads and s.name not in fed_back
+    }
     return EventTimeSetup(
         run=f"{ledger.run_id}/{turn.number}" if turn else ledger.run_id,
         model=_model(ledger, upstream),
@@ -92,13 +97,18 @@ def operators_without_watermark(app: StreamApp, program: Program) -> list[Proble
 
 
 def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
-    states = program_reach(program).states
+    states = program_reach(program, _fed_back(app)).states
     for task in _tasks(program):
         name, use = task.operation.own_state(), task.operation.event_time_use()
         if name is not None and use is not None and use.waiting is not None and not states[name].timed:
             message = f"{use.waiting}, and none of the streams that reach it has event times"
             hint = "give a stream eventTime, or say mode: batch"
             yield Problem(0, 0, path_of(app, task.name), f"{message}; {hint}", Reason.INVALID_SPEC)
+
+
+def _fed_back(app: StreamApp) -> frozenset[str]:
+    """The streams that the app reads and writes itself."""
+    return frozenset(stream.name for stream in app.spec.streams if stream.feedback)
 
 
 def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> int:

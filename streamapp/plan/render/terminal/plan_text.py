@@ -34,6 +34,9 @@ def render(name: str, graph: Graph, plan: Plan, colour: bool = False) -> str:
         lines += ["", paint.bold("Streams"), *_streams(plan, paint)]
     if plan.stages:
         lines += ["", paint.bold("Graph"), *_graph(graph, plan, paint)]
+    if plan.notes:
+        lines += ["", paint.bold("Notes")]
+        lines += [line for note in plan.notes for line in _wrapped(note, "  ", "    ")]
     if plan.errors:
         lines += ["", paint.bold("Errors"), *_errors(plan.errors, paint)]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -41,7 +41,7 @@ def render(name: str, graph: Graph, plan: Plan) -> str:
             _header(name, graph, plan),
             _main(name, plan, diagram),
             _legend(diagram),
-            element("div", *below, _streams(plan, deviating), class_="below"),
+            element("div", *below, _streams(plan, deviating), *_notes(plan), class_="below"),
             element("script", SCRIPT),
             "</body>",
             "</html>\n",
@@ -140,6 +140,11 @@ def _error(error: PlanError, number: int | None) -> str:
         element("p", escaped_text(error.message)),
         element("p", "→ ", escaped_text(error.hint)),
     )
+
+
+def _notes(plan: Plan) -> list[str]:
+    items = [element("li", escaped_text(note)) for note in plan.notes]
+    return [element("h2", "Notes"), element("ul", *items)] if items else []
 
 
 def _streams(plan: Plan, deviating: set[str]) -> str:

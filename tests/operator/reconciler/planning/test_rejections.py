@@ -143,3 +143,14 @@ def test_kubectl_waits_for_an_app_to_be_ready(stage: Stage) -> None:
     stage.bring_up(join())
     done = stage.kubectl("wait", "-n", stage.namespace, "sapp/app", "--for=condition=Ready", "--timeout=5s")
     assert done.returncode == 0, done.stderr
+
+
+def test_an_app_whose_inputs_all_go_to_every_task_is_refused_by_its_field(stage: Stage) -> None:
+    stage.table.answer = KnownCounts({"views": 8, "users": 8, "enriched": None})
+    stage.apply(join(broadcastInputs=["views", "users"]))
+    stage.settle()
+    assert stage.says("Accepted") == ("False", "NoTasks")
+    assert stage.condition("Accepted")["message"].startswith(
+        "spec.broadcastInputs: all inputs (users, views)"
+    )
+    assert stage.drivers() == []

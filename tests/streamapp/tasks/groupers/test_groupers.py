@@ -33,6 +33,13 @@ def test_with_processors_named_each_has_a_task_that_reads_everything() -> None:
     assert shown(found) == {"Task-7": "views#0 views#1", "Task-8": "views#0 views#1"}
 
 
+def test_state_of_a_task_for_each_processor_is_not_left_behind_by_one_task() -> None:
+    before = formed({"views": 2}, grouper=SINGLE_TASK, processors=("7", "8"))
+    refusal = refused({"views": 2}, before, grouper=SINGLE_TASK)
+    assert (refusal.reason, refusal.path) == (Reason.GROUPER_CHANGED, "spec.grouper")
+    assert "2 tasks that each read everything" in refusal.message
+
+
 def test_a_task_for_each_of_no_processors_is_refused() -> None:
     assert refused({"views": 2}, grouper=SINGLE_TASK, processors=()).reason is Reason.NO_PROCESSORS
 
@@ -50,6 +57,19 @@ def test_a_broadcast_stream_is_read_by_every_task_and_makes_none(stateful: bool)
         "Partition 0": "rates#0 rates#1 rates#2 views#0",
         "Partition 1": "rates#0 rates#1 rates#2 views#1",
     }
+
+
+@pytest.mark.parametrize("grouper", [BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK])
+@pytest.mark.parametrize(
+    "broadcast", [["rates", "views"], ["rates", *(Partition("views", index) for index in range(2))]]
+)
+def test_inputs_that_all_go_to_every_task_are_refused(
+    grouper: Grouper, broadcast: list[str | Partition]
+) -> None:
+    refusal = refused({"rates": 3, "views": 2}, grouper=grouper, broadcast=broadcast)
+    assert refusal.reason is Reason.NO_TASKS
+    assert refusal.path == "spec.broadcastInputs"
+    assert "rates, views" in refusal.message
 
 
 @pytest.mark.parametrize("stateful", [True, False])
