@@ -14,7 +14,7 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
-from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
@@ -42,7 +42,7 @@ class RequestedRange:
     range: ReadRange
     task: int
     number: int
-    known: Mapping[int, str]  # offset of each record that is known as bad -> why
+    known: Mapping[int, KnownRejection]  # by offset: the records that are known to be bad
 
 
 def read_records(
@@ -64,12 +64,11 @@ def read_records(
 
 def _set_aside(read: Read, records: pa.RecordBatch, asked: RequestedRange) -> DecodedRecords:
     """Nothing of records that are known as bad."""
-    reasons = {
-        place: asked.known[offset] for place, offset in enumerate(records.column("offset").to_pylist())
-    }
-    return DecodedRecords(
-        None, size_of(records.column("value")), _bad(records, read.stream, asked.range, reasons)
-    )
+    known = [asked.known[offset] for offset in records.column("offset").to_pylist()]
+    reasons = {place: one.reason for place, one in enumerate(known)}
+    bad = _bad(records, read.stream, asked.range, reasons)
+    bad = tuple(replace(record, cause=one.cause) for record, one in zip(bad, known, strict=True))
+    return DecodedRecords(None, size_of(records.column("value")), bad)
 
 
 def _decoded(
