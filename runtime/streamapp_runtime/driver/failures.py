@@ -17,14 +17,14 @@ RETRIABLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableE
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 
 
-def failure_of(reports: Iterable[TaskReport]) -> str | None:
-    """Why a batch of which nothing is committed fails; None where it does not."""
+def failed_report(reports: Iterable[TaskReport]) -> TaskReport | None:
+    """The first report that says of a batch, of which nothing is committed, that it fails; None without."""
     for report in reports:
         match STATUS_RULES[report.status].verdict:
             case TrialVerdict.UNPROVED:
                 raise UnavailableError(report.message)
             case TrialVerdict.FAILS:
-                return report.message
+                return report
             case TrialVerdict.INNOCENT:
                 pass
             case unknown:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
@@ -48,6 +49,9 @@ _ROWS: Final = {
     TaskStatus.RESTORING: StatusRule(Reaction.GO_ON),
     TaskStatus.MISPLACED: StatusRule(Reaction.BIND_ANEW),
     TaskStatus.BAD: StatusRule(Reaction.END_FOR_GOOD, sentence="a record cannot be processed"),
+    TaskStatus.EXCESS: StatusRule(
+        Reaction.END_FOR_GOOD, sentence="more records would be left out than the app allows"
+    ),
     TaskStatus.CODE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.FAILS),
     TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED),
     TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED),
@@ -77,6 +81,10 @@ def complete_rules(rows: Mapping[TaskStatus, StatusRule]) -> Mapping[TaskStatus,
 
 STATUS_RULES: Final = complete_rules(_ROWS)
 """By status, what the driver does."""
+
+
+CAUSES: Final[Mapping[TaskStatus, RejectionCause]] = {TaskStatus.CODE: RejectionCause.CODE}
+"""What is at fault where a task reports this status of a single record; where nothing is said, the record."""
 
 
 def reaction_to(status: TaskStatus) -> Reaction:

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.remote.remote_settings import RemoteSettings
@@ -26,8 +28,9 @@ class WorkerSetup:
     partitions: Mapping[str, int]  # of every stream that is written
     store_specs: Mapping[str, StoreSpec]
     side_input_specs: Mapping[str, SideInputStoreSpec] = field(default_factory=dict)
-    on_bad_record: str = "fail"
-    dead_letters: SideOutputStream | None = None  # what takes bad records
+    rejection: Mapping[RejectionCause, RejectionPolicy] = field(
+        default_factory=lambda: dict.fromkeys(RejectionCause, RejectionPolicy())
+    )
     remotes: Mapping[str, RemoteSettings] = field(default_factory=dict)
     owned: OwnedStores | None = (
         None  # what the app owns of the stores on disk; None to look after none of them

@@ -8,7 +8,7 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
-from streamapp.spec.resource.runtime_policies import BadRecords, Batch, LateRows, Monitor
+from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.systems import System
@@ -93,6 +93,8 @@ class Spec(Part):
     """Whether outputs, state and positions are committed as one, or outputs may go before and be repeated."""
     on_bad_record: Annotated[BadRecords, Needs(Capability.RUNNING), Effect.RESTART] = BadRecords()
     """What becomes of records that cannot be read."""
+    on_code_error: Annotated[CodeErrors, Needs(Capability.RUNNING), Effect.RESTART] = CodeErrors()
+    """What becomes of records on which the app's own Python fails."""
     on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
     """What to do when records that were not yet read are gone from a stream."""
     late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()

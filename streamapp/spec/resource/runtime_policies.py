@@ -6,7 +6,7 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Needs
-from streamapp.spec.value_types.scalars import Name, ShortDuration
+from streamapp.spec.value_types.scalars import Name, Share, ShortDuration
 
 
 class Batch(Part):
@@ -20,6 +20,17 @@ class Batch(Part):
     """The shortest time from the start of one batch to the start of the next."""
 
 
+class RejectionBound(Part):
+    """How many records of one partition may be left out before the app ends."""
+
+    share: Share = "1%"
+    """How many of the records of a window at most."""
+    window: Annotated[int, Field(ge=100, le=1_000_000_000)] = 10_000
+    """How many offsets of a partition make a window. A smaller input has the allowance of a whole one."""
+    in_a_row: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100
+    """How many one after another at most."""
+
+
 class BadRecords(Part):
     """What becomes of a record that cannot be decoded, or of a row on which an expression fails."""
 
@@ -27,6 +38,19 @@ class BadRecords(Part):
     """End the app, count and go on, or write it to a stream with its reason and go on."""
     stream: Name | None = None
     """The stream for `deadLetter`."""
+    bound: RejectionBound = RejectionBound()
+    """How many records may be left out by `skip` and `deadLetter`."""
+
+
+class CodeErrors(Part):
+    """What becomes of a record on which the app's own Python fails, hangs, or ends its process."""
+
+    action: Literal["fail", "skip", "deadLetter"] = "fail"
+    """End the app, count and go on, or write it to a stream with its reason and go on."""
+    stream: Name | None = None
+    """The stream for `deadLetter`; it may be the one that takes bad records."""
+    bound: RejectionBound = RejectionBound()
+    """How many records may be left out by `skip` and `deadLetter`."""
 
 
 class LateRows(Part):

@@ -54,7 +54,7 @@ def _streams_exist(app: Outline) -> Iterator[Fault]:
         for index, fields in enumerate(inputs if isinstance(inputs, list) else ()):
             if isinstance(fields, dict):
                 used.append(ListEntry("", (*table.path, "sideInputs", index), fields).text("stream"))
-    used += [app.spec.text(key, "stream") for key in ("onBadRecord", "lateRows")]
+    used += [app.spec.text(key, "stream") for key in ("onBadRecord", "onCodeError", "lateRows")]
     used += [
         NameReference(name.partition("#")[0], path)
         for name, path in map(astuple, app.spec.texts("broadcastInputs"))

@@ -20,6 +20,7 @@ LOCATION = r"^(node|pod|volume|label:[A-Za-z0-9./_-]+)(\+(node|pod|volume|label:
 BROADCAST_INPUT = r"^[^#\s]+(#[0-9]{1,9}|#\[[0-9]{1,9}-[0-9]{1,9}\])?$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 ABSOLUTE_PATH = r"^/"
+SHARE = r"^(100|[0-9]{1,2}(\.[0-9]{1,4})?)%$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
 
 MEANING = {
@@ -32,6 +33,7 @@ MEANING = {
     VARIABLE: "letters, digits and '_', not beginning with a digit",
     ABSOLUTE_PATH: "a path that begins with '/'",
     LOCATION: "node, pod, volume, label:<key>, or several of these joined by '+'",
+    SHARE: "a share such as 1%, 0.05% or 100%",
     QUANTITY: "a Kubernetes quantity such as 500m, 2, 512Mi or 10Gi",
     durations.PATTERN: "a duration such as 500ms, 5s, 10m, 1h30m or 7d",
 }
@@ -88,6 +90,7 @@ BroadcastInput = Annotated[
 Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
 AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
 Location = Annotated[str, Field(pattern=LOCATION, max_length=512)]
+Share = Annotated[str, Field(pattern=SHARE, max_length=8)]
 Quantity = Annotated[str, Field(pattern=QUANTITY, max_length=32)]
 Expression = Annotated[str, Field(min_length=1, max_length=16_384), AfterValidator(_expression)]
 Columns = Annotated[str, Field(min_length=1, max_length=65_536), AfterValidator(_columns)]

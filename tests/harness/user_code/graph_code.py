@@ -18,6 +18,11 @@ def picky(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch({"user": batch["user"], "n": batch["n"]})
 
 
+def broken(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Fails on every row, as code with a fault does."""
+    raise KeyError("name")
+
+
 class Counting:
     """How many rows each user has had, kept in a table of its own."""
 

@@ -1,6 +1,8 @@
 """Records that cannot be decoded, and rows on which an expression or a user's function fails."""
 
 import json
+import re
+import subprocess
 from base64 import b64decode
 from typing import Any
 
@@ -16,11 +18,18 @@ BROKEN = Told("u1", b'{"user": "u1", "n": "many"}')
 CODE = "tests.harness.user_code.graph_code"
 
 
-def copying(action: Row, *operators: Row) -> Any:
+def copying(action: Row, *operators: Row, **spec: Any) -> Any:
     last = operators[-1]["name"] if operators else "events"
     sent = {"name": "sent", "sendTo": {"from": last, "stream": "out"}}
     streams = [EVENTS, {"name": "out"}, LETTERS]
-    return app(*operators, sent, streams=streams, onBadRecord=action)
+    return app(*operators, sent, streams=streams, onBadRecord=action, **spec)
+
+
+def python(function: str) -> Row:
+    return {
+        "name": function,
+        "map": {"from": "events", "python": f"{CODE}:{function}", "columns": "user STRING, n INT"},
+    }
 
 
 def test_a_record_that_cannot_be_decoded_ends_the_app_and_its_place_is_told(here: House) -> None:
@@ -67,10 +76,74 @@ def test_the_rows_on_which_an_expression_fails_are_found_and_set_aside(here: Hou
 
 def test_the_row_on_which_a_function_of_the_app_fails_ends_the_app_and_its_place_is_told(here: House) -> None:
     here.write("events", told(GOOD, "user"), partitions=1)
-    picky = {
-        "name": "picky",
-        "map": {"from": "events", "python": f"{CODE}:picky", "columns": "user STRING, n INT"},
-    }
     with pytest.raises(FinalFailureError, match=r"events#0 at offset 12: .*thirteen is bad luck"):
-        here.run(copying({"action": "fail"}, picky))
+        here.run(copying({"action": "fail"}, python("picky")))
     assert here.rows("out") == []
+
+
+@pytest.mark.parametrize("action", [{"action": "skip"}, {"action": "deadLetter", "stream": "letters"}])
+def test_an_error_of_the_apps_code_ends_an_app_that_goes_on_after_bad_records(
+    here: House, action: Row
+) -> None:
+    here.write("events", [BROKEN, *told(GOOD, "user")], partitions=1)
+    with pytest.raises(FinalFailureError, match=r"own code fails on a record: events#0 at offset 13: .*luck"):
+        here.run(copying(action, python("picky")))
+    assert here.rows("out") == []
+    assert here.records("letters") == []
+
+
+def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_errors(here: House) -> None:
+    here.write("events", told(GOOD, "user"))
+    caught = {"action": "deadLetter", "stream": "letters"}
+    batches = here.run(copying({"action": "fail"}, python("picky"), onCodeError=caught))
+    assert here.rows("out") == in_order([row for row in GOOD if row["n"] != 13])
+    (letter,) = here.rows("letters")
+    assert json.loads(b64decode(letter["value"])) == GOOD[12]
+    assert "thirteen is bad luck" in letter["reason"]
+    (counted,) = [dict(batch.rejected) for batch in batches if batch.rejected]
+    assert counted == {("events", letter["reason"]): 1}
+
+
+def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(here: House) -> None:
+    here.write("events", told(GOOD, "user"), partitions=1)
+    skipping = {"action": "skip", "bound": {"inARow": 3}}
+    with pytest.raises(FinalFailureError, match=r"events#0: 4 records in a row, .*offset 0: .*KeyError"):
+        here.run(copying({"action": "skip"}, python("broken"), onCodeError=skipping))
+
+
+def test_beyond_so_many_bad_records_in_a_row_the_app_ends_and_nothing_beyond_the_bound_is_left_out(
+    here: House,
+) -> None:
+    here.write("events", [*told(GOOD[:10], "user"), *[BROKEN] * 4, *told(GOOD[10:], "user")], partitions=1)
+    few = copying({"action": "skip", "bound": {"inARow": 3}})
+    expected = r"events#0: 4 records in a row, and the bound is 3: events#0 at offset 10: n: found"
+    for _ in range(2):  # who starts it again as it is comes no further
+        with pytest.raises(FinalFailureError, match=expected) as ended:
+            here.run(few, rows=8)
+        assert ended.value.final
+        assert here.rows("out") == in_order(GOOD[:8])
+    batches = here.run(copying({"action": "skip", "bound": {"inARow": 4}}), rows=8)
+    assert here.rows("out") == in_order(GOOD)
+    assert sum(batch.bad for batch in batches) == 4
+
+
+def test_the_share_of_a_window_is_counted_over_batches(here: House) -> None:
+    scattered = [record for row in GOOD for record in (*told([row], "user"), BROKEN)]
+    here.write("events", scattered, partitions=1)
+    bound = {"share": "9.5%", "window": 100}
+    with pytest.raises(FinalFailureError, match="11 records at the offsets 0 to 99, and the bound is 10 of"):
+        here.run(copying({"action": "skip", "bound": bound}), rows=6)
+    assert here.rows("out") == in_order(GOOD[:9])
+
+
+def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the_share(here: House) -> None:
+    here.write("events", [*told(GOOD[:9], "user"), BROKEN], partitions=1)
+    here.run(copying({"action": "skip"}))
+    assert here.rows("out") == in_order(GOOD[:9])
+
+
+def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(here: House) -> None:
+    here.write("events", [BROKEN, *told(GOOD, "user"), BROKEN])
+    made = here.command(copying({"action": "skip"}), "--until-end")
+    ended = subprocess.run(made, capture_output=True, text=True, timeout=300, check=True)
+    assert re.search(r", 2 records left out: 2 of events: n: found [^;]+$", ended.stderr.strip())

@@ -8,10 +8,14 @@ from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
-from streamapp_runtime.driver.bad_records.bisection import BadRecord, find_bad_record, halves
+from streamapp_runtime.driver.bad_records.bisection import BadRecord, TrialFailure, find_bad_record, halves
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
+from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, RejectionPolicy
 
+BAD = TrialFailure("bad")
+SKIP = RejectionPolicy("skip")
 Place = tuple[str, int, int]
 
 
@@ -43,9 +47,9 @@ def test_one_of_the_records_on_which_a_batch_fails_is_found(
     wrong = data.draw(st.sets(st.sampled_from(every), min_size=1))
     trials: list[int] = []
 
-    def trial(part: Sequence[PendingRange]) -> str | None:
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
         trials.append(len(places(part)))
-        return "bad" if wrong & set(places(part)) else None
+        return BAD if wrong & set(places(part)) else None
 
     found = find_bad_record(batch, trial)
     assert isinstance(found, BadRecord)
@@ -58,7 +62,7 @@ def test_of_records_that_fail_only_together_one_is_found(
     batch: list[PendingRange], data: st.DataObject
 ) -> None:
     wrong = data.draw(st.sets(st.sampled_from(places(batch)), min_size=1, max_size=3))
-    found = find_bad_record(batch, lambda part: "bad" if wrong <= set(places(part)) else None)
+    found = find_bad_record(batch, lambda part: BAD if wrong <= set(places(part)) else None)
     assert found is not None
     assert (found.stream, found.partition, found.offset) in wrong
 
@@ -69,7 +73,7 @@ def test_a_batch_that_does_not_fail_again_has_no_culprit(batch: list[PendingRang
 
 
 def test_a_batch_that_fails_without_any_record_has_no_culprit() -> None:
-    assert find_bad_record([], lambda _: "no disk") is None
+    assert find_bad_record([], lambda _: BAD) is None
 
 
 @given(batches, st.data())
@@ -79,26 +83,54 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
     every = places(batch)
     wrong = data.draw(st.sets(st.sampled_from(every)))
     unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
-    trials = BadRecordSearch("skip")
+    trials = BadRecordSearch(dict.fromkeys(RejectionCause, SKIP))
     trials.suspect(batch)
     tried: list[int] = []
 
     def naming(part: Sequence[PendingRange]) -> dict[Place, str]:
         return dict.fromkeys((wrong - unnamed) & set(places(part)), "named")
 
-    def trial(part: Sequence[PendingRange]) -> str | None:
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
         tried.append(len(places(part)))
-        return "tried" if (wrong - trials.bad.keys()) & set(places(part)) else None
+        return TrialFailure("tried") if (wrong - trials.bad.keys()) & set(places(part)) else None
 
     for _ in trials.search(naming, trial):
         pass
-    assert trials.bad == dict.fromkeys(wrong, "named") | dict.fromkeys(unnamed, "tried")
-    assert len(tried) <= 1 + len(unnamed) * (1 + 2 * len(every).bit_length())
+    reasons = {place: record.reason for place, record in trials.bad.items()}
+    assert reasons == dict.fromkeys(wrong, "named") | dict.fromkeys(unnamed, "tried")
+    assert len(tried) <= 1 + len(unnamed) * (2 + 2 * len(every).bit_length())
     assert trials.suspects == ()
 
 
 def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
-    trials = BadRecordSearch("fail")
+    trials = BadRecordSearch(dict.fromkeys(RejectionCause, RejectionPolicy()))
     trials.suspect([demand("s", 0, 9)])
     with pytest.raises(FinalFailureError, match="s#0 at offset 3: by zero"):
         next(trials.search(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
+
+
+@given(st.integers(1, 20), st.integers(1, 8))
+def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one_trial_each(
+    records: int, bound: int
+) -> None:
+    policy = RejectionPolicy("skip", RejectionLimit(1.0, 100, bound))
+    search = BadRecordSearch(dict.fromkeys(RejectionCause, policy))
+    batch = [demand("s", 5, records)]
+    search.suspect(batch)
+    tried: list[list[Place]] = []
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        tried.append(places(part))
+        return TrialFailure("KeyError", RejectionCause.CODE)
+
+    next(search.search(lambda _: {}, trial))
+    assert sorted(search.bad) == places(batch)[: bound + 1]
+    assert {record.cause for record in search.bad.values()} == {RejectionCause.CODE}
+    assert len(tried) <= 2 + records.bit_length() + bound
+
+
+def test_an_app_that_ends_at_errors_of_its_code_says_so_though_it_skips_bad_records() -> None:
+    search = BadRecordSearch({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()})
+    search.suspect([demand("s", 4, 1)])
+    with pytest.raises(FinalFailureError, match="the app's own code fails on a record: s#0 at offset 4: bad"):
+        next(search.search(lambda _: {}, lambda _: TrialFailure("bad", RejectionCause.CODE)))

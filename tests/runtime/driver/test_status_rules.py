@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.failures import FailedError, FinalFailureError, failure_of, refuse_fatal
+from streamapp_runtime.driver.failures import FailedError, FinalFailureError, failed_report, refuse_fatal
 from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, complete_rules, is_fine
 from streamapp_runtime.lanes.layers.lane_errors import LANE_ERRORS, status_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -15,6 +15,7 @@ from streamapp_runtime.systems.stream_system import UnavailableError
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "engine.md"
 FINAL = {
     TaskStatus.BAD,
+    TaskStatus.EXCESS,
     TaskStatus.GONE,
     TaskStatus.MISSING,
     TaskStatus.REFUSED,
@@ -67,9 +68,9 @@ def test_in_a_search_a_batch_fails_by_the_apps_own_code_and_an_absent_table_prov
     reports = [TaskReport("task-0", status, message="why")]
     if status in {TaskStatus.WAITING, TaskStatus.AWAY}:
         with pytest.raises(UnavailableError, match="why"):
-            failure_of(reports)
+            failed_report(reports)
     else:
-        assert failure_of(reports) == ("why" if status is TaskStatus.CODE else None)
+        assert failed_report(reports) == (reports[0] if status is TaskStatus.CODE else None)
 
 
 def test_what_was_committed_counts_and_what_has_to_be_done_again_does_not() -> None:

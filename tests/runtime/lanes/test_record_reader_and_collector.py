@@ -12,7 +12,14 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.message_envelope import close_envelopes
 from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
-from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
+from streamapp_runtime.lanes.protocol.batch_orders import (
+    KnownRejection,
+    LaneOrder,
+    Orders,
+    ReadRange,
+    TaskOrder,
+)
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream, dead_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
 from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
@@ -27,7 +34,10 @@ VALUES = [b'{"user": "a", "n": 1}', b"broken", None, b'{"user": "c", "n": 3}']
 
 
 def taken(
-    folder: Path, values: list[bytes | None], known: dict[int, str], role: StreamRole = StreamRole.INPUT
+    folder: Path,
+    values: list[bytes | None],
+    known: dict[int, KnownRejection],
+    role: StreamRole = StreamRole.INPUT,
 ) -> list[DecodedRecords]:
     system = EmbeddedSystem(folder)
     try:
@@ -60,10 +70,18 @@ def test_what_cannot_be_decoded_is_set_apart_with_its_bytes_and_the_rest_becomes
 
 
 def test_records_that_are_known_as_bad_are_set_apart_for_the_reason_that_is_known(tmp_path: Path) -> None:
-    aside, rest = taken(tmp_path, VALUES, {0: "division by zero", 9: "elsewhere"})
-    assert [(bad.offset, bad.reason) for bad in aside.bad] == [(0, "division by zero")]
+    known = {
+        0: KnownRejection("events", 0, 0, "division by zero"),
+        3: KnownRejection("events", 0, 3, "KeyError", RejectionCause.CODE),
+        9: KnownRejection("events", 0, 9, "elsewhere"),
+    }
+    aside, rest = taken(tmp_path, VALUES, known)
+    assert [(bad.offset, bad.reason, bad.cause) for bad in aside.bad] == [
+        (0, "division by zero", RejectionCause.RECORD),
+        (3, "KeyError", RejectionCause.CODE),
+    ]
     assert rest.rows is not None
-    assert rest.rows.offset.to_pylist() == [2, 3]
+    assert rest.rows.offset.to_pylist() == [2]
 
 
 def test_messages_of_control_are_no_rows_of_an_intermediate_stream(tmp_path: Path) -> None:
@@ -116,7 +134,8 @@ def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -
 
 
 def test_orders_arrive_as_they_were_sent() -> None:
-    task = TaskOrder("Partition 0", 3, '{"a": 1}', (WHOLE,))
-    skip = (("events", 0, 17, "division by zero"),)
+    count = RejectionCount(RejectionCause.CODE, "events", 0, 2, 4, 1)
+    task = TaskOrder("Partition 0", 3, '{"a": 1}', (WHOLE,), rejections=(count,))
+    skip = (KnownRejection("events", 0, 17, "division by zero", RejectionCause.CODE),)
     sent = Orders(4, 9, 1234, (LaneOrder("processor-0", (task,), "here"),), skip=skip, trial=True)
     assert Orders.parse(sent.text()) == sent

@@ -32,6 +32,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.rebalanceDelay": ("spec.rebalanceDelay", "1m"),
     "Spec.delivery": ("spec.delivery", "atLeastOnce"),
     "Spec.onBadRecord": ("spec.onBadRecord", {"action": "skip"}),
+    "Spec.onCodeError": ("spec.onCodeError", {"action": "skip"}),
     "Spec.onDataLoss": ("spec.onDataLoss", "earliest"),
     "Spec.lateRows": ("spec.lateRows", {"action": "stream", "stream": "enriched"}),
     "Batch.rows": ("spec.batch.rows", 10),

@@ -113,6 +113,7 @@ NAMED = (
     "spec.resetNonce",
     "spec.delivery",
     "spec.onBadRecord",
+    "spec.onCodeError",
     "spec.onDataLoss",
     "spec.lateRows",
     "spec.grouper",

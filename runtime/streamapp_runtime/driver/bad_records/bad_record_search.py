@@ -4,31 +4,34 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from streamapp_runtime.driver.bad_records.bisection import BadRecord, Trial, find_bad_record
+from streamapp_runtime.driver.bad_records.bisection import BadRecord, Trial, find_bad_record, next_bad_record
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.status_rules import STATUS_RULES
+from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy
 
 FAILURES_BEFORE: Final = 2
 """A batch that fails once may have met a lost executor; one that fails again is looked into."""
 
-_SENTENCE: Final = STATUS_RULES[TaskStatus.BAD].sentence
+_SENTENCES: Final[Mapping[RejectionCause, str]] = {
+    RejectionCause.RECORD: STATUS_RULES[TaskStatus.BAD].sentence,
+    RejectionCause.CODE: "the app's own code fails on a record",
+}
 """What a run says that ends at a bad record."""
 
 ExpressionSearch = Callable[[Sequence[PendingRange]], Mapping[tuple[str, int, int], str]]
 """Records on which a batch fails, and why: all, some, or none where it cannot tell."""
-
-KnownBadRecord = tuple[str, int, int, str]
-"""Stream, partition and offset of a bad record, and why it is one."""
 
 
 @dataclass(slots=True)
 class BadRecordSearch:
     """What is suspected of a batch's failure, and which records are known to be bad."""
 
-    on_bad_record: str
-    bad: dict[tuple[str, int, int], str] = field(default_factory=dict)  # stream, partition, offset: why
+    policies: Mapping[RejectionCause, RejectionPolicy]
+    bad: dict[tuple[str, int, int], BadRecord] = field(default_factory=dict)  # stream, partition, offset
     suspects: tuple[PendingRange, ...] = ()  # what the batch that failed last was given
 
     def due(self, failures: int) -> bool:
@@ -40,31 +43,44 @@ class BadRecordSearch:
 
         Those on which expressions fail are named in one trial; for what else fails, halves are tried.
         """
-        suspects, self.suspects = self.suspects, ()
+        suspects = self.suspects
         while fresh := {place: why for place, why in expressions(suspects).items() if place not in self.bad}:
-            if self.on_bad_record == "fail":
-                raise FinalFailureError(f"{_SENTENCE}: {BadRecord(*min(fresh), fresh[min(fresh)])}")
-            self.bad |= fresh
+            for place in sorted(fresh):
+                self._blame(BadRecord(*place, fresh[place]))
             yield
         while self._search_by_halves(suspects, trial):
             yield
+        self.suspects = ()
 
     def _search_by_halves(self, suspects: Sequence[PendingRange], trial: Trial) -> bool:
-        """Whether one more record is to blame; FinalFailureError where the app ends at such a record."""
+        """Whether more records are to blame; FinalFailureError where the app ends at such a record."""
         record = find_bad_record(suspects, trial)
         if record is None:
             return False
-        if self.on_bad_record == "fail":
-            raise FinalFailureError(f"{_SENTENCE}: {record}")
         if record.place in self.bad:
             return False  # it fails without this record as well: none is to blame, and the failures count
-        self.bad[record.place] = record.reason
+        self._blame(record)
+        for _ in range(self.policies[record.cause].limit.in_a_row):
+            record = next_bad_record(record, suspects, trial)
+            if record is None or record.place in self.bad:
+                break
+            self._blame(record)
         return True
 
-    def known(self, ranges: Iterable[PendingRange]) -> tuple[KnownBadRecord, ...]:
+    def _blame(self, record: BadRecord) -> None:
+        """Note a bad record; FinalFailureError where the app ends at one."""
+        if self.policies[record.cause].action == "fail":
+            raise FinalFailureError(f"{_SENTENCES[record.cause]}: {record}")
+        self.bad[record.place] = record
+
+    def known(self, ranges: Iterable[PendingRange]) -> tuple[KnownRejection, ...]:
         """The bad records of the partitions that these are of."""
         asked_for = {(d.partition.stream, d.partition.index) for d in ranges}
-        return tuple((*place, why) for place, why in self.bad.items() if place[:2] in asked_for)
+        return tuple(
+            KnownRejection(*place, record.reason, record.cause)
+            for place, record in self.bad.items()
+            if place[:2] in asked_for
+        )
 
     def suspect(self, ranges: Sequence[PendingRange]) -> None:
         """Note what a batch reads; one without records casts no doubt on anything."""

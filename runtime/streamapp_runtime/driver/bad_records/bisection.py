@@ -8,10 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
-Trial = Callable[[Sequence[PendingRange]], str | None]
-"""Why a batch of these records fails; None where it does not."""
+
+@dataclass(frozen=True, slots=True)
+class TrialFailure:
+    """Why a batch of which nothing is committed fails, and what is at fault if that is one record."""
+
+    reason: str
+    cause: RejectionCause = RejectionCause.RECORD
+
+
+Trial = Callable[[Sequence[PendingRange]], TrialFailure | None]
+"""How a batch of these records fails; None where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +32,7 @@ class BadRecord:
     partition: int
     offset: int
     reason: str
+    cause: RejectionCause = RejectionCause.RECORD
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -37,8 +48,8 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
 
     Where neither half fails alone, as with a total that overflows, the first half stays in all that follows.
     """
-    reason = trial(batch)
-    if reason is None:
+    failure = trial(batch)
+    if failure is None:
         return None
     with_it: list[PendingRange] = []
     suspects = list(batch)
@@ -47,7 +58,7 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
         for half in (first, second):
             failed = trial([*with_it, *half])
             if failed is not None:
-                suspects, reason = half, failed
+                suspects, failure = half, failed
                 break
         else:
             with_it += first
@@ -55,7 +66,23 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
     if not suspects:
         return None  # it fails without any record: no record is to blame
     (demand,) = suspects
-    return BadRecord(demand.partition.stream, demand.partition.index, demand.start, reason)
+    return _record(demand, failure)
+
+
+def next_bad_record(record: BadRecord, batch: Sequence[PendingRange], trial: Trial) -> BadRecord | None:
+    """The record behind a bad one, where it fails by itself too: a fault in the app's code has many."""
+    for demand in batch:
+        there = (demand.partition.stream, demand.partition.index) == record.place[:2]
+        if there and demand.start <= record.offset < demand.end - 1:
+            behind = replace(demand, start=record.offset + 1, end=record.offset + 2)
+            failure = trial([behind])
+            return _record(behind, failure) if failure else None
+    return None
+
+
+def _record(demand: PendingRange, failure: TrialFailure) -> BadRecord:
+    place = demand.partition.stream, demand.partition.index, demand.start
+    return BadRecord(*place, failure.reason, failure.cause)
 
 
 def halves(batch: Sequence[PendingRange]) -> tuple[list[PendingRange], list[PendingRange]]:

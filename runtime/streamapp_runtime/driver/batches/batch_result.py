@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
+from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
@@ -21,7 +22,7 @@ class BatchResult:
     seconds: float
     rows_in: int
     rows_out: int
-    bad: int
+    bad: int  # records that were left out
     restoring: int  # tasks that are still bringing back their stores
     restored: int  # changelog entries that were replayed into stores
     lags: Mapping[str, int]  # by stream: records that are pending and that this batch did not read
@@ -30,6 +31,7 @@ class BatchResult:
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
     restored_bytes: int = 0  # of the entries that were replayed
+    rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # left out, by stream and reason
     filling: int = 0  # records of side inputs that main inputs still wait for
 
     @property
@@ -53,7 +55,7 @@ def batch_result(
         seconds=seconds,
         rows_in=sum(report.rows_in for report in reports),
         rows_out=sum(report.rows_out for report in reports),
-        bad=sum(report.bad for report in reports),
+        bad=sum(report.bad for report in reports if report.checkpoint),
         restoring=restoring,
         restored=sum(report.restored for report in reports),
         lags=by_stream(pending) - by_stream(ranges),
@@ -61,11 +63,21 @@ def batch_result(
         reports=reports,
         late=_counted(reports, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
+        rejected=_rejected(reports),
     )
 
 
 def _counted(reports: Iterable[TaskReport], counter: str) -> int:
     return sum(number for report in reports for name, _, number in report.counted if name == counter)
+
+
+def _rejected(reports: Iterable[TaskReport]) -> Counter[tuple[str, str]]:
+    """What was left out: of tasks that failed the records are read again."""
+    reasons: Counter[tuple[str, str]] = Counter()
+    for report in reports:
+        if report.checkpoint:
+            reasons = merged_reasons(reasons, report.rejections.reasons)
+    return reasons
 
 
 def by_stream(ranges: Iterable[PendingRange]) -> Counter[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
@@ -15,6 +16,7 @@ def lane_orders(
     ranges: Sequence[PendingRange],
     batch: str,
     remaining: RemainingInput,
+    rejections: RejectionHistory,
 ) -> tuple[LaneOrder, ...]:
     """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
     checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
@@ -37,6 +39,7 @@ def lane_orders(
                     remaining.behind.get(task, ()),
                     remaining.ended.get(task, ()),
                     remaining.inherited.get(task, ""),
+                    rejections.of(task),
                 )
                 for task in tasks
             ),

@@ -16,7 +16,9 @@ from pyspark.sql import DataFrame, SparkSession
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
+from streamapp_runtime.driver.bad_records.bisection import TrialFailure
 from streamapp_runtime.driver.bad_records.expression_failures import RecordId, failing_records
+from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
@@ -36,9 +38,10 @@ from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.status_rules import Reaction, reaction_to
+from streamapp_runtime.driver.status_rules import CAUSES, Reaction, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import (
     FencedError,
@@ -66,6 +69,7 @@ class Loop:
     supervisor: LaneSupervisor = field(init=False)
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
+    rejections: RejectionHistory = field(default_factory=RejectionHistory)
     budget: BatchBudget = field(default_factory=BatchBudget)
     retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
     timers: Timers = field(default_factory=Timers)
@@ -75,7 +79,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.backlog = Backlog(self.run, data_lost=self.trouble)
-        self.bad_records = BadRecordSearch(self.launch.setup.on_bad_record)
+        self.bad_records = BadRecordSearch(self.launch.setup.rejection)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
 
     @property
@@ -262,6 +266,7 @@ class Loop:
     def _take(self, reports: tuple[TaskReport, ...], reading_tasks: frozenset[str]) -> None:
         """Believe what was committed, and see to what was not."""
         self.backlog.side_inputs.note(reports)
+        self.rejections.note(reports)
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
@@ -308,10 +313,15 @@ class Loop:
         trial = partial(self._trial, ranges)
         return failing_records(self.supervisor.executors, self.ledger.incarnation, trial)
 
-    def _trial_failure(self, ranges: Sequence[PendingRange]) -> str | None:
-        """Why a batch fails; None where it does not. Nothing of it is committed."""
+    def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
+        """How a batch fails; None where it does not. Nothing of it is committed."""
         reports = self._trial(ranges, self._frame_of_restored_lanes())
-        return reports if isinstance(reports, str) else failures.failure_of(reports)
+        if isinstance(reports, str):
+            return TrialFailure(reports)
+        report = failures.failed_report(reports)
+        if report is None:
+            return None
+        return TrialFailure(report.message, CAUSES.get(report.status, RejectionCause.RECORD))
 
     def _frame_of_restored_lanes(self) -> DataFrame:
         """What runs batches, once all tasks can work."""
@@ -340,6 +350,6 @@ class Loop:
         batch = f"{self.ledger.incarnation}-{self.number}"
         remaining = RemainingInput() if pending is None else self.backlog.remaining(pending, ranges)
         lanes, executor_ids = self.supervisor.lanes, self.supervisor.executors.executor_ids
-        orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining)
+        orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections)
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

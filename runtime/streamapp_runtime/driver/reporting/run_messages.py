@@ -1,16 +1,20 @@
 """The words that a run says of itself, each as a text for people and as facts for machines."""
 
 import json
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from streamapp.plan.partition_plan import Role
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 READ = (Role.INPUT, Role.INPUT_OUTPUT, Role.SIDE_INPUT)
+SUMMARY_REASONS = 3
+"""So many reasons for which records were left out are named in the last line of a run."""
 WRITTEN = (Role.OUTPUT, Role.INPUT_OUTPUT)
 
 
@@ -26,6 +30,7 @@ class RunTotals:
     bad: int = 0
     late: int = 0
     seconds: float = 0.0
+    rejected: Counter[tuple[str, str]] = field(default_factory=Counter)  # left out, by stream and reason
 
     def with_batch(self, batch: BatchResult) -> "RunTotals":
         """The same and one batch more."""
@@ -38,6 +43,7 @@ class RunTotals:
             self.bad + batch.bad,
             self.late + batch.late,
             self.seconds + batch.seconds,
+            merged_reasons(self.rejected, batch.rejected),
         )
 
     def since(self, earlier: "RunTotals") -> "RunTotals":
@@ -51,6 +57,7 @@ class RunTotals:
             self.bad - earlier.bad,
             self.late - earlier.late,
             self.seconds - earlier.seconds,
+            self.rejected - earlier.rejected,
         )
 
 
@@ -151,8 +158,14 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
     text = f"{totals.rows_in:,} rows in, {totals.rows_out:,} out, {batches}"
     text += f", {seconds:,.1f} s, {rate:,.0f} rows/s"
     text += f", {totals.restored:,} entries restored ({_size(totals.restored_bytes)})" * bool(totals.restored)
-    text += f", {_several(totals.bad, 'bad record')}" * bool(totals.bad)
     text += f", {_several(totals.late, 'late row')}" * bool(totals.late)
+    reasons = totals.rejected.most_common()
+    if totals.bad:
+        named, others = reasons[:SUMMARY_REASONS], reasons[SUMMARY_REASONS:]
+        counted = [f"{number:,} of {stream}: {reason}" for (stream, reason), number in named]
+        rest = sum(number for _, number in others)
+        counted += [f"{rest:,} for other reasons"] * bool(rest)
+        text += f", {_several(totals.bad, 'record')} left out: {'; '.join(counted)}"
     facts = {
         "event": "ended",
         "rowsIn": totals.rows_in,
@@ -164,6 +177,9 @@ def summary_message(totals: RunTotals, seconds: float) -> RunMessage:
         "restoredBytes": totals.restored_bytes,
         "bad": totals.bad,
         "late": totals.late,
+        "leftOut": [
+            {"stream": stream, "reason": reason, "records": number} for (stream, reason), number in reasons
+        ],
     }
     return RunMessage(text, facts)
 

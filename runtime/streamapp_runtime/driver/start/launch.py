@@ -35,9 +35,9 @@ from streamapp_runtime.driver.start.live_world import counts_of, live_world
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.driver.start.stream_creation import (
     create_changelogs,
-    create_dead_letter_stream,
     create_late_row_stream,
     create_written_streams,
+    rejection_policies,
 )
 from streamapp_runtime.driver.start.stream_identity import verify_identities
 from streamapp_runtime.driver.start.task_reads import (
@@ -151,7 +151,7 @@ def prepare_launch(
     )
     topics = declared_topics(app)
     written = create_written_streams(app, proposal, compiled.tasks, system)
-    dead_letters = create_dead_letter_stream(app, topics, system)
+    rejection = rejection_policies(app, topics, system)
     create_changelogs(specs.values(), assignment.layout.changelog, system)
     verify_identities(
         context, topics | read_topics(compiled.tasks), [spec.changelog for spec in specs.values()]
@@ -183,8 +183,7 @@ def prepare_launch(
             shared=frozenset(name for name, spec in side_input_specs.items() if spec.broadcast),
             embedded=isinstance(context.storage.connection, EmbeddedConnection),
         ),
-        on_bad_record=app.spec.on_bad_record.action,
-        dead_letters=dead_letters,
+        rejection=rejection,
         avro=compiled.avro,
         delivery=delivery_guarantee_of(app, specs.values()),
         begins=_begins(specs.values(), ledger.starts),

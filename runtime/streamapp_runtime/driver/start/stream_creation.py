@@ -5,9 +5,12 @@ from collections.abc import Iterable, Mapping
 from streamapp.author.proposal import Proposal
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.runtime_policies import RejectionBound
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.driver.app_refusal import AppRefusedError, path_of
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream
+from streamapp_runtime.lanes.records.rejection_policy import RejectionLimit, RejectionPolicy
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.operators.stateless.stream_operations import Write
 from streamapp_runtime.program.program import PlacedOperation
@@ -60,12 +63,25 @@ def create_changelogs(specs: Iterable[StoreSpec], changelog: Mapping[str, int], 
             system.create(spec.changelog, existing_count or wanted, StreamOptions(compacted=True))
 
 
-def create_dead_letter_stream(
+def rejection_policies(
     app: StreamApp, topics: Mapping[str, str], system: StreamSystem
-) -> SideOutputStream | None:
-    """The stream that takes bad records, where there is to be one."""
-    bad = app.spec.on_bad_record
-    return _letters(bad.stream, topics, system) if bad.action == "deadLetter" else None
+) -> dict[RejectionCause, RejectionPolicy]:
+    """What becomes of records that are left out; streams that take them are made where they are missing."""
+    return {
+        cause: RejectionPolicy(
+            given.action,
+            _limit(given.bound),
+            _letters(given.stream, topics, system) if given.action == "deadLetter" else None,
+        )
+        for cause, given in (
+            (RejectionCause.RECORD, app.spec.on_bad_record),
+            (RejectionCause.CODE, app.spec.on_code_error),
+        )
+    }
+
+
+def _limit(bound: RejectionBound) -> RejectionLimit:
+    return RejectionLimit(float(bound.share.removesuffix("%")) / 100, bound.window, bound.in_a_row)
 
 
 def create_late_row_stream(

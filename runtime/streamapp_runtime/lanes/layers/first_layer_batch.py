@@ -1,15 +1,21 @@
 """One batch in the first layer of a lane: records become rows, and move event time on."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
+from streamapp_runtime.lanes.protocol.rejections import RejectionCount
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
+from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.lanes.records.rejection_policy import counted_on, samples
 from streamapp_runtime.lanes.records.version_end import VersionEnd
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -44,15 +50,20 @@ class FirstLayerBatch(LayerBatch):
         stream, index = request.range.stream, request.task
         read, outputs = self.context.reads[stream]
         place = stream, request.range.partition
-        reason_of = {offset: why for s, p, offset, why in self.orders.skip if (s, p) == place}
+        known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
+        rejected: list[RejectedRecord] = []
+        offsets: list[pa.Array] = []  # of all others
+        end = None
         chunks = read_records(
-            read, self.context.formats[stream], replace(request, reason_of=reason_of), self.context.system
+            read, self.context.formats[stream], replace(request, known=known), self.context.system
         )
         for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
             count = len(chunk.rows) if chunk.rows else 0
             self.rows_in[index] += count + len(chunk.bad)
             self.bytes_in[index] += chunk.size
             self.state.count(BYTES_IN, read.topic, chunk.size)
+            rejected += chunk.bad
+            offsets += [chunk.rows.offset] if chunk.rows else []
             yield from self.set_aside(index, chunk.bad)
             if index in self.failed:
                 break
@@ -60,9 +71,34 @@ class FirstLayerBatch(LayerBatch):
                 self.time.receive(index, Partition(*place), chunk)
             if chunk.rows and count:
                 yield from self.run({edge.tag: chunk.rows for edge in outputs})
-            if chunk.end:
-                return chunk.end
-        return None
+            end = chunk.end or end
+        if index not in self.failed:
+            self._count_rejections(request, offsets, rejected)
+        return end
+
+    def _count_rejections(
+        self, request: RequestedRange, offsets: Sequence[pa.Array], rejected: Sequence[RejectedRecord]
+    ) -> None:
+        """Count the records of a range that are left out; where these are too many, the task fails."""
+        task, stream, partition = request.task, request.range.stream, request.range.partition
+        counts = {count.subject: count for count in self.lane.tasks[task].rejections}
+        for cause, policy in self.context.setup.rejection.items():
+            before = counts.get((cause, stream, partition))
+            of_cause = [record for record in rejected if record.cause is cause]
+            if policy.action == "fail" or not (before or of_cause):
+                continue
+            before = before or RejectionCount(cause, stream, partition)
+            left_out = np.array([record.offset for record in of_cause], np.int64)
+            all_offsets = [np.asarray(some) for some in offsets]
+            read = np.sort(np.concatenate([*all_offsets, [record.offset for record in rejected]]))
+            after, excess = counted_on(before, read, left_out, policy.limit)
+            if excess:
+                place = f"{declared_stream(stream)}#{partition}"
+                self.fail_task(task, TaskStatus.EXCESS, f"{place}: {excess}: {samples(of_cause)}")
+                return
+            self.rejections[task].note(declared_stream(stream), (record.reason for record in of_cause))
+            if after != before:
+                self.rejections[task].counts.append(after)
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

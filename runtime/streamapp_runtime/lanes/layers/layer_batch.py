@@ -1,8 +1,9 @@
 """One batch in one layer: rows go to the operations that read their edge, what comes of them goes on."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from streamapp_runtime.lanes.layers.layer_report import LayerReport
 from streamapp_runtime.lanes.layers.side_input_arrivals import SideInputArrivals
 from streamapp_runtime.lanes.layers.step_times import StepTimes
 from streamapp_runtime.lanes.layers.wide_rows import (
+    CODE_ERROR_TAG,
     DEAD_LETTER_TAG,
     LATE_ROW_TAG,
     NAME_REGISTER,
@@ -22,6 +24,7 @@ from streamapp_runtime.lanes.layers.wide_rows import (
 )
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRows
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
 from streamapp_runtime.lanes.records.late_rows import late_row_records as late_letters
@@ -35,6 +38,8 @@ from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import slices_by_task
 from streamapp_runtime.stores.store import Store
 
+LETTER_TAGS: Final = {RejectionCause.RECORD: DEAD_LETTER_TAG, RejectionCause.CODE: CODE_ERROR_TAG}
+"""By cause, the tag of the records that are left out on their way to the stream that takes them."""
 COMMIT_STEP = "commit"
 """A step beside the operators: outputs encoded and written."""
 
@@ -49,6 +54,7 @@ class LayerBatch:
         self.rows_in: Counter[int] = Counter()
         self.bytes_in: Counter[int] = Counter()
         self.bad: Counter[int] = Counter()
+        self.rejections: defaultdict[int, RejectionReport] = defaultdict(RejectionReport)
         self.restored: Counter[int] = Counter()
         self.side_inputs = SideInputArrivals(context.side_input_stores)
         self.changes = ChangelogBuffer()
@@ -134,13 +140,15 @@ class LayerBatch:
             first = index == 0 and bool(self.state.counted or self.side_inputs.published)
             update = self.time.updates.get(index) if self.time and self.context.first else None
             contained = self.side_inputs.contained.get(index, {})
-            if any(counts) or first or index in self.failures or contained or update:
+            rejections = self.rejections.get(index, RejectionReport())
+            if any(counts) or first or index in self.failures or contained or update or rejections.counts:
                 report = LayerReport(
                     counts,
                     self.failures.get(index),
                     contained=contained,
                     paused_inputs=self.side_inputs.paused_inputs.get(index, ()),
                     watermark_update=update,
+                    rejections=rejections,
                 )
                 if not reports:  # what is of the whole lane is reported once
                     report = replace(
@@ -221,11 +229,12 @@ class LayerBatch:
                 for counter, number in zip(self._counters(), report.counts, strict=False):
                     counter[task] += number
                 self.times.add(report.times)
+                self.rejections[task].add(report.rejections)
                 for counted, name, number in report.counted:
                     self.state.count(counted, name, number)
                 if report.failure:
                     self.fail_task(task, *report.failure)
-        elif tag in {DEAD_LETTER_TAG, LATE_ROW_TAG}:
+        elif tag in {*LETTER_TAGS.values(), LATE_ROW_TAG}:
             for task in pc.unique(rows.column("task")).to_pylist():
                 chosen = rows.filter(pc.equal(rows.column("task"), task))
                 self._collect_side_output(tag, task, chosen.column("k"), chosen.column(VALUE_REGISTER))
@@ -266,10 +275,12 @@ class LayerBatch:
     def set_aside(self, task: int, bad: tuple[RejectedRecord, ...]) -> Iterator[pa.RecordBatch]:
         """Do with bad records as the app wants."""
         self.bad[task] += len(bad)
-        if bad and self.context.setup.on_bad_record == "fail":
-            self.fail_task(task, TaskStatus.BAD, f"{bad[0].place}: {bad[0].reason}")
-        elif bad and self.context.setup.dead_letters:
-            yield from self._send(DEAD_LETTER_TAG, task, *dead_letters(bad))
+        for cause, policy in self.context.setup.rejection.items() if bad else ():
+            rejected = [record for record in bad if record.cause is cause]
+            if rejected and policy.action == "fail":
+                self.fail_task(task, TaskStatus.BAD, f"{rejected[0].place}: {rejected[0].reason}")
+            elif rejected and policy.letters:
+                yield from self._send(LETTER_TAGS[cause], task, *dead_letters(rejected))
 
     def _send_late_rows(self) -> Iterator[pa.RecordBatch]:
         """Send late rows to the stream that takes them; without one they were only counted."""
@@ -286,7 +297,8 @@ class LayerBatch:
 
     def _collect_side_output(self, tag: int, task: int, keys: pa.Array, values: pa.Array) -> None:
         setup = self.context.setup
-        stream = setup.dead_letters if tag == DEAD_LETTER_TAG else setup.late_rows
+        letters = {LETTER_TAGS[cause]: policy.letters for cause, policy in setup.rejection.items()}
+        stream = setup.late_rows if tag == LATE_ROW_TAG else letters[tag]
         if stream is not None:
             self.outbox.put_letters(stream, task, keys, values)
 

@@ -24,6 +24,7 @@ from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
 from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
+from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -176,6 +177,7 @@ class LayerWorker:
                 paused_inputs=batch.side_inputs.paused_inputs.get(index, ()),
                 location=self.location,
                 published=batch.side_inputs.published if index == 0 else {},
+                rejections=batch.rejections.get(index, RejectionReport()),
                 failed_rows=batch.failed_rows.text() if index == 0 else "",
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),

@@ -18,6 +18,8 @@ DEAD_LETTER_TAG = -3
 """The tag of bad records on their way to the write layer."""
 LATE_ROW_TAG = -4
 """The same of late rows."""
+CODE_ERROR_TAG = -5
+"""The same of records on which the app's own Python fails."""
 VALUE_REGISTER, NAME_REGISTER = "y0", "s0"
 """Where a changelog entry has its value and its table, and a report its text."""
 

@@ -7,6 +7,8 @@ finds the same orders, and a late one of an earlier batch finds its own.
 import json
 from dataclasses import asdict, dataclass
 
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
+
 ORDERS_PROPERTY = "streamapp.orders"
 
 
@@ -30,6 +32,17 @@ class SidePartition:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownRejection:
+    """A record that is known to be bad."""
+
+    stream: str
+    partition: int
+    offset: int
+    reason: str
+    cause: RejectionCause = RejectionCause.RECORD
+
+
+@dataclass(frozen=True, slots=True)
 class TaskOrder:
     """One task's part of a batch."""
 
@@ -41,6 +54,7 @@ class TaskOrder:
     behind: tuple[tuple[str, int], ...] = ()  # partitions that hold more than is read in this batch
     ended: tuple[tuple[str, int], ...] = ()  # partitions of which nothing is left to read after this batch
     inherited: str = ""  # books of partitions that another task has read before
+    rejections: tuple[RejectionCount, ...] = ()  # what was left out of its partitions so far
 
     @property
     def committed(self) -> bytes | None:
@@ -77,7 +91,7 @@ class Orders:
     time_ms: int  # what the batch takes for now
     lanes: tuple[LaneOrder, ...]
     release: bool = False  # settle and close the stores, do nothing else
-    skip: tuple[tuple[str, int, int, str], ...] = ()  # stream, partition, offset of bad records, and why
+    skip: tuple[KnownRejection, ...] = ()
     trial: bool = False  # do all but commit
 
     def text(self) -> str:
@@ -101,6 +115,7 @@ class Orders:
                         tuple((str(stream), int(index)) for stream, index in t["behind"]),
                         tuple((str(stream), int(index)) for stream, index in t["ended"]),
                         t["inherited"],
+                        tuple(RejectionCount.parse(list(c.values())) for c in t["rejections"]),
                     )
                     for t in lane["tasks"]
                 ),
@@ -109,6 +124,6 @@ class Orders:
             )
             for lane in fields["lanes"]
         )
-        skip = tuple((str(s), int(p), int(o), str(why)) for s, p, o, why in fields["skip"])
+        skip = tuple(KnownRejection(**k | {"cause": RejectionCause(k["cause"])}) for k in fields["skip"])
         rest = (fields["release"], skip, fields["trial"])
         return cls(fields["incarnation"], fields["batch"], fields["time_ms"], lanes, *rest)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 
@@ -31,11 +32,13 @@ class TaskReport:
     due: int | None = None  # when a watermark is to be written if no more records come
     idle_at: int | None = None  # when a partition is idle if no more records come
     ended: bool = False  # whether nothing will ever come to the task in this turn
+    rejections: RejectionReport = field(default_factory=RejectionReport)
     failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
 
     def text(self) -> str:
         """As it travels."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        fields = asdict(self) | {"rejections": self.rejections.fields()}
+        return json.dumps(fields, separators=(",", ":"))
 
     @classmethod
     def parse(cls, text: str) -> "TaskReport":
@@ -44,4 +47,7 @@ class TaskReport:
         steps = tuple((name, seconds) for name, seconds in fields["steps"])
         counted = tuple((counter, name, number) for counter, name, number in fields["counted"])
         status = TaskStatus(fields["status"])
-        return cls(**fields | {"status": status, "steps": steps, "counted": counted})
+        rejections = RejectionReport.parse(fields["rejections"])
+        return cls(
+            **fields | {"status": status, "steps": steps, "counted": counted, "rejections": rejections}
+        )

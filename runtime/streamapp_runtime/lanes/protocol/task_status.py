@@ -16,6 +16,8 @@ class TaskStatus(StrEnum):
     """The lane came to another executor than its order names, and touched nothing."""
     BAD = "bad"
     """A record cannot be processed, and the app wants to end at such a record."""
+    EXCESS = "excess"
+    """More records were left out than the app's bound allows."""
     CODE = "code"
     """The app's own Python failed."""
     WAITING = "waiting"

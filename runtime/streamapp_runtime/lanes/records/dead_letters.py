@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
+
 
 @dataclass(frozen=True, slots=True)
 class RejectedRecord:
@@ -23,6 +25,7 @@ class RejectedRecord:
     key: bytes | None
     value: bytes | None
     timestamp: int | None
+    cause: RejectionCause = RejectionCause.RECORD
 
     @property
     def place(self) -> str:

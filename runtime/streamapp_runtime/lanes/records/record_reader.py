@@ -14,7 +14,7 @@ from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.formats.message_envelope import open_envelopes
 from streamapp_runtime.formats.record_format import RecordFormat
-from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
@@ -42,7 +42,7 @@ class RequestedRange:
     range: ReadRange
     task: int
     number: int
-    reason_of: Mapping[int, str]  # offset of each record that is known as bad -> why
+    known: Mapping[int, KnownRejection]  # by offset: the records that are known to be bad
 
 
 def read_records(
@@ -53,7 +53,7 @@ def read_records(
     for batch in system.read(partition, request.range.start, request.range.end):
         end = first_version_end(read, batch) if read.versions != "none" else None
         records = batch.slice(0, end.place) if end else batch
-        is_known_bad = pc.is_in(records.column("offset"), pa.array(list(request.reason_of), pa.int64()))
+        is_known_bad = pc.is_in(records.column("offset"), pa.array(list(request.known), pa.int64()))
         if is_known_bad.true_count:
             yield _set_aside(read, records.filter(is_known_bad), request)
         yield _decoded(
@@ -69,12 +69,11 @@ def read_records(
 
 def _set_aside(read: Read, records: pa.RecordBatch, request: RequestedRange) -> DecodedRecords:
     """Nothing of records that are known as bad."""
-    reasons = {
-        place: request.reason_of[offset] for place, offset in enumerate(records.column("offset").to_pylist())
-    }
-    return DecodedRecords(
-        None, size_of(records.column("value")), _bad(records, read.stream, request.range, reasons)
-    )
+    known = [request.known[offset] for offset in records.column("offset").to_pylist()]
+    reasons = {place: one.reason for place, one in enumerate(known)}
+    bad = _bad(records, read.stream, request.range, reasons)
+    bad = tuple(replace(record, cause=one.cause) for record, one in zip(bad, known, strict=True))
+    return DecodedRecords(None, size_of(records.column("value")), bad)
 
 
 def _decoded(

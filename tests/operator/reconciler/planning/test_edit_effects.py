@@ -38,6 +38,7 @@ EDITS: dict[str, Any] = {
     "spec.rebalanceDelay": {"rebalanceDelay": "1m"},
     "spec.delivery": {"delivery": "atLeastOnce"},
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
+    "spec.onCodeError": {"onCodeError": {"action": "skip"}},
     "spec.onDataLoss": {"onDataLoss": "earliest"},
     "spec.lateRows": {"lateRows": {"action": "stream", "stream": "enriched"}},
     "spec.batch": {"batch": {"rows": 10}},

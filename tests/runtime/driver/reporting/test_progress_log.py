@@ -79,6 +79,24 @@ def test_what_is_bad_or_restored_is_told_only_where_there_is_any() -> None:
     assert "restored 7 (5.6 kB)" in other.text
 
 
+def test_the_last_line_says_how_many_records_were_left_out_of_which_stream_and_why() -> None:
+    words: list[RunMessage] = []
+    progress = following(words, Clock())
+    reasons = {("views", "no number"): 7, ("views", "by zero"): 1, ("users", "no text"): 2, ("users", "x"): 1}
+    for _ in range(2):
+        progress.batch(replace(batch(bad=11), rejected=reasons))
+    progress.ended()
+    assert words[-1].text.endswith(
+        ", 22 records left out: 14 of views: no number; 4 of users: no text; 2 of views: by zero; "
+        "2 for other reasons"
+    )
+    left_out = words[-1].facts["leftOut"]
+    assert isinstance(left_out, list)
+    assert {(one["stream"], one["reason"]): one["records"] for one in left_out} == {
+        place: 2 * number for place, number in reasons.items()
+    }
+
+
 def test_idleness_is_told_once_until_rows_come_again() -> None:
     words: list[RunMessage] = []
     clock = Clock()

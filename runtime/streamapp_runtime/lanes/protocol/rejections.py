@@ -1,0 +1,89 @@
+"""Records that are left out: for which cause, how many so far, and for what reasons."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+MOST_REASONS: Final = 20
+"""So many different reasons are told apart, of a task in a batch and of a run; others are one."""
+OTHER_REASONS: Final = "other reasons"
+
+
+class RejectionCause(StrEnum):
+    """What is at fault where a record is left out."""
+
+    RECORD = "record"
+    """The record cannot be decoded, or an expression fails on what it holds."""
+    CODE = "code"
+    """The app's own Python fails on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionCount:
+    """How many records of a partition were left out for a cause, as far as later batches go on counting."""
+
+    cause: RejectionCause
+    stream: str
+    partition: int
+    window: int = 0  # the last window in which one was left out
+    records: int = 0  # so many in that window
+    in_a_row: int = 0  # so many at the end of what was read
+
+    @property
+    def subject(self) -> tuple[RejectionCause, str, int]:
+        """What is counted."""
+        return self.cause, self.stream, self.partition
+
+    @classmethod
+    def parse(cls, fields: Sequence[object]) -> "RejectionCount":
+        """As it was sent, as a list."""
+        cause, stream, *numbers = fields
+        return cls(RejectionCause(str(cause)), str(stream), *(int(str(number)) for number in numbers))
+
+
+def merged_reasons(
+    before: Mapping[tuple[str, str], int], more: Mapping[tuple[str, str], int]
+) -> Counter[tuple[str, str]]:
+    """How many records were left out in all, by stream and reason."""
+    merged = Counter(before)
+    for (stream, reason), number in more.items():
+        known = (stream, reason) in merged or len(merged) < MOST_REASONS
+        merged[stream, reason if known else OTHER_REASONS] += number
+    return merged
+
+
+@dataclass(slots=True)
+class RejectionReport:
+    """What was left out for one task in one batch."""
+
+    counts: list[RejectionCount] = field(default_factory=list)
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # by stream and reason
+
+    def note(self, stream: str, reasons: Iterable[str]) -> None:
+        """Count records of a stream by the reasons for which they are left out."""
+        self.reasons = merged_reasons(self.reasons, Counter((stream, reason) for reason in reasons))
+
+    def add(self, other: "RejectionReport") -> None:
+        """Take in what another layer has of the same task."""
+        self.counts += other.counts
+        self.reasons = merged_reasons(self.reasons, other.reasons)
+
+    def fields(self) -> dict[str, list[list[object]]]:
+        """As it travels in JSON; empty where nothing is to be said."""
+        if not self.counts and not self.reasons:
+            return {}
+        return {
+            "counts": [
+                [one.cause, one.stream, one.partition, one.window, one.records, one.in_a_row]
+                for one in self.counts
+            ],
+            "reasons": [[stream, reason, number] for (stream, reason), number in self.reasons.items()],
+        }
+
+    @classmethod
+    def parse(cls, fields: dict[str, list[list[object]]]) -> "RejectionReport":
+        """As it was sent."""
+        reasons = {(str(s), str(why)): int(str(n)) for s, why, n in fields.get("reasons", ())}
+        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], Counter(reasons))
