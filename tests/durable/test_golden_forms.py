@@ -189,6 +189,7 @@ SIDE_VERSION = SideInputVersion(
 LOCATIONS = {"processor-0": "node-a", "processor-1": None}
 BINDINGS = {"processor-0": ("node-a", "1"), "processor-1": (None, "2")}
 (APP,) = parse((GOLDEN / "app.yaml").read_text("utf-8")).apps
+PLAN_DOCUMENT_1 = json.loads((GOLDEN / "plan-document-1.json").read_text("utf-8"))
 GRAPH = build_graph(APP, {"views": 2, "copies": 2})
 ANSWER_LAYOUT = Layout(
     "",
@@ -315,13 +316,13 @@ GOLDEN_FORMS = [
         SideInputVersion.parse,
         SideInputVersion.text,
     ),
-    GoldenForm(
+    GoldenForm(  # read by programs of users; a field may be added, and none may change
         app_forms.PLAN_DOCUMENT,
         1,
-        (GOLDEN / "plan-document-1.json").read_text("utf-8"),
-        "totals",
-        lambda text: json.loads(text)["app"],  # no program of ours reads it
-        lambda name: render(name, GRAPH, plan(GRAPH)),
+        PLAN_DOCUMENT_1,
+        PLAN_DOCUMENT_1,
+        lambda document: document,
+        lambda document: {name: json.loads(render("totals", GRAPH, plan(GRAPH)))[name] for name in document},
     ),
     GoldenForm(
         app_forms.ANSWER_DOCUMENT,
