@@ -19,6 +19,7 @@ STARTED_BY_NAME = {
     "streamapp_operator.reconciler.status.phase_diagram": "draws a picture of the docs",
     "streamapp_operator.trial": "a job of the chart starts it",
     "streamapp_runtime.remote.redis": "resources name it",
+    "streamapp_runtime.systems.embedded.page_check": "a process of its own, which may end by a signal",
 }
 """The modules that no module imports, and who does instead. Commands are started by their entry points."""
 

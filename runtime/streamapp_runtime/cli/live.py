@@ -16,7 +16,6 @@ from streamapp_runtime.driver.checkpoints.stored_state import stored_layout
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
-from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
@@ -30,7 +29,7 @@ def look(app: StreamApp, access: SystemAccess) -> LiveFacts:
             raise UnreachableError(f'the system "{system.name}" cannot be asked: {error}') from None
         except (AppRefusedError, InvalidSettingsError) as error:
             raise LookupRefusedError(str(error)) from None
-        except (StateUnreadableError, LogUnreadableError) as error:  # the command was used rightly
+        except StateUnreadableError as error:  # the command was used rightly
             raise click.ClickException(str(error)) from None
     return facts
 

@@ -40,7 +40,6 @@ def cli_errors() -> Iterator[None]:
     from streamapp_runtime.cli.record_input.lines import UnusableLineError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.stores.store import StoreError
-    from streamapp_runtime.systems.embedded.lmdb_environment import LogUnreadableError
     from streamapp_runtime.systems.stream_system import (
         InvalidSettingsError,
         OutOfRangeError,
@@ -56,7 +55,6 @@ def cli_errors() -> Iterator[None]:
         raise UnreachableError(str(error)) from None
     except (
         ValueError,
-        LogUnreadableError,
         OutOfRangeError,
         AppRefusedError,
         InvalidSettingsError,

@@ -78,6 +78,20 @@ def test_an_app_whose_inputs_all_go_to_every_task_ends_with_the_field(tmp_path: 
     assert "spec.broadcastInputs: all inputs (views) go to every task" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "content", [b"", bytes(100_000), b"no log" * 10_000], ids=["empty", "zeroes", "foreign"]
+)
+@pytest.mark.parametrize("command", [["run", EXAMPLE, "--data"], ["log", "list"]], ids=["run", "log"])
+def test_a_log_that_is_none_ends_with_one_sentence_and_is_left_alone(
+    tmp_path: Path, command: list[str | Path], content: bytes
+) -> None:
+    (tmp_path / "data.mdb").write_bytes(content)
+    done = subprocess.run([COMMAND, *command, tmp_path], capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False), done.stderr
+    assert "restore it from a copy" in done.stderr.splitlines()[-1]
+    assert (tmp_path / "data.mdb").read_bytes() == content
+
+
 def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:
     file = tmp_path / "app.yaml"
     file.write_text(BROKEN)

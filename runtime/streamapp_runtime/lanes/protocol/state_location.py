@@ -11,7 +11,9 @@ def location_of(root: Path) -> str:
     """The name of the location that a folder of state makes; the first who asks gives it."""
     file = root / LOCATION_FILE
     with suppress(FileNotFoundError):
-        return file.read_text("ascii")
+        if name := file.read_text("ascii"):
+            return name
+        file.unlink()  # a machine that stopped may leave a file without its text
     root.mkdir(parents=True, exist_ok=True)
     fresh = root / f"{LOCATION_FILE}.{uuid4().hex}"
     fresh.write_text(uuid4().hex, "ascii")

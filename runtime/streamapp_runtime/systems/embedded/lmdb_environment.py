@@ -7,26 +7,32 @@ loses nothing and tears nothing; a power failure may lose or damage the log.
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import lmdb
 
 from streamapp.durable_forms import VersionRefusal
+from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.runtime_durable_forms import EMBEDDED_LOG
 from streamapp_runtime.systems.embedded.map_keys import FORMAT
 from streamapp_runtime.systems.stream_system import FullError, UnavailableError
 
 Txn: TypeAlias = "lmdb.Transaction[memoryview]"
 
+DATA_FILE = "data.mdb"
+RESTORE_HINT = "restore it from a copy, or remove the folder to begin with an empty log"
 MAP_SIZE = 1 << 40
 _READERS = 4096
 
 
-class LogUnreadableError(Exception):
+class LogUnreadableError(StateUnreadableError):
     """What the folder holds is no log, is damaged, or was written by a newer version."""
 
 
@@ -39,12 +45,13 @@ class Environment:
         self.users = 0
         self._pid = os.getpid()
         with _told(path):
-            path.mkdir(parents=True, exist_ok=True)
+            _make_where_missing(path, sync)
             self._lmdb = lmdb.open(
                 str(path), map_size=map_size, sync=sync, metasync=sync, max_readers=_READERS, readahead=True
             )
         try:
             self._lmdb.reader_check()
+            self._check_length()
             self._check_format()
         except BaseException:
             self._lmdb.close()
@@ -96,10 +103,30 @@ class Environment:
             self._lmdb.reader_check()
         return self._lmdb.begin(None, None, write, True)
 
+    def _check_length(self) -> None:
+        """LogUnreadableError where the file has been cut off: to read beyond its end would end the process.
+
+        A file may lack pages at its end that LMDB allocated and never wrote. Whether any page is read that is
+        not there is tried by a process of its own.
+        """
+        page = self._lmdb.stat()["psize"]
+        needed = (self._lmdb.info()["last_pgno"] + 1) * page
+        file = self.path / DATA_FILE
+        size = file.stat().st_size
+        if size >= needed or (size % page == 0 and _all_pages_are_there(self.path)):
+            return
+        what = f"{file} has been cut off: it has {size:,} bytes, and its pages take {needed:,}"
+        raise LogUnreadableError(f"{what}; {RESTORE_HINT}")
+
     def _check_format(self) -> None:
         with self.reading() as txn:
-            content = txn.get(FORMAT)
-            version = None if content is None else bytes(content)
+            recorded = txn.get(FORMAT)
+            version = None if recorded is None else bytes(recorded)
+            is_empty = txn.stat()["entries"] == 0
+        if version is None and not is_empty:
+            raise LogUnreadableError(
+                f"{self.path} holds an LMDB environment that is no log; name another folder"
+            )
         if version is None:
             with self.writing() as txn:
                 txn.put(FORMAT, b"%d" % EMBEDDED_LOG.version, overwrite=False)
@@ -108,6 +135,27 @@ class Environment:
             refusal = EMBEDDED_LOG.read_version(number, f"the log {self.path}")
             if isinstance(refusal, VersionRefusal):
                 raise LogUnreadableError(str(refusal))
+
+
+def _all_pages_are_there(path: Path) -> bool:
+    command = [sys.executable, "-m", "streamapp_runtime.systems.embedded.page_check", str(path)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603 - our own
+
+
+def _make_where_missing(path: Path, sync: bool) -> None:
+    """Make the log of a folder whole, under another name, so that a kill leaves no file of zero bytes.
+
+    LogUnreadableError where there is such a file: LMDB would take it for a new environment.
+    """
+    file = path / DATA_FILE
+    path.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        with TemporaryDirectory(prefix="new-", dir=path) as scratch:
+            lmdb.open(scratch, lock=False, sync=sync, metasync=sync).close()
+            with suppress(FileExistsError):
+                file.hardlink_to(Path(scratch, DATA_FILE))
+    elif file.stat().st_size == 0:
+        raise LogUnreadableError(f"{file} has zero bytes, which no log has; {RESTORE_HINT}")
 
 
 _lock = threading.Lock()
@@ -155,7 +203,7 @@ def _told(path: Path) -> Iterator[None]:
         lmdb.VersionMismatchError,
         lmdb.PageNotFoundError,
     ) as error:
-        raise LogUnreadableError(f"{path} holds no log, or a damaged one: {error}") from error
+        raise LogUnreadableError(f"{path} holds no log, or a damaged one: {error}; {RESTORE_HINT}") from error
     except lmdb.Error as error:  # a short write, of a disk that is all but full, is told as an I/O error
         raise UnavailableError(f"the log {path} cannot be used: {error}") from error
     except OSError as error:

@@ -107,6 +107,64 @@ def test_a_file_that_is_no_log_is_refused(folder: Path) -> None:
         EmbeddedSystem(folder)
 
 
+def test_a_log_of_zero_bytes_is_refused_and_left_alone(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "data.mdb").touch()
+    with pytest.raises(LogUnreadableError, match=r"data.mdb has zero bytes.*restore it from a copy"):
+        EmbeddedSystem(folder)
+    assert (folder / "data.mdb").stat().st_size == 0
+
+
+@pytest.mark.parametrize("part", [0.999, 0.5, 0.1])
+def test_a_log_that_was_cut_off_is_refused(folder: Path, part: float) -> None:
+    system = EmbeddedSystem(folder)
+    system.create("views", 1)
+    for _ in range(20):
+        write(system, VIEWS, values(*("some text" * 100 for _ in range(100))))
+    system.close()
+    file = folder / "data.mdb"
+    os.truncate(file, int(file.stat().st_size * part))
+    with pytest.raises(LogUnreadableError, match=r"has been cut off.*restore it from a copy"):
+        EmbeddedSystem(folder)
+
+
+def test_a_log_that_lacks_pages_which_hold_nothing_is_read(folder: Path) -> None:
+    system = EmbeddedSystem(folder)
+    system.create("views", 1)
+    write(system, VIEWS, values("a"))
+    system.close()
+    with lmdb.open(str(folder)) as raw:
+        with raw.begin(write=True) as txn:
+            txn.put(b"scratch", b"x" * 1_000_000)
+        with raw.begin(write=True) as txn:
+            txn.delete(b"scratch")
+        used = sum(1 for _ in range(raw.info()["last_pgno"])) * 4096
+    os.truncate(folder / "data.mdb", used - 200 * 4096)
+    system = EmbeddedSystem(folder)
+    assert texts(system, VIEWS) == ["a"]
+    write(system, VIEWS, values("b"))
+    assert texts(system, VIEWS) == ["a", "b"]
+    system.close()
+
+
+@pytest.mark.parametrize("size", [100, 4096, 100_000])
+def test_a_log_of_zeroes_is_refused(folder: Path, size: int) -> None:
+    folder.mkdir(parents=True)
+    (folder / "data.mdb").write_bytes(bytes(size))
+    with pytest.raises(LogUnreadableError, match="restore it from a copy"):
+        EmbeddedSystem(folder)
+
+
+def test_an_environment_of_another_program_is_refused_and_left_alone(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    with lmdb.open(str(folder)) as raw, raw.begin(write=True) as txn:
+        txn.put(b"their", b"entry")
+    with pytest.raises(LogUnreadableError, match="no log; name another folder"):
+        EmbeddedSystem(folder)
+    with lmdb.open(str(folder)) as raw, raw.begin() as txn:
+        assert dict(txn.cursor()) == {b"their": b"entry"}
+
+
 def test_a_log_of_a_newer_format_is_refused_and_left_alone(folder: Path) -> None:
     EmbeddedSystem(folder).close()
     with lmdb.open(str(folder)) as raw, raw.begin(write=True) as txn:
