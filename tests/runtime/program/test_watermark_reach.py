@@ -8,7 +8,7 @@ from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import StreamRole
 from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp
 from streamapp_runtime.program.watermark_reach import program_reach
-from tests.harness.engine.program_pieces import program, read, write
+from tests.harness.graphs.program_pieces import program, read, write
 
 
 def totals(name: str, kind: str = "tumbling") -> Totals:

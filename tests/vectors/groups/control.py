@@ -39,7 +39,7 @@ from streamapp_runtime.operators.stateless.stream_operations import StreamRole
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.watermark_reach import program_reach
 from tests.harness.core.control_pipeline import Pipeline, Watermarks
-from tests.harness.engine.program_pieces import program, read, write
+from tests.harness.graphs.program_pieces import program, read, write
 from tests.vectors.fields import Fields
 from tests.vectors.lane_reading import FailingFormat, read_in_lane
 from tests.vectors.shuffles import Shuffles, message_of, through_bookkeeping, watermarks_beside
