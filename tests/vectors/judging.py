@@ -19,7 +19,7 @@ class Runner:
     """A group's module: what judges its vectors, and the tests that cover its recipes."""
 
     run: Run
-    recipes: str
+    recipes: tuple[str, ...]
 
 
 class Weight(Enum):
@@ -53,7 +53,7 @@ def judge(case: Case, runner: Runner, decided: Mapping[str, str]) -> list[str] |
     """What speaks against the product: differences, or that they do not count and why."""
     counts = weight(case.strictness)
     if counts is Weight.RECIPE:
-        return NotJudged(f"a recipe, covered by {decided.get(case.id, runner.recipes)}")
+        return NotJudged(f"a recipe, covered by {decided.get(case.id, ', '.join(runner.recipes))}")
     if counts is Weight.BINDING:
         exact = case.strictness != "shipped-exact"
         return differences_of(runner.run, case.vector if exact else only_invariants(case.vector))
@@ -100,4 +100,4 @@ def runner_of(group: str) -> Runner:
     if group not in GROUPS:
         raise ValueError(f"no group of vectors is called {group!r}")
     module = importlib.import_module(f"tests.vectors.groups.{group}")
-    return Runner(module.run, getattr(module, "RECIPES", "no property test that the group names"))
+    return Runner(module.run, module.RECIPES)

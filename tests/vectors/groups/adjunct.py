@@ -28,7 +28,7 @@ from tests.harness.engine.versioned_table import Versioned
 from tests.vectors.fields import Fields
 from tests.vectors.tables import filled, stored
 
-RECIPES = "tests/streamapp/side_inputs and tests/runtime/lanes/task_stores"
+RECIPES = ("tests/streamapp/side_inputs",)
 DAY = 86_400_000
 NOW = 10 * DAY
 PLACE = Partition("s", 0)

@@ -17,7 +17,10 @@ from streamapp.tasks.refusal import Refusal
 from tests.vectors.fields import PROSE, Fields
 from tests.vectors.wording import unnamed
 
-RECIPES = "tests/streamapp/placement/test_locality_optimum.py and test_placement_stability.py"
+RECIPES = (
+    "tests/streamapp/placement/test_locality_optimum.py",
+    "tests/streamapp/placement/test_placement_stability.py",
+)
 
 _SETTINGS = {"tasks", "task_locality", "processor_locality", "previous", "capacity", "replication_factor"}
 _NAMING = {"container_count", "processor_order", "processors"}

@@ -25,6 +25,12 @@ from tests.harness.core.adopted_layout import adopted_layout
 from tests.vectors.fields import Fields
 from tests.vectors.wording import unnamed
 
+RECIPES = (
+    "tests/streamapp/tasks/expansion/test_keys_stay_with_their_state.py",
+    "tests/streamapp/tasks/expansion/test_order_across_growths.py",
+    "tests/streamapp/tasks/expansion/test_expansion_algorithm.py",
+)
+
 _GROUPERS = {
     "groupbypartition": BY_PARTITION,
     "groupbysystemstreampartition": BY_STREAM_PARTITION,

@@ -10,7 +10,7 @@ from streamapp.spec.resource.operator_kinds import OperatorKind
 from tests.vectors.fields import Fields
 from tests.vectors.wording import unnamed
 
-RECIPES = "tests/streamapp/plan/test_plan_properties.py and tests/streamapp/graph/test_graph_cycles.py"
+RECIPES = ("tests/streamapp/plan/test_plan_properties.py", "tests/streamapp/graph/test_graph_cycles.py")
 _KINDS = {
     "input": OperatorKind.INPUT,
     "map": OperatorKind.MAP,
