@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from streamapp_runtime.driver.executors.spark_session import close_session, open_session
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs import run_systems
-from tests.harness.runs.app_runs import House
+from tests.harness.runs.app_runs import AppEnv
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def spark(session: SparkSession) -> SparkSession:
 
 
 @pytest.fixture
-def here(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[House]:
+def env(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[AppEnv]:
     """Where a test's apps run: on an embedded log, unless its mark says otherwise."""
     with TemporaryDirectory() as folder:
         if getattr(request, "param", "embedded") == "embedded":
@@ -37,5 +37,5 @@ def here(session: SparkSession, request: pytest.FixtureRequest) -> Iterator[Hous
             place = run_systems.kafka(
                 session, Path(folder), KafkaConnection(request.getfixturevalue("kafka"))
             )
-        with place as house:
-            yield house
+        with place as env:
+            yield env

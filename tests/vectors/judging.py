@@ -1,7 +1,6 @@
 """How much a vector's strictness counts, and what was decided about those that leave a choice."""
 
 import importlib
-import importlib.util
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,9 +8,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from tests.vectors.case import Case
+from tests.vectors.case import GROUPS, Case
+from tests.vectors.fields import Fields
 
-Run = Callable[[dict[str, Any]], list[str]]
+Run = Callable[[Fields], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Runner:
     """A group's module: what judges its vectors, and the tests that cover its recipes."""
 
     run: Run
-    recipes: str
+    recipes: tuple[str, ...]
 
 
 class Weight(Enum):
@@ -53,11 +53,11 @@ def judge(case: Case, runner: Runner, decided: Mapping[str, str]) -> list[str] |
     """What speaks against the product: differences, or that they do not count and why."""
     counts = weight(case.strictness)
     if counts is Weight.RECIPE:
-        return NotJudged(f"a recipe, covered by {decided.get(case.id, runner.recipes)}")
+        return NotJudged(f"a recipe, covered by {decided.get(case.id, ', '.join(runner.recipes))}")
     if counts is Weight.BINDING:
         exact = case.strictness != "shipped-exact"
-        return runner.run(case.vector if exact else only_invariants(case.vector))
-    differences = _differences(runner, case.vector)
+        return differences_of(runner.run, case.vector if exact else only_invariants(case.vector))
+    differences = differences_of(runner.run, case.vector)
     if counts is Weight.REPORTED:
         return NotJudged("informational: " + ("; ".join(differences) or "as expected"))
     if differences and case.id in decided:
@@ -65,12 +65,14 @@ def judge(case: Case, runner: Runner, decided: Mapping[str, str]) -> list[str] |
     return differences
 
 
-def _differences(runner: Runner, vector: dict[str, Any]) -> list[str]:
-    """A vector that leaves a choice may use words that its group does not know: that is a difference too."""
+def differences_of(run: Run, vector: Mapping[str, Any]) -> list[str]:
+    """What speaks against the product: differences, words that are not known, fields nobody looked at."""
+    fields = Fields(vector)
     try:
-        return runner.run(vector)
-    except (LookupError, TypeError, ValueError) as error:
+        found = run(fields)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         return [f"cannot be run: {error!r}"]
+    return found or [f"there is no rule for the field {path}" for path in fields.unread()]
 
 
 def only_invariants(value: Any) -> Any:
@@ -93,10 +95,9 @@ def decisions(file: Path = Path(__file__).parent / "decided.md") -> dict[str, st
     return {match["id"]: match["reason"] for match in found if match}
 
 
-def runner_of(group: str) -> Runner | None:
-    """The `run` and RECIPES of tests/vectors/groups/<group>.py; none where the group has no module yet."""
-    name = f"tests.vectors.groups.{group}"
-    if importlib.util.find_spec(name) is None:
-        return None
-    module = importlib.import_module(name)
-    return Runner(module.run, getattr(module, "RECIPES", "no property test that the group names"))
+def runner_of(group: str) -> Runner:
+    """The `run` and RECIPES of tests/vectors/groups/<group>.py; a group without a module is an error."""
+    if group not in GROUPS:
+        raise ValueError(f"no group of vectors is called {group!r}")
+    module = importlib.import_module(f"tests.vectors.groups.{group}")
+    return Runner(module.run, module.RECIPES)

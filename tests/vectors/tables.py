@@ -22,7 +22,7 @@ IDENTITY = StoreIdentity("run", "task", "t", "meaning")
 
 
 @dataclass
-class Filled:
+class SideInputTable:
     """A table that side inputs fill, as operations see it."""
 
     running: Lane
@@ -43,9 +43,9 @@ class Filled:
 
 
 @contextmanager
-def filled() -> Iterator[Filled]:
+def filled() -> Iterator[SideInputTable]:
     with lane(t=SCHEMA) as running:
-        yield Filled(running)
+        yield SideInputTable(running)
 
 
 @dataclass

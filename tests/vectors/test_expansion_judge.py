@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.vectors.groups.expansion import run
+from tests.vectors.groups import expansion
+from tests.vectors.judging import differences_of
 
 STEPS: list[dict[str, Any]] = [
     {"streams": {"s.v": 2}, "expect": {"outcome": "ok", "tasks": {"P0": ["s.v#0"], "P1": ["s.v#1"]}}},
@@ -21,6 +22,10 @@ VECTOR: dict[str, Any] = {
     "previous": {"P0": ["s.v#0"], "P1": ["s.v#1"]},
     "steps": STEPS,
 }
+
+
+def run(vector: dict[str, Any]) -> list[str]:
+    return differences_of(expansion.run, vector)
 
 
 def changed(**fields: Any) -> dict[str, Any]:

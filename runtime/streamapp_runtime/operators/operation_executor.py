@@ -73,4 +73,4 @@ class OperationRunner:
 
 def row_runner(executor: Callable[[Any], OperationExecutor]) -> OperationRunner:
     """For operations that keep nothing, and whose executors need no columns."""
-    return OperationRunner(executor=lambda operation, _given, _made: executor(operation), state_form=None)
+    return OperationRunner(executor=lambda operation, _schemas, _output: executor(operation), state_form=None)

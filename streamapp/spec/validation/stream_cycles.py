@@ -40,8 +40,8 @@ def feedback_holds_no_watermark(app: Outline) -> Iterator[Fault]:
         if stream.fields.get("feedback") is True and isinstance(time, dict):
             for key in _WATERMARK_FIELDS:
                 if time.get(key) is not None:
-                    told = "says when a watermark moves, and a stream of feedback has none; leave it out"
-                    yield (*stream.path, "eventTime", key), told
+                    message = "says when a watermark moves, and a stream of feedback has none; leave it out"
+                    yield (*stream.path, "eventTime", key), message
 
 
 def _comes_back(stream: str, circle: list[str], operators: dict[str, OperatorEntry]) -> Fault:
@@ -73,8 +73,8 @@ def _canonical_names(app: Outline) -> dict[str, str]:
 
 
 def _text(entry: ListEntry, key: str) -> str:
-    found = entry.text(key)
-    return found.name if found else ""
+    reference = entry.text(key)
+    return reference.name if reference else ""
 
 
 def _writers(app: Outline, canonical: dict[str, str]) -> dict[str, list[OperatorEntry]]:

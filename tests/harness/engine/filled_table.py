@@ -20,7 +20,7 @@ TASK = "task-0"
 
 
 @dataclass
-class Filled:
+class FilledTable:
     """A table `tiers` that the stream `users` fills; `now` is what its worker takes for the time."""
 
     folder: Path
@@ -28,11 +28,12 @@ class Filled:
     bootstrap: bool = True
     partitions: tuple[int, ...] = (0,)
     before_join: bool = False
+    broadcast: bool = False
     meaning: str = "meaning"
     now: int = 10 * DAY
     last: dict[int, int] = field(default_factory=dict)  # what the checkpoint says, by partition
     system: EmbeddedSystem = field(init=False)
-    adjuncts: SideInputStores = field(init=False)
+    side_inputs: SideInputStores = field(init=False)
 
     def __post_init__(self) -> None:
         self.system = EmbeddedSystem(self.folder / "log")
@@ -42,7 +43,7 @@ class Filled:
     def new_worker(self) -> None:
         sides = {NAME: SideInputStream("users", self.bootstrap)}
         shelf = SideInputStoreSpec(
-            "tiers", self.kind, self.meaning, DAY, False, self.before_join, sides=sides
+            "tiers", self.kind, self.meaning, DAY, self.broadcast, self.before_join, sides=sides
         )
         self.side_inputs = SideInputStores(
             self.folder / "state", "app", "run", {"tiers": shelf}, wait_seconds=0.0, clock=lambda: self.now
@@ -110,6 +111,6 @@ class Filled:
         found = self.side_inputs.apply(order, arrived, {})
         return {partition.index: at for partition, at in found.items()}
 
-    def content(self) -> dict[str, str]:
-        store = self.side_inputs.store(TASK, "tiers")
+    def content(self, task: str = TASK) -> dict[str, str]:
+        store = self.side_inputs.store(task, "tiers")
         return {key.decode(): value.decode() for key, value in store.scan()}

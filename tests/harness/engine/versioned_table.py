@@ -39,7 +39,7 @@ class Versioned:
     shared: str = ""  # the copy that all lanes were told to read
     batches: int = 0
     system: EmbeddedSystem = field(init=False)
-    adjuncts: SideInputStores = field(init=False)
+    side_inputs: SideInputStores = field(init=False)
 
     def __post_init__(self) -> None:
         self.system = EmbeddedSystem(self.folder / "log")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 
 PORTS = ("spark.driver.port", "spark.driver.blockManager.port", "spark.blockManager.port", "spark.ui.port")
 """A pod has them to itself; this machine may be running several drivers."""
@@ -16,15 +16,15 @@ ELSEWHERE = {"STREAMAPP_DRIVER_HOST"}
 """Names that nothing resolves here."""
 
 
-def contained(stage: Stage, pod: str, folder: Path) -> Child:
+def contained(sim: OperatorSim, pod: str, folder: Path) -> Child:
     """The process; its stores and its log are in the folder's `state`."""
-    manifest = stage.server.ask("GET", f"/api/v1/namespaces/{stage.namespace}/pods/{pod}")
+    manifest = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/pods/{pod}")
     own = _variables(manifest) | {
-        "STREAMAPP_ACCOUNT": str(account(stage, manifest["spec"]["serviceAccountName"], folder / "account")),
-        "STREAMAPP_ACCEPTED": str(mounted(stage, manifest, folder / "accepted")),
+        "STREAMAPP_ACCOUNT": str(account(sim, manifest["spec"]["serviceAccountName"], folder / "account")),
+        "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted")),
         "STREAMAPP_STATE": str(folder / "state"),
     }
-    server = stage.server
+    server = sim.server
     assert isinstance(server, ApiServer)
     own |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
     (container,) = manifest["spec"]["containers"]
@@ -43,11 +43,11 @@ def _variables(manifest: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, value in found.items() if name not in ELSEWHERE}
 
 
-def mounted(stage: Stage, manifest: dict[str, Any], folder: Path) -> Path:
+def mounted(sim: OperatorSim, manifest: dict[str, Any], folder: Path) -> Path:
     """The accepted generation, as the pod finds it."""
     (name,) = [one["configMap"]["name"] for one in manifest["spec"]["volumes"] if "configMap" in one]
     folder.mkdir(parents=True)
-    for file, text in stage.config_map(name)["data"].items():
+    for file, text in sim.config_map(name)["data"].items():
         (folder / file).write_text(text, "utf-8")
     spark = folder / "spark.json"
     conf = {name: value for name, value in json.loads(spark.read_text("utf-8")).items() if name not in PORTS}
@@ -55,14 +55,14 @@ def mounted(stage: Stage, manifest: dict[str, Any], folder: Path) -> Path:
     return folder
 
 
-def account(stage: Stage, name: str, folder: Path) -> Path:
+def account(sim: OperatorSim, name: str, folder: Path) -> Path:
     """A service account with its token."""
-    server = stage.server
+    server = sim.server
     assert isinstance(server, ApiServer)
-    path = f"/api/v1/namespaces/{stage.namespace}/serviceaccounts/{name}/token"
+    path = f"/api/v1/namespaces/{sim.namespace}/serviceaccounts/{name}/token"
     given = server.ask("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
     folder.mkdir(parents=True)
     (folder / "token").write_text(given["status"]["token"], "utf-8")
     (folder / "ca.crt").write_bytes((server.folder / "apiserver.crt").read_bytes())
-    (folder / "namespace").write_text(stage.namespace, "utf-8")
+    (folder / "namespace").write_text(sim.namespace, "utf-8")
     return folder

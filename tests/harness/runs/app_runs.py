@@ -39,7 +39,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Input:
     """What a record of an input is: bytes are taken as they are, all else becomes JSON."""
 
     key: str | None
@@ -48,7 +48,7 @@ class Told:
 
 
 @dataclass(slots=True)
-class House:
+class AppEnv:
     """A system of streams, a session, and the apps that are run there.
 
     On a system that is shared with others every name begins with a prefix, which tests need not know.
@@ -64,7 +64,7 @@ class House:
         """A folder of the app's own."""
         return self.home.state.parent
 
-    def write(self, stream: str, records: Sequence[Told], partitions: int = 2) -> None:
+    def write(self, stream: str, records: Sequence[Input], partitions: int = 2) -> None:
         """Append records where their keys belong."""
         write_all(self.system, self.prefix + stream, records, partitions, f"{self.prefix}tests")
 
@@ -75,7 +75,7 @@ class House:
     def command(self, app: StreamApp, *options: str) -> list[str]:
         """What runs an app in a process of its own."""
         file = self.data / f"{app.metadata.name}.yaml"
-        file.write_text(as_yaml(self.at_home(app)), "utf-8")
+        file.write_text(as_yaml(self.in_environment(app)), "utf-8")
         return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
 
     def ends(self, stream: str, *partitions: int) -> None:
@@ -88,7 +88,7 @@ class House:
 
     def launched(self, app: StreamApp, processors: int = 1) -> tuple[CheckpointStream, Launch]:
         """The app, ready to run."""
-        app = self.at_home(app)
+        app = self.in_environment(app)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
         return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
 
@@ -136,7 +136,7 @@ class House:
         """The values of a stream, in an order of their own."""
         return in_order([record.value for record in self.records(stream)])
 
-    def at_home(self, app: StreamApp) -> StreamApp:
+    def in_environment(self, app: StreamApp) -> StreamApp:
         """An app that was made for an embedded log, as it has to be for the system that is here."""
         there = self.home.connection
         if isinstance(there, EmbeddedConnection):
@@ -151,7 +151,7 @@ class House:
 
 
 def write_all(
-    system: StreamSystem, stream: str, records: Sequence[Told], partitions: int, writer: str = "tests"
+    system: StreamSystem, stream: str, records: Sequence[Input], partitions: int, writer: str = "tests"
 ) -> None:
     """Append records where their keys belong."""
     system.create(stream, partitions)
@@ -182,10 +182,10 @@ def read_all(system: StreamSystem, stream: str) -> list[Record]:
 
 
 @contextmanager
-def house_at(session: SparkSession, home: AppStorage, prefix: str = "") -> Iterator[House]:
+def environment_at(session: SparkSession, home: AppStorage, prefix: str = "") -> Iterator[AppEnv]:
     system = open_system(home.connection)
     try:
-        yield House(session, home, system, prefix)
+        yield AppEnv(session, home, system, prefix)
     finally:
         system.close()
 
@@ -220,9 +220,9 @@ def _parsed(data: Row) -> StreamApp:
     return found.apps[0]
 
 
-def told(rows: Sequence[Row], key: str | None = None) -> list[Told]:
+def inputs(rows: Sequence[Row], key: str | None = None) -> list[Input]:
     """Rows as records under a column of theirs."""
-    return [Told(None if key is None or row[key] is None else str(row[key]), row) for row in rows]
+    return [Input(None if key is None or row[key] is None else str(row[key]), row) for row in rows]
 
 
 def in_order(rows: Sequence[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from collections import Counter
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.harness.runs.app_runs import House, Row, app, in_order, last_by_key, read_all
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, last_by_key, read_all
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n BIGINT"}
 
@@ -33,11 +33,11 @@ def chained(**spec: object) -> StreamApp:
     )
 
 
-def everything_once_and_in_order(here: House, numbers: int) -> None:
-    rows = here.rows("out")
+def everything_once_and_in_order(env: AppEnv, numbers: int) -> None:
+    rows = env.rows("out")
     expected = [row | {"before": row["n"] - 1} for row in numbered(0, numbers)]
     assert in_order(rows) == in_order(expected)
-    totals = {key: value["total"] for key, value in last_by_key(here.records("totals")).items()}
+    totals = {key: value["total"] for key, value in last_by_key(env.records("totals")).items()}
     assert totals == {f"u{user}": sum(range(numbers)) for user in range(USERS)}
 
 

@@ -7,7 +7,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
-from tests.harness.runs.app_runs import House
+from tests.harness.runs.app_runs import AppEnv
 
 MOST_STEPS = 300
 
@@ -20,9 +20,9 @@ class Run:
     author: ModelAuthor
 
     @classmethod
-    def start(cls, here: House, app: StreamApp, rows: int = 1_000) -> "Run":
-        _, ready = here.launched(app)
-        loop = Loop(here.session, CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
+    def start(cls, env: AppEnv, app: StreamApp, rows: int = 1_000) -> "Run":
+        _, ready = env.launched(app)
+        loop = Loop(env.session, CurrentRun.of(ready, batch_rows=rows), pause=lambda _: None)
         loop.start()
         return cls(loop, ModelAuthor(ready.context, "here", time.monotonic, time.time))
 

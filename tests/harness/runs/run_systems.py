@@ -10,24 +10,24 @@ from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_storage
 from streamapp_runtime.systems.connection import KafkaConnection
-from tests.harness.runs.app_runs import House, house_at
+from tests.harness.runs.app_runs import AppEnv, environment_at
 
-ON_KAFKA = pytest.mark.parametrize("here", ["kafka"], indirect=True)
-ON_BOTH = pytest.mark.parametrize("here", ["embedded", "kafka"], indirect=True)
+ON_KAFKA = pytest.mark.parametrize("env", ["kafka"], indirect=True)
+ON_BOTH = pytest.mark.parametrize("env", ["embedded", "kafka"], indirect=True)
 WAYS = {"wire": {}, "librdkafka": {"batch.size": "1000000"}}  # a setting that the wire does not follow
 """How a broker is read and written, and the settings by which it is."""
 
 
 @contextmanager
-def embedded(session: SparkSession, folder: Path) -> Iterator[House]:
+def embedded(session: SparkSession, folder: Path) -> Iterator[AppEnv]:
     """A log that lies in the folder."""
-    with house_at(session, embedded_storage(folder)) as house:
-        yield house
+    with environment_at(session, embedded_storage(folder)) as env:
+        yield env
 
 
 @contextmanager
-def kafka(session: SparkSession, folder: Path, there: KafkaConnection, prefix: str = "") -> Iterator[House]:
+def kafka(session: SparkSession, folder: Path, there: KafkaConnection, prefix: str = "") -> Iterator[AppEnv]:
     """A broker; topics that nobody else has, since their names begin with a prefix of their own."""
     home = AppStorage(there, folder / "state")
-    with house_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as house:
-        yield house
+    with environment_at(session, home, prefix or f"t{uuid4().hex[:8]}.") as env:
+        yield env

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tests.harness.runs.app_runs import Row, Told
+from tests.harness.runs.app_runs import Input, Row
 
 NOW = {"job.control.interval": "0"}
 """Watermarks are written with every batch: nothing waits for a clock."""
@@ -26,8 +26,8 @@ def at(seconds: int, user: str = "ann", page: str = "/", n: int = 1) -> Row:
     }  # fmt: skip
 
 
-def told(rows: Sequence[Row]) -> list[Told]:
-    return [Told(row["user"], row) for row in rows]
+def inputs(rows: Sequence[Row]) -> list[Input]:
+    return [Input(row["user"], row) for row in rows]
 
 
 def counting(source: str, *, name: str = "counted", window: Row | None = None, **more: Any) -> Row:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.logs import logs
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -58,30 +58,30 @@ def node(server: ApiServer, name: str) -> Iterator[None]:
         server.ask("DELETE", f"/api/v1/nodes/{name}")
 
 
-def told(stage: Stage, *args: str) -> Result:
-    assert isinstance(stage.server, ApiServer)
-    where = ["--namespace", stage.namespace, "--kubeconfig", str(stage.server.kubeconfig())]
+def told(sim: OperatorSim, *args: str) -> Result:
+    assert isinstance(sim.server, ApiServer)
+    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
     return CliRunner().invoke(logs, ["app", *args, *where])
 
 
 @pytest.fixture
-def run(stage: Stage, api_server: ApiServer) -> Iterator[Stage]:
+def run(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
     """An app with its second driver and an executor."""
-    name = f"node-of-{stage.namespace}"
+    name = f"node-of-{sim.namespace}"
     with node(api_server, name):
-        stage.apply(join())
-        stage.settle()
-        stage.begin(node=name)
-        stage.end(code=3)
-        stage.settle()
-        stage.pass_time(60)
-        stage.settle()
-        stage.begin(node=name)
-        stage.executor(7, node=name)
-        yield stage
+        sim.apply(join())
+        sim.settle()
+        sim.begin(node=name)
+        sim.end(code=3)
+        sim.settle()
+        sim.pass_time(60)
+        sim.settle()
+        sim.begin(node=name)
+        sim.executor(7, node=name)
+        yield sim
 
 
-def test_they_are_the_newest_drivers(run: Stage) -> None:
+def test_they_are_the_newest_drivers(run: OperatorSim) -> None:
     result = told(run)
     assert result.output == "".join(f"app-driver-2 driver {number}\n" for number in range(3))
     assert result.exit_code == 0
@@ -96,20 +96,20 @@ def test_they_are_the_newest_drivers(run: Stage) -> None:
         (["--follow", "--tail", "2"], "app-driver-2 driver 2\nand goes on\n"),
     ],
 )
-def test_they_are_those_that_are_asked_for(run: Stage, asked: list[str], said: str) -> None:
+def test_they_are_those_that_are_asked_for(run: OperatorSim, asked: list[str], said: str) -> None:
     assert told(run, *asked).output == said
 
 
-def test_an_executor_that_is_not_there_is_named(run: Stage) -> None:
+def test_an_executor_that_is_not_there_is_named(run: OperatorSim) -> None:
     result = told(run, "--executor", "9")
     assert result.exit_code == 1
     assert 'app "app" has no executor 9' in result.output
 
 
-def test_what_the_api_server_says_is_passed_on(stage: Stage) -> None:
-    stage.apply(join())
-    stage.settle()
-    stage.begin(node=f"silent-{stage.namespace}")
-    result = told(stage)
+def test_what_the_api_server_says_is_passed_on(sim: OperatorSim) -> None:
+    sim.apply(join())
+    sim.settle()
+    sim.begin(node=f"silent-{sim.namespace}")
+    result = told(sim)
     assert result.exit_code == 1
     assert result.output == "Error: no preferred addresses found; known addresses: []\n"

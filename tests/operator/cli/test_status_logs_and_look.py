@@ -14,43 +14,43 @@ from streamapp_operator.cli.logs import logs
 from streamapp_operator.cli.look import look
 from streamapp_operator.cli.status import status
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 
-def kubeconfig(stage: Stage) -> str:
-    assert isinstance(stage.server, ApiServer)
-    return str(stage.server.kubeconfig())
+def kubeconfig(sim: OperatorSim) -> str:
+    assert isinstance(sim.server, ApiServer)
+    return str(sim.server.kubeconfig())
 
 
-def told(stage: Stage, *args: str) -> Result:
-    where = ["--namespace", stage.namespace, "--kubeconfig", kubeconfig(stage)]
+def told(sim: OperatorSim, *args: str) -> Result:
+    where = ["--namespace", sim.namespace, "--kubeconfig", kubeconfig(sim)]
     return CliRunner().invoke(status, [*args, *where])
 
 
-def app(stage: Stage, **spec: Any) -> StreamApp:
+def app(sim: OperatorSim, **spec: Any) -> StreamApp:
     data = join(**spec)
-    data["metadata"]["namespace"] = stage.namespace
+    data["metadata"]["namespace"] = sim.namespace
     (found,) = parse_data(data).apps
     return found
 
 
-def test_an_app_that_is_ready_is_told_with_0(stage: Stage) -> None:
-    stage.bring_up(join())
-    result = told(stage, "app")
+def test_an_app_that_is_ready_is_told_with_0(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    result = told(sim, "app")
     assert result.exit_code == 0
-    assert f"{stage.namespace}/app: Running" in result.output
+    assert f"{sim.namespace}/app: Running" in result.output
     assert "8 on 2 processors" in result.output
     assert "app-driver-1 on node-a, 0 restarts" in result.output
     assert "*" not in result.output
 
 
-def test_what_is_not_as_it_should_be_is_told_with_its_reason_and_1(stage: Stage) -> None:
-    stage.bring_up(join())
-    stage.edit(serviceAccountName="admin")
-    stage.end(code=3)
-    stage.settle()
-    result = told(stage, "app")
+def test_what_is_not_as_it_should_be_is_told_with_its_reason_and_1(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.edit(serviceAccountName="admin")
+    sim.end(code=3)
+    sim.settle()
+    result = told(sim, "app")
     assert result.exit_code == 1
     assert "2, of which 1 runs" in result.output
     assert "* Accepted" in result.output
@@ -58,42 +58,42 @@ def test_what_is_not_as_it_should_be_is_told_with_its_reason_and_1(stage: Stage)
     assert "last ending  retry" in result.output
 
 
-def test_the_status_is_given_as_it_is(stage: Stage) -> None:
-    stage.bring_up(join())
-    assert json.loads(told(stage, "app", "-o", "json").output) == stage.status()
+def test_the_status_is_given_as_it_is(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    assert json.loads(told(sim, "app", "-o", "json").output) == sim.status()
 
 
-def test_an_app_that_is_not_there_is_named(stage: Stage) -> None:
-    result = told(stage, "nobody")
+def test_an_app_that_is_not_there_is_named(sim: OperatorSim) -> None:
+    result = told(sim, "nobody")
     assert result.exit_code == 1
-    assert f'there is no StreamApp "nobody" in namespace {stage.namespace}' in result.output
+    assert f'there is no StreamApp "nobody" in namespace {sim.namespace}' in result.output
 
 
-def test_an_app_without_a_driver_has_written_nothing(stage: Stage) -> None:
-    stage.apply(join(suspend=True))
-    stage.settle()
-    where = ["--namespace", stage.namespace, "--kubeconfig", kubeconfig(stage)]
+def test_an_app_without_a_driver_has_written_nothing(sim: OperatorSim) -> None:
+    sim.apply(join(suspend=True))
+    sim.settle()
+    where = ["--namespace", sim.namespace, "--kubeconfig", kubeconfig(sim)]
     result = CliRunner().invoke(logs, ["app", *where])
     assert result.exit_code == 1
     assert 'app "app" has no driver' in result.output
 
 
-def test_counts_and_layout_come_from_the_driver_that_runs(stage: Stage) -> None:
-    stage.bring_up(join())
-    found = look(app(stage), ClusterAccess(stage.namespace, kubeconfig(stage)))
+def test_counts_and_layout_come_from_the_driver_that_runs(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    found = look(app(sim), ClusterAccess(sim.namespace, kubeconfig(sim)))
     assert {name: found.counts[name] for name in ("views", "users")} == {"views": 8, "users": 8}
-    assert found.layout == stage.wanted().layout
+    assert found.layout == sim.wanted().layout
     assert found.problems == ()
 
 
-def test_a_change_that_state_forbids_is_told_before_it_is_applied(stage: Stage) -> None:
-    stage.bring_up(join())
-    other = app(stage, state={"persistentVolumeClaim": {"size": "1Gi"}})
-    (problem,) = look(other, ClusterAccess(stage.namespace, kubeconfig(stage))).problems
+def test_a_change_that_state_forbids_is_told_before_it_is_applied(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    other = app(sim, state={"persistentVolumeClaim": {"size": "1Gi"}})
+    (problem,) = look(other, ClusterAccess(sim.namespace, kubeconfig(sim))).problems
     assert problem.path == "spec.state.persistentVolumeClaim"
 
 
-def test_brokers_that_do_not_answer_are_told(stage: Stage) -> None:
-    other = app(stage, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
+def test_brokers_that_do_not_answer_are_told(sim: OperatorSim) -> None:
+    other = app(sim, systems=[{"name": "main", "kafka": {"bootstrapServers": "127.0.0.1:1"}}])
     with pytest.raises(UnreachableError, match='the system "main" cannot be asked: looking at topic'):
-        look(other, ClusterAccess(stage.namespace, kubeconfig(stage)))
+        look(other, ClusterAccess(sim.namespace, kubeconfig(sim)))

@@ -22,7 +22,7 @@ from streamapp_operator.reconciler.facts.reconcile_context import ReconcileConte
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.reconcile import reconcile
 from tests.harness.api_server.memory_api import MemoryApi, MemoryCalls
-from tests.harness.operator.reconcile_stage import INSTALLATION, START, Table
+from tests.harness.operator.operator_sim import INSTALLATION, START, Table
 from tests.harness.operator.small_apps import join
 
 APPS = 500

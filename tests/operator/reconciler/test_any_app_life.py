@@ -18,7 +18,7 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import KnownC
 from streamapp_operator.reconciler.status.phase import Phase
 from tests.harness.api_server.memory_api import MemoryApi, Object
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
-from tests.harness.operator.reconcile_stage import START, Stage
+from tests.harness.operator.operator_sim import START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 KILLS = st.integers(1, 12)
@@ -32,8 +32,8 @@ class Lives(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.api = MemoryApi(lambda: self.stage.now if hasattr(self, "stage") else START)
-        self.stage = Stage(self.api, "shop")
+        self.api = MemoryApi(lambda: self.sim.now if hasattr(self, "sim") else START)
+        self.sim = OperatorSim(self.api, "shop")
         self.api.on_create = self._made
         self.views, self.nonce = 8, 0
         self.incarnations: list[str] = []
@@ -41,11 +41,11 @@ class Lives(RuleBasedStateMachine):
         self.known: dict[str, str] = {}  # task -> location, as it was last reported and kept
         self.run = ""
         self._counts()
-        self.stage.apply(join())
+        self.sim.apply(join())
         self._settle()
 
     def _counts(self) -> None:
-        self.stage.table.answer = KnownCounts({"views": self.views, "users": 8, "enriched": 8})
+        self.sim.table.answer = KnownCounts({"views": self.views, "users": 8, "enriched": 8})
 
     # What must be so at the very moment that a driver is made.
 
@@ -56,71 +56,71 @@ class Lives(RuleBasedStateMachine):
         self.incarnations.append(path)
         left = [
             one["metadata"]["name"]
-            for one in self.stage.objects("pods")
+            for one in self.sim.objects("pods")
             if one["status"].get("phase") not in {"Succeeded", "Failed"}
         ]
         assert left == [], f"{path} was made while {left} may still work"
-        announced = self.stage.status()["driver"]["incarnation"]
+        announced = self.sim.status()["driver"]["incarnation"]
         assert path.endswith(f"-{announced}"), "a driver that no status had announced"
 
     # What happens.
 
     @rule(edit=LIVE_EDITS)
     def edit_live(self, edit: dict[str, Any]) -> None:
-        self.stage.edit(**edit)
+        self.sim.edit(**edit)
 
     @rule()
     def ask_for_a_restart(self) -> None:
         self.nonce += 1
-        self.stage.edit(restartNonce=self.nonce)
+        self.sim.edit(restartNonce=self.nonce)
 
     @rule(suspend=st.booleans())
     def suspend_or_go_on(self, suspend: bool) -> None:
-        self.stage.edit(suspend=suspend)
+        self.sim.edit(suspend=suspend)
 
     @rule()
     def edit_badly_or_put_it_right(self) -> None:
         self.bad = not self.bad
-        self.stage.edit(serviceAccountName="admin" if self.bad else None)
+        self.sim.edit(serviceAccountName="admin" if self.bad else None)
 
-    @precondition(lambda self: self.stage.drivers())
+    @precondition(lambda self: self.sim.drivers())
     @rule()
     def a_driver_runs_and_reports(self) -> None:
-        pod = self.stage.driver()
+        pod = self.sim.driver()
         if pod["metadata"].get("deletionTimestamp"):
             return
-        self.stage.begin()
-        wanted = self.stage.wanted()
+        self.sim.begin()
+        wanted = self.sim.wanted()
         assert wanted.model is not None
         seats = {
             name: ExecutorBinding(f"node-{index % 2}", "")
             for index, name in enumerate(wanted.model.processors)
         }
-        self.stage.report(DriverState.RUNNING, counts={"views": self.views, "users": 8}, binding=seats)
+        self.sim.report(DriverState.RUNNING, counts={"views": self.views, "users": 8}, binding=seats)
 
-    @precondition(lambda self: self.stage.drivers())
+    @precondition(lambda self: self.sim.drivers())
     @rule(outcome=st.sampled_from(["retry", "done", "config"]))
     def a_driver_ends(self, outcome: str) -> None:
-        self.stage.begin()
+        self.sim.begin()
         code = {"done": 0, "config": 1, "retry": 3}[outcome]
-        self.stage.end(code=code, message=json.dumps({"outcome": outcome, "message": "so it is"}))
+        self.sim.end(code=code, message=json.dumps({"outcome": outcome, "message": "so it is"}))
 
     @rule(number=st.integers(1, 3))
     def an_executor_comes(self, number: int) -> None:
-        living = [pod for pod in self.stage.drivers() if pod["spec"].get("nodeName")]
-        if living and f"app-exec-{number}" not in self.stage.names("pods"):
-            self.stage.executor(number)
+        living = [pod for pod in self.sim.drivers() if pod["spec"].get("nodeName")]
+        if living and f"app-exec-{number}" not in self.sim.names("pods"):
+            self.sim.executor(number)
 
     @rule()
     def kubelets_end_what_was_asked_to_go(self) -> None:
-        for pod in self.stage.objects("pods"):
+        for pod in self.sim.objects("pods"):
             if pod["metadata"].get("deletionTimestamp"):
-                self.stage.remove(pod["metadata"]["name"])
+                self.sim.remove(pod["metadata"]["name"])
 
-    @precondition(lambda self: self.stage.names("pods"))
+    @precondition(lambda self: self.sim.names("pods"))
     @rule(data=st.data())
     def a_pod_vanishes(self, data: st.DataObject) -> None:
-        self.stage.remove(data.draw(st.sampled_from(self.stage.names("pods"))))
+        self.sim.remove(data.draw(st.sampled_from(self.sim.names("pods"))))
 
     @rule(views=st.sampled_from([6, 12, 16, 32]))
     def a_topic_changes(self, views: int) -> None:
@@ -129,7 +129,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule()
     def brokers_go_away(self) -> None:
-        self.stage.table.answer = SystemUnavailable("main", "no broker answers", 3.0)
+        self.sim.table.answer = SystemUnavailable("main", "no broker answers", 3.0)
 
     @rule()
     def brokers_come_back(self) -> None:
@@ -137,7 +137,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 6, 120, 700]))
     def time_passes(self, seconds: int) -> None:
-        self.stage.pass_time(seconds)
+        self.sim.pass_time(seconds)
 
     @rule()
     def the_status_is_cleared(self) -> None:
@@ -152,26 +152,26 @@ class Lives(RuleBasedStateMachine):
 
     @rule(writes=KILLS)
     def it_is_killed_and_another_takes_over(self, writes: int) -> None:
-        self.stage.mortal = Mortal(self.stage.cluster, writes)
+        self.sim.mortal = Mortal(self.sim.cluster, writes)
         with suppress(KilledError):
             self._settle()
-        self.stage.restart()
+        self.sim.restart()
         self._settle()
 
     def _settle(self) -> None:
-        self.stage.settle()
+        self.sim.settle()
         self._explained()
         self._remembered()
         self._placed()
 
     def _explained(self) -> None:
         """The status always tells what is, and why."""
-        status = self.stage.status()
+        status = self.sim.status()
         said = {one["type"]: one for one in status["conditions"]}
         assert len(said) == 8
         assert all(one["reason"] and one["message"] for one in said.values())
-        assert status["observedGeneration"] == self.stage.app()["metadata"]["generation"]
-        drivers = self.stage.drivers()
+        assert status["observedGeneration"] == self.sim.app()["metadata"]["generation"]
+        drivers = self.sim.drivers()
         if said["Ready"]["status"] == "True":
             assert len(drivers) == 1
             assert status["phase"] in {Phase.RUNNING, Phase.RESTARTING}
@@ -182,11 +182,11 @@ class Lives(RuleBasedStateMachine):
 
     def _remembered(self) -> None:
         """A locality that was kept stays until its run is given up."""
-        if "app-locality" not in self.stage.names("configmaps") or "jobModel" not in self.stage.status():
+        if "app-locality" not in self.sim.names("configmaps") or "jobModel" not in self.sim.status():
             return
-        run = self.stage.wanted().model
+        run = self.sim.wanted().model
         assert run is not None
-        store = ConfigMapStore(LocalityDraft(self.stage.config_map("app-locality")))
+        store = ConfigMapStore(LocalityDraft(self.sim.config_map("app-locality")))
         kept = {k: v for k, v in LocalityManager(store, run.run_id).read_task_locality().items() if v}
         if run.run_id == self.run:
             assert self.known.keys() <= kept.keys(), "a task's locality was lost"
@@ -194,15 +194,15 @@ class Lives(RuleBasedStateMachine):
 
     def _placed(self) -> None:
         """Loads are balanced, and a model that was made for a start keeps as many tasks as any could."""
-        if "app-job-model" not in self.stage.names("configmaps"):
+        if "app-job-model" not in self.sim.names("configmaps"):
             return
-        model = self.stage.model()
+        model = self.sim.model()
         loads = [len(tasks) for tasks in model.assignment().values()]
         assert max(loads) - min(loads) <= 1
-        drivers = self.stage.drivers()
+        drivers = self.sim.drivers()
         if not drivers or drivers[0]["spec"].get("nodeName"):
             return  # the driver has its own places by now
-        locality = self.stage.objects("configmaps")
+        locality = self.sim.objects("configmaps")
         found = next((one for one in locality if one["metadata"]["name"] == "app-locality"), None)
         manager = LocalityManager(ConfigMapStore(LocalityDraft(found)), model.run_id)
         tasks_at, known = manager.read_task_locality(), manager.read_processor_locality()
@@ -217,12 +217,12 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def there_is_never_more_than_one_driver(self) -> None:
-        if hasattr(self, "stage"):
-            assert len(self.stage.drivers()) <= 1
+        if hasattr(self, "sim"):
+            assert len(self.sim.drivers()) <= 1
 
     def teardown(self) -> None:
-        if hasattr(self, "stage"):
-            self.stage.close()
+        if hasattr(self, "sim"):
+            self.sim.close()
 
 
 TestAnyLife = Lives.TestCase

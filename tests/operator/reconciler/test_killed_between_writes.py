@@ -15,7 +15,7 @@ import pytest
 
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 _numbers = count(1)
@@ -26,36 +26,36 @@ GROWN = {"views": 16, "users": 8}
 class Scene:
     """What leads up to the moment, what happens then, and what helps it on while pods are ending."""
 
-    before: Callable[[Stage], None]
-    moment: Callable[[Stage], None]
+    before: Callable[[OperatorSim], None]
+    moment: Callable[[OperatorSim], None]
 
 
-def _nothing(_: Stage) -> None:
+def _nothing(_: OperatorSim) -> None:
     pass
 
 
-def _running(stage: Stage) -> None:
-    stage.bring_up(join())
-    stage.pass_time(60)
+def _running(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.pass_time(60)
 
 
-def _fails(stage: Stage) -> None:
-    stage.end(code=3)
-    stage.pass_time(10)
+def _fails(sim: OperatorSim) -> None:
+    sim.end(code=3)
+    sim.pass_time(10)
 
 
-def _grows(stage: Stage) -> None:
-    stage.report(counts=GROWN)
-    stage.table.answer = type(stage.table.answer)({**GROWN, "enriched": 8})
+def _grows(sim: OperatorSim) -> None:
+    sim.report(counts=GROWN)
+    sim.table.answer = type(sim.table.answer)({**GROWN, "enriched": 8})
 
 
 SCENES = {
-    "launch": Scene(_nothing, lambda stage: stage.apply(join())),
+    "launch": Scene(_nothing, lambda sim: sim.apply(join())),
     "restart": Scene(_running, _fails),
     "expansion": Scene(_running, _grows),
-    "edit": Scene(_running, lambda stage: stage.edit(restartNonce=1)),
-    "live edit": Scene(_running, lambda stage: stage.edit(processors=3)),
-    "suspend": Scene(_running, lambda stage: stage.edit(suspend=True)),
+    "edit": Scene(_running, lambda sim: sim.edit(restartNonce=1)),
+    "live edit": Scene(_running, lambda sim: sim.edit(processors=3)),
+    "suspend": Scene(_running, lambda sim: sim.edit(suspend=True)),
 }
 
 
@@ -63,44 +63,44 @@ def play(server: ApiServer, scene: Scene, writes: int) -> tuple[dict[str, Any], 
     """How it ends when the operator dies after so many writes, and how many it made."""
     namespace = f"killed-{next(_numbers)}"
     server.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-    stage = Stage(server, namespace)
+    sim = OperatorSim(server, namespace)
     try:
-        scene.before(stage)
-        scene.moment(stage)
-        stage.mortal = Mortal(stage.cluster, writes)
-        mortal = stage.mortal
+        scene.before(sim)
+        scene.moment(sim)
+        sim.mortal = Mortal(sim.cluster, writes)
+        mortal = sim.mortal
         try:
-            _on_to_the_end(stage)
+            _on_to_the_end(sim)
         except KilledError:
-            stage.restart()
-            _on_to_the_end(stage)
-        return _end(stage), mortal.written
+            sim.restart()
+            _on_to_the_end(sim)
+        return _end(sim), mortal.written
     finally:
-        stage.close()
+        sim.close()
 
 
-def _on_to_the_end(stage: Stage) -> None:
+def _on_to_the_end(sim: OperatorSim) -> None:
     """Reconcile, and let time pass and pods end, until nothing changes any more."""
     for _ in range(4):
-        stage.settle()
-        assert len(_working(stage)) <= 1
-        stage.pass_time(5)
-        for pod in stage.drivers():
+        sim.settle()
+        assert len(_working(sim)) <= 1
+        sim.pass_time(5)
+        for pod in sim.drivers():
             if pod["metadata"].get("deletionTimestamp"):
-                stage.remove(pod["metadata"]["name"])
+                sim.remove(pod["metadata"]["name"])
 
 
-def _working(stage: Stage) -> list[str]:
-    return [pod["metadata"]["name"] for pod in stage.drivers()]
+def _working(sim: OperatorSim) -> list[str]:
+    return [pod["metadata"]["name"] for pod in sim.drivers()]
 
 
-def _end(stage: Stage) -> dict[str, Any]:
-    status = stage.status()
+def _end(sim: OperatorSim) -> dict[str, Any]:
+    status = sim.status()
     number = str(status["driver"]["incarnation"])
     text = json.dumps(
         {
-            "drivers": _working(stage),
-            "assignment": stage.model().assignment(),
+            "drivers": _working(sim),
+            "assignment": sim.model().assignment(),
             "status": {**status, "driver": {**status["driver"], "uid": "", "incarnation": 0}},
         }
     )

@@ -19,7 +19,7 @@ from streamapp_operator.reconciler.status.phase_diagram import PHASE_POSITIONS, 
 from streamapp_operator.reconciler.status.phase_transitions import PHASE_TRANSITIONS, PhaseTransition
 from streamapp_operator.reconciler.status.reason_texts import CONDITION_TEXTS, REASON_TEXTS
 from tests.harness.api_server.memory_api import MemoryApi
-from tests.harness.operator.reconcile_stage import START, Stage
+from tests.harness.operator.operator_sim import START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 KNOWN = KnownCounts({"views": 8, "users": 8, "enriched": None})
@@ -30,70 +30,70 @@ class Life:
     """An app whose phases are written down as they come."""
 
     def __init__(self) -> None:
-        self.stage = Stage(MemoryApi(lambda: START), "shop")
+        self.sim = OperatorSim(MemoryApi(lambda: START), "shop")
         self.phases: list[str] = []
 
     def then(self) -> None:
         """Reconcile until nothing changes, looking at the phase after each."""
         for _ in range(12):
-            self.stage.reconcile()
-            phase = self.stage.status()["phase"]
+            self.sim.reconcile()
+            phase = self.sim.status()["phase"]
             if not self.phases or self.phases[-1] != phase:
                 self.phases.append(phase)
 
     def run(self) -> None:
-        self.stage.begin()
-        self.stage.report()
+        self.sim.begin()
+        self.sim.report()
         self.then()
 
 
 def lives(open_until: ExitStack) -> Iterator[list[str]]:
     def begun(answer: PartitionCounts = KNOWN, **spec: object) -> Life:
         life = Life()
-        open_until.callback(life.stage.close)
-        life.stage.table.answer = answer
-        life.stage.apply(join(**spec))
+        open_until.callback(life.sim.close)
+        life.sim.table.answer = answer
+        life.sim.apply(join(**spec))
         life.then()
         return life
 
     waiting = begun(PendingCounts())
-    waiting.stage.table.answer = UNEQUAL
+    waiting.sim.table.answer = UNEQUAL
     waiting.then()
-    waiting.stage.table.answer = KNOWN
+    waiting.sim.table.answer = KNOWN
     waiting.then()
     yield waiting.phases
 
     known_later = begun(PendingCounts())
-    known_later.stage.table.answer = KNOWN
+    known_later.sim.table.answer = KNOWN
     known_later.then()
     yield known_later.phases
 
     failing = begun(restartPolicy={"maxRestarts": 1})
     failing.run()
-    failing.stage.end(code=3)
+    failing.sim.end(code=3)
     failing.then()
-    failing.stage.pass_time(10)
+    failing.sim.pass_time(10)
     failing.then()
     failing.run()
-    failing.stage.end(code=3)
+    failing.sim.end(code=3)
     failing.then()
     yield failing.phases
 
     edited = begun()
     edited.run()
-    edited.stage.edit(restartNonce=1)
+    edited.sim.edit(restartNonce=1)
     edited.then()
-    edited.stage.remove("app-driver-1")
-    edited.then()
-    edited.run()
-    edited.stage.edit(suspend=True)
-    edited.then()
-    edited.stage.remove("app-driver-2")
-    edited.then()
-    edited.stage.edit(suspend=False)
+    edited.sim.remove("app-driver-1")
     edited.then()
     edited.run()
-    edited.stage.end(code=0, message=json.dumps({"outcome": "done"}))
+    edited.sim.edit(suspend=True)
+    edited.then()
+    edited.sim.remove("app-driver-2")
+    edited.then()
+    edited.sim.edit(suspend=False)
+    edited.then()
+    edited.run()
+    edited.sim.end(code=0, message=json.dumps({"outcome": "done"}))
     edited.then()
     yield edited.phases
 

@@ -1,6 +1,6 @@
 """What the API server will not take, and what is in the way."""
 
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -9,74 +9,74 @@ def _unfit() -> dict[str, object]:
     return {"template": {"spec": {"nodeSelector": {"disk": "not a label value!"}}}}
 
 
-def test_a_pod_that_the_api_server_refuses_is_told_and_tried_again_ever_more_seldom(stage: Stage) -> None:
-    stage.apply(join(driver=_unfit(), restartPolicy={"backoff": "20s"}))
-    stage.reconcile()
-    assert stage.says("Launched") == ("False", "LaunchRejected")
-    assert "not a label value!" in stage.condition("Degraded")["message"]
+def test_a_pod_that_the_api_server_refuses_is_told_and_tried_again_ever_more_seldom(sim: OperatorSim) -> None:
+    sim.apply(join(driver=_unfit(), restartPolicy={"backoff": "20s"}))
+    sim.reconcile()
+    assert sim.says("Launched") == ("False", "LaunchRejected")
+    assert "not a label value!" in sim.condition("Degraded")["message"]
     waits = []
     for _ in range(3):
-        outcome = stage.settle()
+        outcome = sim.settle()
         waits.append(outcome.seconds)
-        stage.pass_time(outcome.seconds)
-        stage.reconcile()
+        sim.pass_time(outcome.seconds)
+        sim.reconcile()
     assert waits == [20, 40, 80]
-    assert stage.names("pods") == []
+    assert sim.names("pods") == []
 
 
-def test_a_pod_that_is_refused_is_made_once_the_app_is_put_right(stage: Stage) -> None:
-    stage.apply(join(driver=_unfit()))
-    stage.settle()
-    stage.edit(driver={"template": None})
-    stage.settle()
-    assert len(stage.drivers()) == 1
+def test_a_pod_that_is_refused_is_made_once_the_app_is_put_right(sim: OperatorSim) -> None:
+    sim.apply(join(driver=_unfit()))
+    sim.settle()
+    sim.edit(driver={"template": None})
+    sim.settle()
+    assert len(sim.drivers()) == 1
 
 
-def test_an_object_of_somebody_else_is_left_alone_and_named(stage: Stage) -> None:
-    path = f"/api/v1/namespaces/{stage.namespace}/configmaps"
-    stage.server.ask("POST", path, {"metadata": {"name": "app-report"}, "data": {"mine": "1"}})
-    stage.apply(join())
-    stage.reconcile()
-    assert stage.says("Launched") == ("False", "NameTaken")
-    assert "ConfigMap app-report" in stage.condition("Launched")["message"]
-    assert stage.config_map("app-report")["data"] == {"mine": "1"}
-    stage.server.ask("DELETE", f"{path}/app-report")
-    stage.settle()
-    assert len(stage.drivers()) == 1
+def test_an_object_of_somebody_else_is_left_alone_and_named(sim: OperatorSim) -> None:
+    path = f"/api/v1/namespaces/{sim.namespace}/configmaps"
+    sim.server.ask("POST", path, {"metadata": {"name": "app-report"}, "data": {"mine": "1"}})
+    sim.apply(join())
+    sim.reconcile()
+    assert sim.says("Launched") == ("False", "NameTaken")
+    assert "ConfigMap app-report" in sim.condition("Launched")["message"]
+    assert sim.config_map("app-report")["data"] == {"mine": "1"}
+    sim.server.ask("DELETE", f"{path}/app-report")
+    sim.settle()
+    assert len(sim.drivers()) == 1
 
 
-def test_an_embedded_log_is_run_by_a_driver_that_plans_for_itself(stage: Stage) -> None:
+def test_an_embedded_log_is_run_by_a_driver_that_plans_for_itself(sim: OperatorSim) -> None:
     systems = [{"name": "main", "embedded": {"path": "./data"}}]
     claim = {"persistentVolumeClaim": {"size": "1Gi"}}
-    stage.apply(join(systems=systems, processors=1, state=claim))
-    stage.settle()
-    assert stage.says("Planned") == ("True", "PlannedByDriver")
-    assert stage.names("persistentvolumeclaims") == ["app-state"]
-    assert stage.wanted().model is None
-    stage.begin()
-    stage.report()
-    stage.settle()
-    assert stage.says("Ready") == ("True", "Running")
+    sim.apply(join(systems=systems, processors=1, state=claim))
+    sim.settle()
+    assert sim.says("Planned") == ("True", "PlannedByDriver")
+    assert sim.names("persistentvolumeclaims") == ["app-state"]
+    assert sim.wanted().model is None
+    sim.begin()
+    sim.report()
+    sim.settle()
+    assert sim.says("Ready") == ("True", "Running")
 
 
-def test_claims_end_with_their_app_only_if_it_says_so(stage: Stage) -> None:
+def test_claims_end_with_their_app_only_if_it_says_so(sim: OperatorSim) -> None:
     claim = {"persistentVolumeClaim": {"size": "1Gi"}}
-    stage.apply(join(state=claim))
-    stage.settle()
-    path = f"/api/v1/namespaces/{stage.namespace}/persistentvolumeclaims"
+    sim.apply(join(state=claim))
+    sim.settle()
+    path = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
     made = {
         "metadata": {"name": "state-0", "labels": {"streamapp.dev/app": "app"}},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     }
-    stage.server.ask("POST", path, made)
-    stage.begin()
-    stage.report()
-    stage.settle()
-    assert "ownerReferences" not in stage.server.ask("GET", f"{path}/state-0")["metadata"]
-    stage.edit(state={**claim, "reclaimPolicy": "Delete"})
-    stage.settle()
-    (owner,) = stage.server.ask("GET", f"{path}/state-0")["metadata"]["ownerReferences"]
-    assert owner["uid"] == stage.app()["metadata"]["uid"]
-    stage.edit(state={**claim, "reclaimPolicy": "Retain"})
-    stage.settle()
-    assert "ownerReferences" not in stage.server.ask("GET", f"{path}/state-0")["metadata"]
+    sim.server.ask("POST", path, made)
+    sim.begin()
+    sim.report()
+    sim.settle()
+    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/state-0")["metadata"]
+    sim.edit(state={**claim, "reclaimPolicy": "Delete"})
+    sim.settle()
+    (owner,) = sim.server.ask("GET", f"{path}/state-0")["metadata"]["ownerReferences"]
+    assert owner["uid"] == sim.app()["metadata"]["uid"]
+    sim.edit(state={**claim, "reclaimPolicy": "Retain"})
+    sim.settle()
+    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/state-0")["metadata"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from tests.harness.runs.app_runs import House, Row, app, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, inputs, last_by_key
 
 EVENTS = {"name": "events", "key": "n", "columns": "user STRING, n INT"}
 OUT = {"name": "out", "key": "user"}
@@ -23,42 +23,42 @@ def totals(reset: int, start: str = "earliest") -> StreamApp:
     )
 
 
-def write(here: House, **rows: int) -> None:
+def write(env: AppEnv, **rows: int) -> None:
     """So many events of each user."""
     events: list[Row] = [{"user": user, "n": n} for user, count in rows.items() for n in range(count)]
-    here.write("events", told(events, "n"))
+    env.write("events", inputs(events, "n"))
 
 
-def counted(here: House) -> Mapping[str | None, int]:
-    return {user: value["rows"] for user, value in last_by_key(here.records("out")).items()}
+def counted(env: AppEnv) -> Mapping[str | None, int]:
+    return {user: value["rows"] for user, value in last_by_key(env.records("out")).items()}
 
 
-def test_a_run_that_begins_anew_reads_from_the_start_and_counts_each_row_once(here: House) -> None:
-    write(here, ann=10, bob=4)
-    here.run(totals(0))
-    here.run(totals(1))
-    assert counted(here) == {"ann": 10, "bob": 4}
-    write(here, bob=1)
-    here.run(totals(1))
-    assert counted(here) == {"ann": 10, "bob": 5}
+def test_a_run_that_begins_anew_reads_from_the_start_and_counts_each_row_once(env: AppEnv) -> None:
+    write(env, ann=10, bob=4)
+    env.run(totals(0))
+    env.run(totals(1))
+    assert counted(env) == {"ann": 10, "bob": 4}
+    write(env, bob=1)
+    env.run(totals(1))
+    assert counted(env) == {"ann": 10, "bob": 5}
 
 
-def test_what_lay_between_two_stages_and_in_changelogs_is_not_taken_up_again(here: House) -> None:
-    write(here, ann=10, bob=4)
-    here.run(totals(0))
-    write(here, ann=5)
-    _, ready = here.launched(totals(0))
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=100))
+def test_what_lay_between_two_stages_and_in_changelogs_is_not_taken_up_again(env: AppEnv) -> None:
+    write(env, ann=10, bob=4)
+    env.run(totals(0))
+    write(env, ann=5)
+    _, ready = env.launched(totals(0))
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=100))
     loop.start()
     loop.step()  # repartitioned, and not counted
 
-    here.run(totals(1, "latest"))
-    assert counted(here) == {"ann": 10, "bob": 4}  # as it was said before
-    write(here, ann=3)
-    here.run(totals(1, "latest"))
-    assert counted(here) == {"ann": 3, "bob": 4}
+    env.run(totals(1, "latest"))
+    assert counted(env) == {"ann": 10, "bob": 4}  # as it was said before
+    write(env, ann=3)
+    env.run(totals(1, "latest"))
+    assert counted(env) == {"ann": 3, "bob": 4}
 
-    shutil.rmtree(here.home.state)
-    write(here, ann=1, bob=1)
-    here.run(totals(1, "latest"))
-    assert counted(here) == {"ann": 4, "bob": 1}
+    shutil.rmtree(env.home.state)
+    write(env, ann=1, bob=1)
+    env.run(totals(1, "latest"))
+    assert counted(env) == {"ann": 4, "bob": 1}

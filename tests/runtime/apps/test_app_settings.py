@@ -11,7 +11,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.start.launch import Launch
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 ROWS: list[Row] = [{"user": f"u{i % 5}", "n": i} for i in range(20)]
@@ -23,7 +23,7 @@ def ticking() -> Iterator[int]:
     return (60_000 * number for number in count())
 
 
-def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(here: House) -> None:
+def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(env: AppEnv) -> None:
     made = app(
         {
             "name": "timed",
@@ -32,20 +32,20 @@ def test_the_time_of_a_batch_moves_from_one_to_the_next_and_stands_still_within(
         {"name": "sent", "sendTo": {"from": "timed", "stream": "out"}},
         streams=[EVENTS, {"name": "out"}],
     )
-    here.write("events", told(ROWS, "user"), partitions=1)
+    env.write("events", inputs(ROWS, "user"), partitions=1)
     ready: Launch
-    _, ready = here.launched(made)
+    _, ready = env.launched(made)
     clock = ticking()
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=10), clock=lambda: next(clock))
     while loop.behind:
         loop.step()
     loop.release()
-    times = [row["at"] for row in sorted(here.rows("out"), key=lambda row: row["n"])]
+    times = [row["at"] for row in sorted(env.rows("out"), key=lambda row: row["n"])]
     assert len(set(times[:10])) == len(set(times[10:])) == 1
     assert times[0] < times[10]
 
 
-def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(here: House) -> None:
+def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(env: AppEnv) -> None:
     odd = {"name": "events", "key": "user-id", "columns": "`user-id` STRING, `select` INT, `a.b` INT"}
     made = app(
         {"name": "some", "filter": {"from": "events", "where": "`select` > 1 AND `a.b` IS NOT NULL"}},
@@ -55,13 +55,13 @@ def test_columns_may_have_names_that_are_words_of_sql_or_hold_hyphens_and_dots(h
         streams=[odd, {"name": "out"}],
     )
     rows = [{"user-id": f"u{i}", "select": i, "a.b": i} for i in range(5)]
-    here.write("events", told(rows, "user-id"))
-    here.run(made)
+    env.write("events", inputs(rows, "user-id"))
+    env.run(made)
     expected = [{"user-id": f"u{i}", "from": i + 1, "a.b": i} for i in (2, 3, 4)]
-    assert here.rows("out") == in_order(expected)
+    assert env.rows("out") == in_order(expected)
 
 
-def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(here: House) -> None:
+def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(env: AppEnv) -> None:
     made = app(
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS n"}},
         {"name": "told", "sendTo": {"from": "counted", "stream": "counts"}},
@@ -70,24 +70,24 @@ def test_one_task_for_all_gives_each_row_once_whatever_the_number_of_processors(
         grouper="single",
         processors=2,
     )
-    here.write("events", told(ROWS, "user"), partitions=3)
-    subprocess.run(here.command(made, "--until-end", "--batch-rows", "7"), check=True, timeout=300)
-    assert here.rows("out") == in_order(ROWS)
-    counts = last_by_key(here.records("counts"))
+    env.write("events", inputs(ROWS, "user"), partitions=3)
+    subprocess.run(env.command(made, "--until-end", "--batch-rows", "7"), check=True, timeout=300)
+    assert env.rows("out") == in_order(ROWS)
+    counts = last_by_key(env.records("counts"))
     assert {user: row["n"] for user, row in counts.items()} == {f"u{i}": 4 for i in range(5)}
 
 
 @pytest.mark.parametrize("grouper", ["streamPartition", "single"])
-def test_tasks_formed_in_other_ways_read_every_record_once(here: House, grouper: str) -> None:
+def test_tasks_formed_in_other_ways_read_every_record_once(env: AppEnv, grouper: str) -> None:
     made = app(
         {"name": "moved", "partitionBy": {"from": "events", "key": "n"}},
         {"name": "sent", "sendTo": {"from": "moved", "stream": "out"}},
         streams=[EVENTS, {"name": "out"}],
         grouper=grouper,
     )
-    here.write("events", told(ROWS, "user"), partitions=3)
-    here.run(made, rows=7)
-    assert here.rows("out") == in_order(ROWS)
+    env.write("events", inputs(ROWS, "user"), partitions=3)
+    env.run(made, rows=7)
+    assert env.rows("out") == in_order(ROWS)
 
 
 def joined(grouper: str) -> StreamApp:
@@ -104,33 +104,33 @@ def joined(grouper: str) -> StreamApp:
     )
 
 
-def test_a_table_is_joined_where_one_task_reads_everything(here: House) -> None:
-    here.write("users", told([{"user": f"u{i}", "tier": i} for i in range(5)], "user"), partitions=3)
-    here.write("events", told(ROWS, "user"), partitions=3)
-    here.run(joined("single"), rows=7)
-    assert here.rows("out") == in_order([row | {"tier": int(row["user"][1:])} for row in ROWS])
+def test_a_table_is_joined_where_one_task_reads_everything(env: AppEnv) -> None:
+    env.write("users", inputs([{"user": f"u{i}", "tier": i} for i in range(5)], "user"), partitions=3)
+    env.write("events", inputs(ROWS, "user"), partitions=3)
+    env.run(joined("single"), rows=7)
+    assert env.rows("out") == in_order([row | {"tier": int(row["user"][1:])} for row in ROWS])
 
 
-def test_tasks_by_stream_partition_join_no_table_and_the_stream_is_named(here: House) -> None:
+def test_tasks_by_stream_partition_join_no_table_and_the_stream_is_named(env: AppEnv) -> None:
     for stream in ("users", "events"):
-        here.system.create(stream, 3)
+        env.system.create(stream, 3)
     with pytest.raises(AppRefusedError, match=r"^spec\.streams\[1\]: it is joined with events"):
-        here.launched(joined("streamPartition"))
+        env.launched(joined("streamPartition"))
 
 
 def test_a_stream_that_starts_at_its_latest_record_gives_what_comes_after_the_first_start(
-    here: House,
+    env: AppEnv,
 ) -> None:
     made = app(SENT, streams=[EVENTS | {"start": "latest"}, {"name": "out"}])
-    here.write("events", told(ROWS[:10], "user"))
-    here.run(made)
-    here.write("events", told(ROWS[10:], "user"))
-    here.run(made)
-    assert here.rows("out") == in_order(ROWS[10:])
+    env.write("events", inputs(ROWS[:10], "user"))
+    env.run(made)
+    env.write("events", inputs(ROWS[10:], "user"))
+    env.run(made)
+    assert env.rows("out") == in_order(ROWS[10:])
 
 
 @pytest.mark.parametrize("form", ["avro", "columns"])
-def test_a_stream_of_another_format_is_read_as_it_was_written(here: House, form: str) -> None:
+def test_a_stream_of_another_format_is_read_as_it_was_written(env: AppEnv, form: str) -> None:
     there = EVENTS | {"name": "there", "format": form}
     written = app(
         {"name": "sent", "sendTo": {"from": "events", "stream": "there"}}, streams=[EVENTS, there], name="a"
@@ -140,13 +140,13 @@ def test_a_stream_of_another_format_is_read_as_it_was_written(here: House, form:
         streams=[there, {"name": "out"}],
         name="b",
     )
-    here.write("events", told(ROWS, "user"))
-    here.run(written)
-    here.run(read)
-    assert here.rows("out") == in_order(ROWS)
+    env.write("events", inputs(ROWS, "user"))
+    env.run(written)
+    env.run(read)
+    assert env.rows("out") == in_order(ROWS)
 
 
-def test_texts_and_bytes_pass_as_they_are(here: House) -> None:
+def test_texts_and_bytes_pass_as_they_are(env: AppEnv) -> None:
     made = app(
         {"name": "loud", "map": {"from": "lines", "select": "upper(value) AS value"}},
         {"name": "sent", "sendTo": {"from": "loud", "stream": "out"}},
@@ -158,34 +158,34 @@ def test_texts_and_bytes_pass_as_they_are(here: House) -> None:
             {"name": "copy", "format": "bytes"},
         ],
     )
-    here.write("lines", [Told(None, b"one"), Told("k", b"two")])
-    here.write("raw", [Told(None, b"\x00\xff")])
-    here.run(made)
-    assert sorted(record.value for record in here.records("out")) == [b"ONE", b"TWO"]
-    assert [record.value for record in here.records("copy")] == [b"\x00\xff"]
+    env.write("lines", [Input(None, b"one"), Input("k", b"two")])
+    env.write("raw", [Input(None, b"\x00\xff")])
+    env.run(made)
+    assert sorted(record.value for record in env.records("out")) == [b"ONE", b"TWO"]
+    assert [record.value for record in env.records("copy")] == [b"\x00\xff"]
 
 
-def test_a_record_without_a_key_takes_that_of_its_key_column_and_a_new_key_moves_it(here: House) -> None:
+def test_a_record_without_a_key_takes_that_of_its_key_column_and_a_new_key_moves_it(env: AppEnv) -> None:
     made = app(
         {"name": "moved", "partitionBy": {"from": "events", "key": "n"}},
         {"name": "sent", "sendTo": {"from": "moved", "stream": "out"}},
         {"name": "same", "sendTo": {"from": "events", "stream": "copy"}},
         streams=[EVENTS, {"name": "out"}, {"name": "copy"}],
     )
-    here.write("events", [Told(None, {"user": "a", "n": 1}), Told("b", {"user": "b", "n": 2})])
-    here.run(made)
-    assert set(last_by_key(here.records("out"))) == {"1", "2"}
-    assert set(last_by_key(here.records("copy"))) == {"a", "b"}
+    env.write("events", [Input(None, {"user": "a", "n": 1}), Input("b", {"user": "b", "n": 2})])
+    env.run(made)
+    assert set(last_by_key(env.records("out"))) == {"1", "2"}
+    assert set(last_by_key(env.records("copy"))) == {"a", "b"}
 
 
-def test_a_batch_takes_no_more_than_its_bytes_once_it_is_known_how_large_records_are(here: House) -> None:
+def test_a_batch_takes_no_more_than_its_bytes_once_it_is_known_how_large_records_are(env: AppEnv) -> None:
     rows = [{"user": f"user-{number}", "text": "x" * 1_000} for number in range(40)]
-    here.write("texts", told(rows, "user"), partitions=1)
+    env.write("texts", inputs(rows, "user"), partitions=1)
     streams = [
         {"name": "texts", "key": "user", "columns": "user STRING, text STRING"},
         {"name": "out", "key": "user"},
     ]
     copy = {"name": "copy", "sendTo": {"from": "texts", "stream": "out"}}
-    batches = here.run(app(copy, streams=streams, batch={"bytes": 8_192}))
+    batches = env.run(app(copy, streams=streams, batch={"bytes": 8_192}))
     assert [batch.rows_in for batch in batches if batch.rows_in][:2] == [32, 7]
-    assert len(here.rows("out")) == 40
+    assert len(env.rows("out")) == 40

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from streamapp_runtime.driver.failures import FinalFailureError
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 LETTERS = {"name": "letters"}
 GOOD: list[Row] = [{"user": f"u{i % 5}", "n": i + 1} for i in range(30)]
-BROKEN = Told("u1", b'{"user": "u1", "n": "many"}')
+BROKEN = Input("u1", b'{"user": "u1", "n": "many"}')
 CODE = "tests.harness.user_code.graph_code"
 
 
@@ -32,118 +32,118 @@ def python(function: str) -> Row:
     }
 
 
-def test_a_record_that_cannot_be_decoded_ends_the_app_and_its_place_is_told(here: House) -> None:
-    here.write("events", [*told(GOOD, "user"), BROKEN], partitions=1)
+def test_a_record_that_cannot_be_decoded_ends_the_app_and_its_place_is_told(env: AppEnv) -> None:
+    env.write("events", [*inputs(GOOD, "user"), BROKEN], partitions=1)
     with pytest.raises(FinalFailureError, match=r"events#0 at offset 30: .*n") as failed:
-        here.run(copying({"action": "fail"}))
+        env.run(copying({"action": "fail"}))
     assert failed.value.final
-    assert here.rows("out") == []
+    assert env.rows("out") == []
 
 
-def test_bad_records_are_skipped_and_counted(here: House) -> None:
-    here.write("events", [BROKEN, *told(GOOD, "user"), BROKEN])
-    batches = here.run(copying({"action": "skip"}), rows=8)
-    assert here.rows("out") == in_order(GOOD)
+def test_bad_records_are_skipped_and_counted(env: AppEnv) -> None:
+    env.write("events", [BROKEN, *inputs(GOOD, "user"), BROKEN])
+    batches = env.run(copying({"action": "skip"}), rows=8)
+    assert env.rows("out") == in_order(GOOD)
     assert sum(batch.bad for batch in batches) == 2
 
 
 @pytest.mark.parametrize("rows", [None, 8])
 def test_bad_records_go_to_the_dead_letter_stream_with_their_reason_and_place(
-    here: House, rows: int | None
+    env: AppEnv, rows: int | None
 ) -> None:
     computed = {"name": "more", "map": {"from": "events", "select": "user, n + 0 AS n"}}
-    here.write("events", [*told(GOOD, "user"), BROKEN, Told(None, b"\xff", timestamp=7)], partitions=1)
-    here.run(copying({"action": "deadLetter", "stream": "letters"}, computed), rows=rows)
-    assert here.rows("out") == in_order(GOOD)
-    first, second = (record.value for record in here.records("letters"))
+    env.write("events", [*inputs(GOOD, "user"), BROKEN, Input(None, b"\xff", timestamp=7)], partitions=1)
+    env.run(copying({"action": "deadLetter", "stream": "letters"}, computed), rows=rows)
+    assert env.rows("out") == in_order(GOOD)
+    first, second = (record.value for record in env.records("letters"))
     assert (first["stream"], first["partition"], first["offset"]) == ("events", 0, 30)
     assert (b64decode(first["key"]), b64decode(first["value"])) == (b"u1", BROKEN.value)
     assert "n" in first["reason"]
     assert (second["key"], b64decode(second["value"]), second["timestamp"]) == (None, b"\xff", 7)
 
 
-def test_the_rows_on_which_an_expression_fails_are_found_and_set_aside(here: House) -> None:
+def test_the_rows_on_which_an_expression_fails_are_found_and_set_aside(env: AppEnv) -> None:
     wrong = [{"user": "u3", "n": 0}, {"user": "u4", "n": 0}]
     few = GOOD[:6]
-    here.write("events", told([wrong[0], *few, wrong[1]], "user"))
+    env.write("events", inputs([wrong[0], *few, wrong[1]], "user"))
     divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 / n AS n"}}
-    here.run(copying({"action": "deadLetter", "stream": "letters"}, divided))
-    assert here.rows("out") == in_order([{"user": row["user"], "n": 10 / row["n"]} for row in few])
-    letters = here.rows("letters")
+    env.run(copying({"action": "deadLetter", "stream": "letters"}, divided))
+    assert env.rows("out") == in_order([{"user": row["user"], "n": 10 / row["n"]} for row in few])
+    letters = env.rows("letters")
     assert in_order([json.loads(b64decode(letter["value"])) for letter in letters]) == wrong
     assert all("Division by zero" in letter["reason"] for letter in letters)
 
 
-def test_the_row_on_which_a_function_of_the_app_fails_ends_the_app_and_its_place_is_told(here: House) -> None:
-    here.write("events", told(GOOD, "user"), partitions=1)
+def test_the_row_on_which_a_function_of_the_app_fails_ends_the_app_and_its_place_is_told(env: AppEnv) -> None:
+    env.write("events", inputs(GOOD, "user"), partitions=1)
     with pytest.raises(FinalFailureError, match=r"events#0 at offset 12: .*thirteen is bad luck"):
-        here.run(copying({"action": "fail"}, python("picky")))
-    assert here.rows("out") == []
+        env.run(copying({"action": "fail"}, python("picky")))
+    assert env.rows("out") == []
 
 
 @pytest.mark.parametrize("action", [{"action": "skip"}, {"action": "deadLetter", "stream": "letters"}])
 def test_an_error_of_the_apps_code_ends_an_app_that_goes_on_after_bad_records(
-    here: House, action: Row
+    env: AppEnv, action: Row
 ) -> None:
-    here.write("events", [BROKEN, *told(GOOD, "user")], partitions=1)
+    env.write("events", [BROKEN, *inputs(GOOD, "user")], partitions=1)
     with pytest.raises(FinalFailureError, match=r"own code fails on a record: events#0 at offset 13: .*luck"):
-        here.run(copying(action, python("picky")))
-    assert here.rows("out") == []
-    assert here.records("letters") == []
+        env.run(copying(action, python("picky")))
+    assert env.rows("out") == []
+    assert env.records("letters") == []
 
 
-def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_errors(here: House) -> None:
-    here.write("events", told(GOOD, "user"))
+def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_errors(env: AppEnv) -> None:
+    env.write("events", inputs(GOOD, "user"))
     caught = {"action": "deadLetter", "stream": "letters"}
-    batches = here.run(copying({"action": "fail"}, python("picky"), onCodeError=caught))
-    assert here.rows("out") == in_order([row for row in GOOD if row["n"] != 13])
-    (letter,) = here.rows("letters")
+    batches = env.run(copying({"action": "fail"}, python("picky"), onCodeError=caught))
+    assert env.rows("out") == in_order([row for row in GOOD if row["n"] != 13])
+    (letter,) = env.rows("letters")
     assert json.loads(b64decode(letter["value"])) == GOOD[12]
     assert "thirteen is bad luck" in letter["reason"]
     (counted,) = [dict(batch.rejected) for batch in batches if batch.rejected]
     assert counted == {("events", letter["reason"]): 1}
 
 
-def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(here: House) -> None:
-    here.write("events", told(GOOD, "user"), partitions=1)
+def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(env: AppEnv) -> None:
+    env.write("events", inputs(GOOD, "user"), partitions=1)
     skipping = {"action": "skip", "bound": {"inARow": 3}}
     with pytest.raises(FinalFailureError, match=r"events#0: 4 records in a row, .*offset 0: .*KeyError"):
-        here.run(copying({"action": "skip"}, python("broken"), onCodeError=skipping))
+        env.run(copying({"action": "skip"}, python("broken"), onCodeError=skipping))
 
 
 def test_beyond_so_many_bad_records_in_a_row_the_app_ends_and_nothing_beyond_the_bound_is_left_out(
-    here: House,
+    env: AppEnv,
 ) -> None:
-    here.write("events", [*told(GOOD[:10], "user"), *[BROKEN] * 4, *told(GOOD[10:], "user")], partitions=1)
+    env.write("events", [*inputs(GOOD[:10], "user"), *[BROKEN] * 4, *inputs(GOOD[10:], "user")], partitions=1)
     few = copying({"action": "skip", "bound": {"inARow": 3}})
     expected = r"events#0: 4 records in a row, and the bound is 3: events#0 at offset 10: n: found"
     for _ in range(2):  # who starts it again as it is comes no further
         with pytest.raises(FinalFailureError, match=expected) as ended:
-            here.run(few, rows=8)
+            env.run(few, rows=8)
         assert ended.value.final
-        assert here.rows("out") == in_order(GOOD[:8])
-    batches = here.run(copying({"action": "skip", "bound": {"inARow": 4}}), rows=8)
-    assert here.rows("out") == in_order(GOOD)
+        assert env.rows("out") == in_order(GOOD[:8])
+    batches = env.run(copying({"action": "skip", "bound": {"inARow": 4}}), rows=8)
+    assert env.rows("out") == in_order(GOOD)
     assert sum(batch.bad for batch in batches) == 4
 
 
-def test_the_share_of_a_window_is_counted_over_batches(here: House) -> None:
-    scattered = [record for row in GOOD for record in (*told([row], "user"), BROKEN)]
-    here.write("events", scattered, partitions=1)
+def test_the_share_of_a_window_is_counted_over_batches(env: AppEnv) -> None:
+    scattered = [record for row in GOOD for record in (*inputs([row], "user"), BROKEN)]
+    env.write("events", scattered, partitions=1)
     bound = {"share": "9.5%", "window": 100}
     with pytest.raises(FinalFailureError, match="11 records at the offsets 0 to 99, and the bound is 10 of"):
-        here.run(copying({"action": "skip", "bound": bound}), rows=6)
-    assert here.rows("out") == in_order(GOOD[:9])
+        env.run(copying({"action": "skip", "bound": bound}), rows=6)
+    assert env.rows("out") == in_order(GOOD[:9])
 
 
-def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the_share(here: House) -> None:
-    here.write("events", [*told(GOOD[:9], "user"), BROKEN], partitions=1)
-    here.run(copying({"action": "skip"}))
-    assert here.rows("out") == in_order(GOOD[:9])
+def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the_share(env: AppEnv) -> None:
+    env.write("events", [*inputs(GOOD[:9], "user"), BROKEN], partitions=1)
+    env.run(copying({"action": "skip"}))
+    assert env.rows("out") == in_order(GOOD[:9])
 
 
-def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(here: House) -> None:
-    here.write("events", [BROKEN, *told(GOOD, "user"), BROKEN])
-    made = here.command(copying({"action": "skip"}), "--until-end")
+def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env: AppEnv) -> None:
+    env.write("events", [BROKEN, *inputs(GOOD, "user"), BROKEN])
+    made = env.command(copying({"action": "skip"}), "--until-end")
     ended = subprocess.run(made, capture_output=True, text=True, timeout=300, check=True)
     assert re.search(r", 2 records left out: 2 of events: n: found [^;]+$", ended.stderr.strip())

@@ -2,10 +2,10 @@
 
 import subprocess
 
-from tests.harness.runs.app_runs import House, Row, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 from tests.harness.runs.run_systems import ON_BOTH
 from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
-from tests.harness.runs.timed_streams import told as timed
+from tests.harness.runs.timed_streams import inputs as timed
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 AGAIN = {"name": "again", "key": "user", "columns": "user STRING, n INT", "feedback": True}
@@ -27,33 +27,33 @@ def rounds(*counts: int) -> list[Row]:
 
 
 @ON_BOTH
-def test_rows_go_round_until_an_operator_drops_them(here: House) -> None:
+def test_rows_go_round_until_an_operator_drops_them(env: AppEnv) -> None:
     made = app(*COUNTDOWN, streams=[EVENTS, AGAIN, {"name": "out", "key": "user"}])
-    here.write("events", told(ROWS, "user"))
-    here.write("again", [])
-    here.run(made)
-    assert here.rows("out") == rounds(0, 1, 2, 3)
+    env.write("events", inputs(ROWS, "user"))
+    env.write("again", [])
+    env.run(made)
+    assert env.rows("out") == rounds(0, 1, 2, 3)
 
 
-def test_the_command_ends_when_nothing_comes_back_any_more(here: House) -> None:
+def test_the_command_ends_when_nothing_comes_back_any_more(env: AppEnv) -> None:
     made = app(*COUNTDOWN, streams=[EVENTS, AGAIN, {"name": "out", "key": "user"}])
-    here.write("events", told(ROWS, "user"))
-    here.write("again", [])
-    subprocess.run(here.command(made, "--until-end"), check=True, timeout=300)
-    assert here.rows("out") == rounds(0, 1, 2, 3)
+    env.write("events", inputs(ROWS, "user"))
+    env.write("again", [])
+    subprocess.run(env.command(made, "--until-end"), check=True, timeout=300)
+    assert env.rows("out") == rounds(0, 1, 2, 3)
 
 
-def test_a_batch_app_reads_in_its_next_turn_what_it_wrote_in_this_one(here: House) -> None:
+def test_a_batch_app_reads_in_its_next_turn_what_it_wrote_in_this_one(env: AppEnv) -> None:
     made = app(*COUNTDOWN, streams=[EVENTS, AGAIN, {"name": "out", "key": "user"}], mode="batch")
-    here.write("events", told(ROWS, "user"))
-    here.write("again", [])
-    here.run_to_end(made)
-    assert here.rows("out") == rounds(0)
-    here.run_to_end(made)
-    assert here.rows("out") == rounds(0, 1)
+    env.write("events", inputs(ROWS, "user"))
+    env.write("again", [])
+    env.run_to_end(made)
+    assert env.rows("out") == rounds(0)
+    env.run_to_end(made)
+    assert env.rows("out") == rounds(0, 1)
 
 
-def test_feedback_holds_no_window_back_that_it_waits_for(here: House) -> None:
+def test_feedback_holds_no_window_back_that_it_waits_for(env: AppEnv) -> None:
     again = events() | {"name": "again", "eventTime": {"column": "ts"}, "feedback": True}
     made = app(
         {"name": "all", "merge": {"from": ["events", "again"]}},
@@ -64,10 +64,10 @@ def test_feedback_holds_no_window_back_that_it_waits_for(here: House) -> None:
         streams=[events(), again, {"name": "out", "key": "user"}],
         config=NOW,
     )
-    here.write("events", timed([at(1), at(3), at(12)]), partitions=1)
-    here.write("again", [], partitions=1)
-    here.run(made)
-    assert [(row["window_start"][17:19], row["rows"]) for row in here.rows("out")] == [("00", 2)]
-    here.write("events", timed([at(21)]), partitions=1)
-    here.run(made)
-    assert [(row["window_start"][17:19], row["rows"]) for row in here.rows("out")] == [("00", 2), ("10", 2)]
+    env.write("events", timed([at(1), at(3), at(12)]), partitions=1)
+    env.write("again", [], partitions=1)
+    env.run(made)
+    assert [(row["window_start"][17:19], row["rows"]) for row in env.rows("out")] == [("00", 2)]
+    env.write("events", timed([at(21)]), partitions=1)
+    env.run(made)
+    assert [(row["window_start"][17:19], row["rows"]) for row in env.rows("out")] == [("00", 2), ("10", 2)]

@@ -1,6 +1,6 @@
 """Graphs of every shape: whatever the planner takes runs, and no row is lost or doubled on the way."""
 
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 ROWS: list[Row] = [{"user": f"u{i % 5}", "n": i} for i in range(20)]
@@ -8,7 +8,7 @@ OUT = {"name": "out"}
 CODE = "tests.harness.user_code.graph_code"
 
 
-def test_two_operators_may_send_other_columns_to_one_stream(here: House) -> None:
+def test_two_operators_may_send_other_columns_to_one_stream(env: AppEnv) -> None:
     made = app(
         {"name": "a", "map": {"from": "events", "select": "n, user"}},
         {"name": "b", "map": {"from": "events", "select": "user AS who, n > 3 AS large"}},
@@ -16,14 +16,14 @@ def test_two_operators_may_send_other_columns_to_one_stream(here: House) -> None
         {"name": "sent-b", "sendTo": {"from": "b", "stream": "out"}},
         streams=[EVENTS, OUT],
     )
-    here.write("events", told(ROWS, "user"))
-    here.run(made)
-    assert here.rows("out") == in_order(
+    env.write("events", inputs(ROWS, "user"))
+    env.run(made)
+    assert env.rows("out") == in_order(
         [*ROWS, *({"who": row["user"], "large": row["n"] > 3} for row in ROWS)]
     )
 
 
-def test_a_stream_merged_with_itself_and_joined_with_itself_meets_itself(here: House) -> None:
+def test_a_stream_merged_with_itself_and_joined_with_itself_meets_itself(env: AppEnv) -> None:
     made = app(
         {"name": "twice", "merge": {"from": ["events", "events"]}},
         {"name": "sent", "sendTo": {"from": "twice", "stream": "out"}},
@@ -39,14 +39,14 @@ def test_a_stream_merged_with_itself_and_joined_with_itself_meets_itself(here: H
         {"name": "told", "sendTo": {"from": "met", "stream": "pairs"}},
         streams=[EVENTS, OUT, {"name": "pairs"}],
     )
-    here.write("events", told(ROWS, "user"))
-    here.run(made)
-    assert here.rows("out") == in_order(ROWS + ROWS)
+    env.write("events", inputs(ROWS, "user"))
+    env.run(made)
+    assert env.rows("out") == in_order(ROWS + ROWS)
     same = [{"n": a["n"], "m": b["n"]} for a in ROWS for b in ROWS if a["user"] == b["user"]]
-    assert here.rows("pairs") == in_order(same)
+    assert env.rows("pairs") == in_order(same)
 
 
-def test_an_operator_that_nobody_reads_harms_nobody(here: House) -> None:
+def test_an_operator_that_nobody_reads_harms_nobody(env: AppEnv) -> None:
     made = app(
         {"name": "unread", "map": {"from": "events", "select": "n + 1 AS n"}},
         {"name": "counted", "aggregate": {"from": "events", "aggregates": "count(*) AS c"}},
@@ -58,12 +58,12 @@ def test_an_operator_that_nobody_reads_harms_nobody(here: House) -> None:
         {"name": "sent", "sendTo": {"from": "events", "stream": "out"}},
         streams=[EVENTS, OUT],
     )
-    here.write("events", told(ROWS[:13], "user"))
-    here.run(made)
-    assert here.rows("out") == in_order(ROWS[:13])
+    env.write("events", inputs(ROWS[:13], "user"))
+    env.run(made)
+    assert env.rows("out") == in_order(ROWS[:13])
 
 
-def test_a_class_fills_a_table_that_a_join_after_sql_reads(here: House) -> None:
+def test_a_class_fills_a_table_that_a_join_after_sql_reads(env: AppEnv) -> None:
     made = app(
         {
             "name": "filled",
@@ -82,14 +82,14 @@ def test_a_class_fills_a_table_that_a_join_after_sql_reads(here: House) -> None:
         streams=[EVENTS, OUT],
         tables=[{"name": "seen", "columns": "last INT"}],
     )
-    here.write("events", told(ROWS[:5], "user"))
-    here.run(made)
-    assert here.rows("out") == in_order(
+    env.write("events", inputs(ROWS[:5], "user"))
+    env.run(made)
+    assert env.rows("out") == in_order(
         [{"user": r["user"], "n": r["n"] + 1, "last": r["n"]} for r in ROWS[:5]]
     )
 
 
-def test_a_python_flat_map_gives_any_number_of_rows_and_passes_tombstones(here: House) -> None:
+def test_a_python_flat_map_gives_any_number_of_rows_and_passes_tombstones(env: AppEnv) -> None:
     made = app(
         {
             "name": "each",
@@ -103,14 +103,14 @@ def test_a_python_flat_map_gives_any_number_of_rows_and_passes_tombstones(here: 
         {"name": "sent", "sendTo": {"from": "each", "stream": "out"}},
         streams=[EVENTS, OUT],
     )
-    here.write("events", [*told(ROWS, "user"), Told("gone", None)])
-    here.run(made)
-    values = [record.value for record in here.records("out")]
+    env.write("events", [*inputs(ROWS, "user"), Input("gone", None)])
+    env.run(made)
+    values = [record.value for record in env.records("out")]
     assert in_order([value for value in values if value]) == in_order(ROWS + ROWS)
     assert values.count(None) == 1
 
 
-def test_every_kind_of_column_passes_through_sql_tables_and_streams(here: House) -> None:
+def test_every_kind_of_column_passes_through_sql_tables_and_streams(env: AppEnv) -> None:
     columns = (
         "k STRING, i TINYINT, s SMALLINT, l BIGINT, f FLOAT, d DOUBLE, m DECIMAL(20, 4), b BOOLEAN, "
         "y BINARY, at TIMESTAMP, day DATE, a ARRAY<INT>, o STRUCT<x: INT, y: STRING>, mp MAP<STRING, INT>"
@@ -131,11 +131,11 @@ def test_every_kind_of_column_passes_through_sql_tables_and_streams(here: House)
         ],
         tables=[{"name": "t"}],
     )
-    here.write("all", [Told("a", row), Told("b", {"k": "b"})])
-    here.write("asked", [])
-    here.run(made)
-    here.write("asked", told([{"k": "a"}, {"k": "b"}], "k"))
-    here.run(made)
-    found = last_by_key(here.records("out"))
+    env.write("all", [Input("a", row), Input("b", {"k": "b"})])
+    env.write("asked", [])
+    env.run(made)
+    env.write("asked", inputs([{"k": "a"}, {"k": "b"}], "k"))
+    env.run(made)
+    found = last_by_key(env.records("out"))
     assert found["a"] == row
     assert {name: value for name, value in found["b"].items() if value is not None} == {"k": "b"}

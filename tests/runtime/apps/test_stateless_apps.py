@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.harness.runs.app_runs import House, Row, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING, n INT, tags ARRAY<STRING>"}
 ROWS: list[Row] = [
@@ -27,20 +27,20 @@ def golden(session: SparkSession, sql: str) -> list[Row]:
     return in_order([row.asDict(recursive=True) for row in session.sql(sql).collect()])
 
 
-def out(here: House, *operators: dict[str, Any], rows: int | None = None) -> list[Row]:
-    here.write("events", told(ROWS, "user"))
+def out(env: AppEnv, *operators: dict[str, Any], rows: int | None = None) -> list[Row]:
+    env.write("events", inputs(ROWS, "user"))
     last = operators[-1]["name"]
     sent = {"name": "sent", "sendTo": {"from": last, "stream": "out"}}
-    here.run(app(*operators, sent, streams=[EVENTS, {"name": "out"}]), rows=rows)
-    return here.rows("out")
+    env.run(app(*operators, sent, streams=[EVENTS, {"name": "out"}]), rows=rows)
+    return env.rows("out")
 
 
 @pytest.mark.parametrize("rows", [None, 17])
 def test_a_filter_and_a_map_give_what_spark_gives(
-    here: House, session: SparkSession, rows: int | None
+    env: AppEnv, session: SparkSession, rows: int | None
 ) -> None:
     found = out(
-        here,
+        env,
         {"name": "real", "filter": {"from": "events", "where": "page NOT LIKE '/health%' AND n > 3"}},
         {"name": "more", "map": {"from": "real", "select": "user, upper(page) AS page, n * 2 AS n"}},
         rows=rows,
@@ -51,16 +51,16 @@ def test_a_filter_and_a_map_give_what_spark_gives(
     )
 
 
-def test_exploded_rows_are_those_of_spark(here: House, session: SparkSession) -> None:
+def test_exploded_rows_are_those_of_spark(env: AppEnv, session: SparkSession) -> None:
     found = out(
-        here, {"name": "each", "flatMap": {"from": "events", "select": "user, n, explode(tags) AS tag"}}
+        env, {"name": "each", "flatMap": {"from": "events", "select": "user, n, explode(tags) AS tag"}}
     )
     assert found == golden(session, "SELECT user, n, explode(tags) AS tag FROM events")
 
 
-def test_a_fan_out_and_its_merge_give_every_row_twice(here: House, session: SparkSession) -> None:
+def test_a_fan_out_and_its_merge_give_every_row_twice(env: AppEnv, session: SparkSession) -> None:
     found = out(
-        here,
+        env,
         {"name": "even", "filter": {"from": "events", "where": "n % 2 = 0"}},
         {"name": "all", "map": {"from": "events", "select": "*"}},
         {"name": "both", "merge": {"from": ["even", "all"]}},
@@ -71,9 +71,9 @@ def test_a_fan_out_and_its_merge_give_every_row_twice(here: House, session: Spar
     )
 
 
-def test_three_repartitions_in_a_row_lose_and_double_nothing(here: House, session: SparkSession) -> None:
+def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, session: SparkSession) -> None:
     found = out(
-        here,
+        env,
         {"name": "by-page", "partitionBy": {"from": "events", "key": "page"}},
         {"name": "by-n", "partitionBy": {"from": "by-page", "key": "n % 5", "partitions": 5}},
         {"name": "by-user", "partitionBy": {"from": "by-n", "key": "user"}},

@@ -4,7 +4,7 @@ import pytest
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from tests.harness.runs.app_runs import House, Row, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 OTHERS = {"name": "others", "key": "user", "columns": "user STRING, n INT"}
@@ -30,15 +30,15 @@ def twice_kept(grouper: str) -> StreamApp:
     )
 
 
-def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(here: House) -> None:
-    here.write("events", told(ROWS, "user"))
-    here.write("others", [], partitions=3)
-    here.run(twice_kept("partition"), rows=4)
-    assert here.rows("out") == in_order([{"user": row["user"], "n": row["n"] + 1} for row in ROWS])
+def test_a_table_that_two_classes_fill_around_an_expression_sees_all_rows(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"))
+    env.write("others", [], partitions=3)
+    env.run(twice_kept("partition"), rows=4)
+    assert env.rows("out") == in_order([{"user": row["user"], "n": row["n"] + 1} for row in ROWS])
 
 
-def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(here: House) -> None:
-    here.system.create("events", 2)
-    here.system.create("others", 2)
+def test_a_hop_is_refused_where_tasks_are_formed_by_stream_partition(env: AppEnv) -> None:
+    env.system.create("events", 2)
+    env.system.create("others", 2)
     with pytest.raises(AppRefusedError, match=r"^spec\.operators\[2\]\.process: not yet supported"):
-        here.launched(twice_kept("streamPartition"))
+        env.launched(twice_kept("streamPartition"))

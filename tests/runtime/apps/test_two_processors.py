@@ -2,7 +2,7 @@
 
 import subprocess
 
-from tests.harness.runs.app_runs import House, Row, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
 from tests.harness.runs.run_systems import ON_BOTH
 
 EVENTS = {"name": "events", "key": "user", "columns": "user STRING, page STRING"}
@@ -10,7 +10,7 @@ ROWS: list[Row] = [{"user": f"u{i % 7}", "page": f"/p/{i % 4}"} for i in range(8
 
 
 @ON_BOTH
-def test_two_processors_join_and_count_as_one_does(here: House) -> None:
+def test_two_processors_join_and_count_as_one_does(env: AppEnv) -> None:
     made = app(
         {"name": "with", "joinTable": {"from": "events", "table": "tiers", "select": "user, page, tier"}},
         {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
@@ -29,10 +29,10 @@ def test_two_processors_join_and_count_as_one_does(here: House) -> None:
         tables=[{"name": "tiers", "sideInputs": [{"stream": "users", "bootstrap": True}]}],
         processors=2,
     )
-    here.write("users", told([{"user": f"u{i}", "tier": i} for i in range(7)], "user"), partitions=3)
-    here.write("events", told(ROWS, "user"), partitions=3)
-    subprocess.run(here.command(made, "--until-end", "--batch-rows", "30"), check=True, timeout=300)
+    env.write("users", inputs([{"user": f"u{i}", "tier": i} for i in range(7)], "user"), partitions=3)
+    env.write("events", inputs(ROWS, "user"), partitions=3)
+    subprocess.run(env.command(made, "--until-end", "--batch-rows", "30"), check=True, timeout=300)
     joined = [row | {"tier": int(row["user"][1:])} for row in ROWS]
-    assert here.rows("out") == in_order(joined)
+    assert env.rows("out") == in_order(joined)
     sums = {f"/p/{i}": sum(row["tier"] for row in joined if row["page"] == f"/p/{i}") for i in range(4)}
-    assert {key: value["sum"] for key, value in last_by_key(here.records("sums")).items()} == sums
+    assert {key: value["sum"] for key, value in last_by_key(env.records("sums")).items()} == sums

@@ -11,14 +11,14 @@ from tests.harness.runs.run_process import COMMAND, Running
 
 
 @pytest.fixture(scope="session")
-def made() -> Sample:
+def sample_data() -> Sample:
     return sample(users=200, views=5_000)
 
 
 @pytest.fixture(scope="session")
-def data(made: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
-    made.write(folder)
+    sample_data.write(folder)
     for stream, file in (("users", "users"), ("page-views", "views")):
         options = ["--key", "user", "--partitions", "4"]
         command = [COMMAND, "log", "write", folder / "data", stream, folder / f"{file}.jsonl", *options]

@@ -45,14 +45,14 @@ def test_it_tells_its_plan_first(idle: Running) -> None:
     assert {"views", "users", "totals", "shop.country-views.by-user"} <= started["streams"].keys()
 
 
-def test_it_counts_what_is_there(idle: Running, made: Sample) -> None:
-    assert totals(idle.data) == made.views_by_country()
+def test_it_counts_what_is_there(idle: Running, sample_data: Sample) -> None:
+    assert totals(idle.data) == sample_data.views_by_country()
 
 
-def test_its_metrics_tell_what_was_read_by_stream(idle: Running, made: Sample) -> None:
+def test_its_metrics_tell_what_was_read_by_stream(idle: Running, sample_data: Sample) -> None:
     found = scraped(idle)
-    assert found['streamapp_rows_in_total stream="views"'] == len(made.views)
-    assert found['streamapp_rows_in_total stream="users"'] == len(made.users)
+    assert found['streamapp_rows_in_total stream="views"'] == len(sample_data.views)
+    assert found['streamapp_rows_in_total stream="users"'] == len(sample_data.users)
     assert found['streamapp_lag_rows stream="views"'] == 0
     assert found["streamapp_incarnation"] == 1
     assert found['streamapp_batch_seconds_count step="batch"'] == found["streamapp_batches_total"]
@@ -68,9 +68,9 @@ def test_its_metrics_tell_what_was_written_by_stream(idle: Running) -> None:
         assert found[f"streamapp_{what}_out_total {between}"] == found[f"streamapp_{what}_in_total {between}"]
 
 
-def test_its_metrics_tell_what_its_stores_hold(idle: Running, made: Sample) -> None:
+def test_its_metrics_tell_what_its_stores_hold(idle: Running, sample_data: Sample) -> None:
     found = scraped(idle)
-    assert found['streamapp_state_entries table="users"'] == len(made.users)
+    assert found['streamapp_state_entries table="users"'] == len(sample_data.users)
     assert found['streamapp_state_bytes table="users"'] > 0
 
 
@@ -80,25 +80,25 @@ def test_every_metric_of_the_page_is_served(idle: Running) -> None:
         assert {metric.name, f"{metric.name}_count"} & served
 
 
-def test_a_table_can_be_read_while_the_app_runs(idle: Running, made: Sample) -> None:
+def test_a_table_can_be_read_while_the_app_runs(idle: Running, sample_data: Sample) -> None:
     rows = shown("read", str(idle.data), "users", "-o", "json")
-    assert sorted(row["key"] for row in rows) == sorted(str(user["user"]) for user in made.users)
-    assert {row["key"]: row["row"] for row in rows} == {user["user"]: user for user in made.users}
+    assert sorted(row["key"] for row in rows) == sorted(str(user["user"]) for user in sample_data.users)
+    assert {row["key"]: row["row"] for row in rows} == {user["user"]: user for user in sample_data.users}
 
 
-def test_one_key_of_a_table_is_found_wherever_it_is(idle: Running, made: Sample) -> None:
+def test_one_key_of_a_table_is_found_wherever_it_is(idle: Running, sample_data: Sample) -> None:
     (row,) = shown("read", str(idle.data), "users", "--key", "u17", "-o", "json")
-    assert row["row"] == made.users[17]
+    assert row["row"] == sample_data.users[17]
     assert shown("read", str(idle.data), "users", "--task", row["task"], "--key", "u17", "-o", "json") == [
         row
     ]
 
 
-def test_stores_can_be_listed_while_the_app_runs(idle: Running, made: Sample) -> None:
+def test_stores_can_be_listed_while_the_app_runs(idle: Running, sample_data: Sample) -> None:
     result = CliRunner().invoke(state, ["list", str(idle.data), "-o", "json"])
     users = [store for store in json.loads(result.stdout) if store["table"] == "users"]
     assert {store["store"] for store in users} == {"lmdb"}
-    assert sum(store["entries"] for store in users) == len(made.users)
+    assert sum(store["entries"] for store in users) == len(sample_data.users)
     assert len({store["task"] for store in users}) == 4
 
 
@@ -121,7 +121,7 @@ def test_interrupted_once_it_ends_well_and_says_so_last(stopped: Running) -> Non
 
 
 def test_started_again_and_told_twice_to_end_it_is_gone_at_once_and_nothing_is_counted_twice(
-    stopped: Running, made: Sample
+    stopped: Running, sample_data: Sample
 ) -> None:
     again = Running.start(stopped.data)
     again.until(lambda said: said.get("event") == "started")
@@ -130,4 +130,4 @@ def test_started_again_and_told_twice_to_end_it_is_gone_at_once_and_nothing_is_c
     assert children
     ended = [ends(child) for child in children]
     assert all(ended)
-    assert totals(stopped.data) == made.views_by_country()
+    assert totals(stopped.data) == sample_data.views_by_country()

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.stores.store import StoreKind
-from tests.harness.engine.join_rows import (
+from tests.harness.engine.plain_rows import Row
+from tests.harness.engine.task_lane import lane
+from tests.harness.oracles.join_rows import (
     CHOSEN,
     LEFT,
     NOTHING,
@@ -18,8 +20,6 @@ from tests.harness.engine.join_rows import (
     side_slices,
     sides,
 )
-from tests.harness.engine.plain_rows import Row
-from tests.harness.engine.task_lane import lane
 
 
 @pytest.mark.parametrize("kind", [StoreKind.MEMORY, StoreKind.LMDB])

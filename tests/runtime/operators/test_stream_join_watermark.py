@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation_table import make_executor
-from tests.harness.engine.join_rows import (  # fmt: skip
+from tests.harness.engine.plain_rows import Row
+from tests.harness.engine.task_lane import lane
+from tests.harness.engine.watermark_batches import Ticking
+from tests.harness.oracles.join_rows import (  # fmt: skip
     CHOSEN,
     LEFT,
     NOTHING,
@@ -19,9 +22,6 @@ from tests.harness.engine.join_rows import (  # fmt: skip
     side_slices,
     sides,
 )
-from tests.harness.engine.plain_rows import Row
-from tests.harness.engine.task_lane import lane
-from tests.harness.engine.watermark_batches import Ticking
 
 KEPT = {"inner": (False, False), "left": (True, False), "right": (False, True), "full": (True, True)}
 batches = st.lists(st.tuples(sides(st.integers(-20, 40)), st.integers(0, 20)), max_size=5)

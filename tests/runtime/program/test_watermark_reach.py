@@ -1,46 +1,14 @@
 """Which streams reach a place, and how far behind their watermarks rows may come there."""
 
 from streamapp.control.control_message import ENDED, NO_BOUND
-from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
 from streamapp_runtime.operators.compilation.row_operations import SelectColumns
 from streamapp_runtime.operators.join.join_operation import JoinStreams
-from streamapp_runtime.operators.operation import Operation
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
-from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
+from streamapp_runtime.operators.stateless.stream_operations import StreamRole
 from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
 from streamapp_runtime.program.watermark_reach import program_reach
-
-
-def program(**pieces: tuple[Operation, tuple[str, ...]]) -> Program:
-    """Pieces with the names of what they read from."""
-    edges = [
-        RowEdge(number, source, name, (), ())
-        for number, (name, source) in enumerate(
-            (name, source) for name, (_, sources) in pieces.items() for source in sources
-        )
-    ]
-    tasks = tuple(
-        PlacedOperation(
-            name,
-            operation,
-            tuple(edge for edge in edges if edge.consumer == name),
-            tuple(edge for edge in edges if edge.producer == name),
-        )
-        for name, (operation, _) in pieces.items()
-    )
-    return Program((PythonLayer(tasks),), tuple(edges), (), ())
-
-
-def read(
-    stream: str, role: StreamRole = StreamRole.INPUT, time: str | None = None, control: bool = False
-) -> Read:
-    return Read(stream, "main", stream, role, "json", (Column("x", "INT"),), event_time=time, control=control)
-
-
-def write(stream: str, role: StreamRole = StreamRole.INTERMEDIATE) -> Write:
-    return Write(stream, "main", stream, role, "json", 1)
+from tests.harness.graphs.program_pieces import program, read, write
 
 
 def totals(name: str, kind: str = "tumbling") -> Totals:

@@ -1,10 +1,11 @@
 """Judges affinity.json: places tasks step by step, each from where the last step left them, and compares."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from streamapp.jobmodel.job_model import InvalidJobModelError, JobModel
 from streamapp.placement.locations.location_id import same_location
 from streamapp.placement.locations.task_locality import TaskLocality
 from streamapp.placement.movement import movement
@@ -13,12 +14,28 @@ from streamapp.placement.standby import place_standbys
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
+from tests.vectors.fields import PROSE, Fields
+from tests.vectors.wording import unnamed
 
-RECIPES = "tests/streamapp/placement/test_locality_optimum.py and test_placement_stability.py"
+RECIPES = (
+    "tests/streamapp/placement/test_locality_optimum.py",
+    "tests/streamapp/placement/test_placement_stability.py",
+)
 
 _SETTINGS = {"tasks", "task_locality", "processor_locality", "previous", "capacity", "replication_factor"}
-_PROSE = {"id", "origin", "source", "title", "strictness", "rationale", "samza_head", "note"}
-_NOT_BINDING = {"exact_samza", "message_must_name"}
+_NAMING = {"container_count", "processor_order", "processors"}
+"""Other ways to say which processors there are."""
+_BOUNDS = {"max_location_moves", "max_processor_moves", "max_load", "min_load"}
+"""Invariants that steps give without saying that they are."""
+_OF_PLACEMENTS = {
+    *("invariants", "exact", "exact_subset", "loads", "loads_sorted", "forbidden", "idle", "not_restarted"),
+    *("repeat", "permutation_invariant", "then_repeat_is_identity", "standby", "note", *_BOUNDS),
+}
+"""What is expected of a placement, and of no refusal."""
+_NOT_BINDING = {"exact_samza"}
+_NO_LOCALITY = "result must equal the result with empty task_locality"
+_LEFT_BY_THE_STEP_BEFORE = "updated by step 1 (last location where each task ran)"
+_REASONS = {reason.name: reason for reason in Reason}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +74,26 @@ class _Question:
         return _Question(self.tasks, self.processors, locality, self.capacity)
 
 
-def run(vector: dict[str, Any]) -> list[str]:
+def run(vector: Fields) -> list[str]:
     settings: dict[str, Any] = {}
     differences: list[str] = []
+    expected: set[str] = set()
     for number, (stage, expect) in enumerate(_stages(vector)):
-        unread = stage.keys() - _SETTINGS - _PROSE - {"expect", "steps"}
-        found = [f"there is no rule for the field {name}" for name in sorted(unread) if "run_id" not in name]
-        settings |= {name: value for name, value in stage.items() if name not in {"expect", "steps"}}
+        expected |= expect.keys()
+        unread = stage.keys() - _SETTINGS - _NAMING - PROSE - {"expect", "steps"}
+        found = [
+            f"there is no rule for the field {name}" for name in sorted(unread) if not name.endswith("run_id")
+        ]
+        stage.excuse(*(stage.keys() - {"expect", "steps"}))  # what there is no rule for is named above
+        stated = {name: stage[name] for name in stage if name not in {"expect", "steps"}}
+        if stated.get("task_locality") == _LEFT_BY_THE_STEP_BEFORE:  # which is what the settings hold
+            del stated["task_locality"]
+        settings |= stated
+        names = settings.get("processors") or ()
+        if len(set(names)) < len(names):
+            found += _registered_twice(names, expect)
+            differences += [f"stage {number}: {text}" for text in found]
+            continue
         question = _question(settings)
         answer = question.answer()
         found += _differences(expect, question, answer, settings)
@@ -73,25 +103,42 @@ def run(vector: dict[str, Any]) -> list[str]:
             settings |= {"task_locality": left.locations, "previous": left.processors}
             settings = {name: value for name, value in settings.items() if not name.endswith("run_id")}
             settings |= {"run_id": left.run_id, "recorded_run_id": left.run_id}
+    if "replication_factor" in settings and "standby" not in expected:
+        differences.append("replication_factor counts for standby tasks, of which nothing is expected")
     return differences
 
 
-def _stages(vector: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _registered_twice(processors: Sequence[str], expect: Fields) -> Iterator[str]:
+    """`place` takes a mapping, in which nobody can be twice; who gets past that is stopped by the model."""
+    try:
+        JobModel(1, "run", "app", (), tuple(processors), ())
+    except InvalidJobModelError as error:
+        if expect["outcome"] != "rejected":
+            yield f"rejected: {error}"
+        repeated = {name for name in processors if processors.count(name) > 1}
+        yield from unnamed(sorted(repeated), str(error))
+        yield from unnamed(expect.get("message_must_name", ()), str(error), processors)
+    else:
+        yield f"{processors} make a job model"
+
+
+def _stages(vector: Fields) -> Iterator[tuple[Fields, Fields]]:
     """The vector, then its steps. If no step expects anything the last has to meet the vector's `expect`."""
     steps = vector.get("steps") or []
-    own = vector.get("expect", {})
+    nothing = Fields({})
+    own = vector.get("expect", nothing)
     if steps and not any("expect" in step for step in steps):
-        yield vector, {}
-        yield from ((step, {}) for step in steps[:-1])
+        yield vector, nothing
+        yield from ((step, nothing) for step in steps[:-1])
         yield steps[-1], own
         return
     before = vector.get("previous") or vector.get("task_locality")
     if not steps or own or not before:
         yield vector, own
-        yield from ((step, step.get("expect", {})) for step in steps)
+        yield from ((step, step.get("expect", nothing)) for step in steps)
     else:
-        yield {**vector, **steps[0]}, steps[0].get("expect", {})
-        yield from ((step, step.get("expect", {})) for step in steps[1:])
+        yield steps[0].over(vector), steps[0].get("expect", nothing)
+        yield from ((step, step.get("expect", nothing)) for step in steps[1:])
 
 
 def _question(settings: Mapping[str, Any]) -> _Question:
@@ -99,10 +146,18 @@ def _question(settings: Mapping[str, Any]) -> _Question:
     locality = TaskLocality(recorded, settings.get("task_locality") or {}, settings.get("previous") or {})
     return _Question(
         tuple(settings["tasks"]),
-        settings.get("processor_locality") or {},
+        _processors(settings),
         locality.within(current),
         settings.get("capacity"),
     )
+
+
+def _processors(settings: Mapping[str, Any]) -> Mapping[str, str | None]:
+    """In the order that is given, which may not matter; as many as are counted where none is named."""
+    known = settings.get("processor_locality") or {}
+    counted = map(str, range(settings.get("container_count") or 0))
+    names = settings.get("processor_order") or settings.get("processors") or [*known] or [*counted]
+    return {name: known.get(name) for name in names}
 
 
 def _runs(settings: Mapping[str, Any]) -> tuple[str, str]:
@@ -123,32 +178,41 @@ def _turned(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _differences(
-    expect: dict[str, Any], question: _Question, answer: TaskPlacement | Refusal, settings: Mapping[str, Any]
+    expect: Fields, question: _Question, answer: TaskPlacement | Refusal, settings: Mapping[str, Any]
 ) -> Iterator[str]:
     outcome = "rejected" if isinstance(answer, Refusal) else "ok"
     if outcome not in (expect.get("outcome", "ok"), expect.get("alternative")):
         yield f"{outcome}: {answer}"
     elif isinstance(answer, Refusal):
-        if "error" in expect and answer.reason is not Reason[expect["error"]]:
+        if "error" in expect and answer.reason is not _REASONS.get(expect["error"]):
             yield f"refused for {answer.reason}, not for {expect['error']}"
+        message = f"{answer.path}: {answer.message}; {answer.hint}"
+        yield from unnamed(
+            expect.get("message_must_name", ()), message, {*question.tasks, *question.processors}
+        )
+        if expect.get("outcome", "ok") != "rejected":  # a refusal is the alternative to all of the rest
+            expect.excuse(*_OF_PLACEMENTS)
     else:
         yield from _placed_otherwise(expect, question, answer)
         yield from _unsteady(expect, question, answer)
         if "standby" in expect:
             replicas = int(settings.get("replication_factor", 1)) - 1
             yield from _differ("standby", expect["standby"], _standby(question, answer, replicas))
-        for name in sorted(expect.keys() - _RULES - _NOT_BINDING):
-            yield f"there is no rule for expect.{name}"
+        if expect.get("note") == _NO_LOCALITY:
+            locality = TaskLocality(question.locality.run_id)
+            without = _Question(question.tasks, question.processors, locality, question.capacity)
+            if without.answer() != answer:
+                yield "without locality it answers otherwise"
+        elif "note" in expect:
+            yield f"there is no rule for the note {expect['note']}"
+        bounds = {name: expect[name] for name in expect.keys() & _BOUNDS}
+        yield from _outside_bounds(bounds, question, answer)
+        if expect.get("outcome", "ok") != "ok":  # the placement is the alternative to a refusal
+            expect.excuse("error", "message_must_name")
+        expect.excuse(*(expect.keys() & _NOT_BINDING))
 
 
-_RULES = {
-    *("outcome", "alternative", "error", "invariants", "standby"),
-    *("exact", "exact_subset", "loads", "loads_sorted", "forbidden", "idle", "not_restarted"),
-    *("repeat", "permutation_invariant", "then_repeat_is_identity"),
-}
-
-
-def _placed_otherwise(expect: dict[str, Any], question: _Question, answer: TaskPlacement) -> Iterator[str]:
+def _placed_otherwise(expect: Fields, question: _Question, answer: TaskPlacement) -> Iterator[str]:
     owner = answer.processor_of
     if "exact" in expect:
         yield from _differ("exact", expect["exact"], dict(owner))
@@ -167,7 +231,12 @@ def _placed_otherwise(expect: dict[str, Any], question: _Question, answer: TaskP
     if "not_restarted" in expect:
         untouched = movement(question.locality.processors, owner).untouched
         yield from (f"{name} is restarted" for name in expect["not_restarted"] if name not in untouched)
-    invariants = expect.get("invariants", {})
+    yield from _outside_bounds(expect.get("invariants", {}), question, answer)
+
+
+def _outside_bounds(
+    invariants: Mapping[str, Any], question: _Question, answer: TaskPlacement
+) -> Iterator[str]:
     measured = _measured(question, answer)
     for name, bound in invariants.items():
         if name not in measured:
@@ -203,7 +272,7 @@ def _measured(question: _Question, answer: TaskPlacement) -> dict[str, int]:
     }
 
 
-def _unsteady(expect: dict[str, Any], question: _Question, answer: TaskPlacement) -> Iterator[str]:
+def _unsteady(expect: Fields, question: _Question, answer: TaskPlacement) -> Iterator[str]:
     for _ in range(int(expect.get("repeat", 0))):
         if question.answer() != answer:
             yield "asked again it answers otherwise"

@@ -1,14 +1,20 @@
 """Judges expansion.json: forms tasks step by step, each from what the step before left, and compares."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
-from typing import Any
 
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.expansion.expansion_algorithm import ExpansionAlgorithm, initial_index, modulo
 from streamapp.tasks.groupers.changelog_partitions import changelog_partition_count
-from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
+from streamapp.tasks.groupers.grouper import (
+    BY_PARTITION,
+    BY_STREAM_PARTITION,
+    SINGLE_TASK,
+    Grouper,
+    UserGrouper,
+)
 from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
 from streamapp.tasks.groupers.statefulness import StoreTraits, is_stateful
 from streamapp.tasks.groupers.task_grouping import group_tasks
@@ -16,6 +22,14 @@ from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
 from tests.harness.core.adopted_layout import adopted_layout
+from tests.vectors.fields import Fields
+from tests.vectors.wording import unnamed
+
+RECIPES = (
+    "tests/streamapp/tasks/expansion/test_keys_stay_with_their_state.py",
+    "tests/streamapp/tasks/expansion/test_order_across_growths.py",
+    "tests/streamapp/tasks/expansion/test_expansion_algorithm.py",
+)
 
 _GROUPERS = {
     "groupbypartition": BY_PARTITION,
@@ -23,6 +37,10 @@ _GROUPERS = {
     "allssptosingletask": SINGLE_TASK,
 }
 _FORMS = ("fixedtasks", "withfixedtasknum", "factory", "grouper")
+_TOGETHER = re.compile(
+    r"for every key k: task\((?P<one>[^,]+), h\(k\)%(?P<first>\d+)\)"
+    r" == task\((?P<other>[^,]+), h\(k\)%(?P<second>\d+)\)"
+)
 _REASONS = {reason.name: reason for reason in Reason}
 
 
@@ -36,52 +54,54 @@ class _App:
     owners: dict[str, list[str]] = field(default_factory=dict)  # of streams last seen, by partition
 
 
-def run(vector: dict[str, Any]) -> list[str]:
+def run(vector: Fields) -> list[str]:
     if vector["grouper"] == "mapper":
-        return list(_calls(vector["mapper"]))
+        vector.excuse("stateful")  # where an index goes is asked for apps with state alone
+        others = [name for name in ("broadcast", "previous", "steps") if vector.get(name)]
+        return [*_calls(vector["mapper"]), *(f"there is no rule for the field {name}" for name in others)]
     try:
-        differences = list(_steps(vector))
+        differences = list(_steps(vector, vector["steps"]))
         also = vector.get("also", [])
         for more in also if isinstance(also, list) else [also]:
-            steps = more.get("steps") or [more]
-            differences += _steps({**vector, "previous": None, **more, "steps": steps})
+            alone = more.over(Fields({"previous": None}).over(vector))
+            differences += _steps(alone, more.get("steps") or [more])
     except ValueError as error:  # a partition or grouper of a kind that is not offered
         return [str(error)]
     return differences
 
 
-def _calls(calls: list[dict[str, Any]]) -> Iterator[str]:
+def _calls(calls: list[Fields]) -> Iterator[str]:
     for call in calls:
         found = initial_index(call["current"], call["current_count"], call["previous_count"])
-        expected = call.get("expect")
-        met = found == expected if isinstance(expected, int) else isinstance(found, Refusal)
+        expected = call["expect"]
+        met = found == expected or (expected == "rejected" and isinstance(found, Refusal))
         if not met:
             yield f"{call} gives {found}"
 
 
-def _steps(vector: dict[str, Any]) -> Iterator[str]:
+def _steps(vector: Fields, steps: Sequence[Fields]) -> Iterator[str]:
     app = _started(vector)
-    for number, step in enumerate(vector["steps"]):
-        settings = {**vector, **step}
+    for number, step in enumerate(steps):
+        settings = step.over(vector)
         answer = group_tasks(_request(settings, app.layout))
         expect = step["expect"]
-        if "outcome" in expect:
-            yield from _outcome(number, expect, answer)
+        yield from _outcome(number, expect, answer)
         if isinstance(answer, Assignment):
             if _stateful(settings) and "algorithm_table" not in settings:
                 yield from _moved_keys(number, app, settings, answer)
             _accept(app, settings, answer)
-        refused_instead = isinstance(answer, Refusal) and expect.get("alternative") == "rejected"
-        if not refused_instead:
+        if isinstance(answer, Refusal) and expect.get("alternative") == "rejected":
+            expect.excuse("tasks", "changelog", "changelog_count", "invariant")  # of the other answer
+        else:
             yield from _compared(number, expect, app)
 
 
-def _started(vector: dict[str, Any]) -> _App:
+def _started(vector: Fields) -> _App:
     previous = {
         task: [Partition.parse(text) for text in partitions]
         for task, partitions in (vector.get("previous") or {}).items()
     }
-    changelog = vector.get("previous_changelog") or {}
+    changelog = dict((vector.get("previous_changelog") or {}).items())
     broadcast = _broadcast(vector)
     if not (previous or changelog):
         return _App(None, {})
@@ -91,7 +111,7 @@ def _started(vector: dict[str, Any]) -> _App:
     return app
 
 
-def _request(settings: dict[str, Any], layout: Layout | None) -> GroupingRequest:
+def _request(settings: Fields, layout: Layout | None) -> GroupingRequest:
     processors = settings.get("processors")
     return GroupingRequest(
         streams={
@@ -109,6 +129,9 @@ def _request(settings: dict[str, Any], layout: Layout | None) -> GroupingRequest
 
 
 def _grouper(name: str) -> Grouper:
+    kind, _, own = name.partition(":")
+    if kind == "custom" and own in _OWN:
+        return Grouper(name, _OWN[own])
     plain = name.lower()
     for form in _FORMS:
         plain = plain.removesuffix(form)
@@ -117,42 +140,77 @@ def _grouper(name: str) -> Grouper:
     return _GROUPERS[plain]
 
 
-def _stateful(settings: dict[str, Any]) -> bool:
+def _with_its_task(
+    previous: Mapping[Partition, str], partitions: Sequence[Partition], /
+) -> dict[str, list[Partition]]:
+    """A user's grouper that nothing is said of: it has an answer only for what has a task already."""
+    owners: dict[str, list[Partition]] = {}
+    for partition in partitions:
+        owners.setdefault(previous[partition], []).append(partition)
+    return owners
+
+
+def _first_apart(
+    _: Mapping[Partition, str], partitions: Sequence[Partition], /
+) -> dict[str, list[Partition]]:
+    """Partition 0 alone, all others together."""
+    owners: dict[str, list[Partition]] = {}
+    for partition in partitions:
+        owners.setdefault(f"Partition {min(partition.index, 1)}", []).append(partition)
+    return owners
+
+
+_OWN: Mapping[str, UserGrouper] = {"": _with_its_task, "partition0-separate": _first_apart}
+
+
+def _stateful(settings: Fields) -> bool:
     stores = settings.get("stores")
+    stateful = bool(settings.get("stateful"))
     if stores is None:
-        return bool(settings["stateful"])
+        return stateful
+    for store in stores:
+        store.excuse("name")  # what a store is called decides nothing
     return is_stateful(
         StoreTraits(bool(store.get("persistent")), bool(store.get("changelog"))) for store in stores
     )
 
 
-def _broadcast(settings: dict[str, Any]) -> frozenset[str | Partition]:
+def _broadcast(settings: Fields) -> frozenset[str | Partition]:
     return frozenset(
         Partition.parse(text) if "#" in text else text for text in settings.get("broadcast") or ()
     )
 
 
 def _algorithm(table: dict[str, int] | None) -> ExpansionAlgorithm:
-    """A table says where indexes went that moved; the others are where they were."""
+    """A table says where indexes went that moved; the others are where they were.
+
+    It tells of a growth: while there is none, every index is its own.
+    """
     if table is None:
         return modulo
 
-    def by_table(index: int, _current: int, initial: int, /) -> int:
+    def by_table(index: int, current: int, initial: int, /) -> int:
+        if current == initial:
+            return index
         return index if index < initial and str(index) not in table else table[str(index)]
 
     return by_table
 
 
-def _outcome(number: int, expect: dict[str, Any], answer: Assignment | Refusal) -> Iterator[str]:
+def _outcome(number: int, expect: Fields, answer: Assignment | Refusal) -> Iterator[str]:
     outcome = "rejected" if isinstance(answer, Refusal) else "ok"
-    if outcome not in (expect["outcome"], expect.get("alternative")):
+    if "outcome" in expect and outcome not in (expect["outcome"], expect.get("alternative")):
         yield f"step {number}: {outcome}, not {expect['outcome']}: {answer}"
-    reason = _REASONS.get(str(expect.get("error")))
-    if reason is not None and isinstance(answer, Refusal) and answer.reason is not reason:
-        yield f"step {number}: refused for {answer.reason}, not for {reason}"
+    if isinstance(answer, Refusal):
+        if "error" in expect and answer.reason is not _REASONS.get(expect["error"]):
+            yield f"step {number}: refused for {answer.reason}, not for {expect['error']}"
+        message = f"{answer.path}: {answer.message}; {answer.hint}"
+        yield from unnamed(expect.get("message_must_name", ()), message)
+    elif expect.get("alternative") == "ok":  # what is said of a refusal is of the other answer
+        expect.excuse("error", "message_must_name")
 
 
-def _accept(app: _App, settings: dict[str, Any], answer: Assignment) -> None:
+def _accept(app: _App, settings: Fields, answer: Assignment) -> None:
     app.layout = answer.layout
     tasks = {task: set(answer.partitions(task)) for task in answer.tasks}
     app.tasks = {task: set(map(str, partitions)) for task, partitions in tasks.items()}
@@ -174,7 +232,7 @@ def _remember_owners(
             app.owners.pop(stream, None)
 
 
-def _moved_keys(number: int, before: _App, settings: dict[str, Any], answer: Assignment) -> Iterator[str]:
+def _moved_keys(number: int, before: _App, settings: Fields, answer: Assignment) -> Iterator[str]:
     """The check that every vector with state has: a key's task is the one it had when last seen."""
     after = _App(None, {})
     _accept(after, settings, answer)
@@ -186,7 +244,7 @@ def _moved_keys(number: int, before: _App, settings: dict[str, Any], answer: Ass
                 break
 
 
-def _compared(number: int, expect: dict[str, Any], app: _App) -> Iterator[str]:
+def _compared(number: int, expect: Fields, app: _App) -> Iterator[str]:
     if "tasks" in expect:
         expected = {task: set(partitions) for task, partitions in expect["tasks"].items()}
         for task in sorted(expected.keys() | app.tasks.keys()):
@@ -202,6 +260,24 @@ def _compared(number: int, expect: dict[str, Any], app: _App) -> Iterator[str]:
     count = changelog_partition_count(numbers)
     if count != expect.get("changelog_count", count):
         yield f"step {number}: {count} changelog partitions, not {expect['changelog_count']}"
+    if "invariant" in expect:
+        yield from (f"step {number}: {text}" for text in _apart(expect["invariant"], app))
+
+
+def _apart(invariant: str, app: _App) -> Iterator[str]:
+    """Keys of which two streams are in different tasks, though the invariant says that they are together."""
+    met = _TOGETHER.fullmatch(invariant)
+    if met is None:
+        yield f"there is no rule for the invariant {invariant}"
+        return
+    of_stream = {stream.rpartition(".")[2]: owners for stream, owners in app.owners.items()}
+    one, other = of_stream.get(met["one"], []), of_stream.get(met["other"], [])
+    if (len(one), len(other)) != (int(met["first"]), int(met["second"])):
+        yield f"{met['one']} has {len(one)} partitions with a task and {met['other']} {len(other)}"
+        return
+    for key in range(lcm(len(one), len(other))):
+        if one[key % len(one)] != other[key % len(other)]:
+            yield f"keys of hash {key} are in {one[key % len(one)]} and in {other[key % len(other)]}"
 
 
 def _shown(partitions: set[str] | None) -> str:

@@ -31,7 +31,7 @@ class ProgressLog:
     soon: float = SOON
     later: float = LATER
     totals: RunTotals = field(default_factory=RunTotals)
-    _told: RunTotals = field(default_factory=RunTotals)  # what the last word was about
+    _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
     _idle: bool = False  # and told to be so
     _lines: int = 0
     _begun: float = 0.0
@@ -52,7 +52,7 @@ class ProgressLog:
         self._idle = self._idle and not batch.rows_in
         seconds = self.clock() - self._last
         if not self._idle and self._due(seconds):
-            self._say(batch_message(batch, self.totals.since(self._told), self.totals.bad, seconds))
+            self._say(batch_message(batch, self.totals.since(self._logged_totals), self.totals.bad, seconds))
 
     def idle(self) -> None:
         """Say once that there is nothing to do, when it is time to say anything."""
@@ -78,4 +78,4 @@ class ProgressLog:
 
     def _say(self, word: RunMessage) -> None:
         self.say(word)
-        self._told, self._last, self._lines = self.totals, self.clock(), self._lines + 1
+        self._logged_totals, self._last, self._lines = self.totals, self.clock(), self._lines + 1

@@ -69,11 +69,11 @@ def rejection_policies(
     """What becomes of records that are left out; streams that take them are made where they are missing."""
     return {
         cause: RejectionPolicy(
-            given.action,
-            _limit(given.bound),
-            _letters(given.stream, topics, system) if given.action == "deadLetter" else None,
+            policy.action,
+            _limit(policy.bound),
+            _letters(policy.stream, topics, system) if policy.action == "deadLetter" else None,
         )
-        for cause, given in (
+        for cause, policy in (
             (RejectionCause.RECORD, app.spec.on_bad_record),
             (RejectionCause.CODE, app.spec.on_code_error),
         )

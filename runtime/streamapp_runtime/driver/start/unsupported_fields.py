@@ -69,12 +69,12 @@ def _names(app: StreamApp) -> Iterator[Finding]:
 
 
 def _dead_letters(app: StreamApp) -> Iterator[Finding]:
-    for name, given in (("onBadRecord", app.spec.on_bad_record), ("onCodeError", app.spec.on_code_error)):
+    for name, policy in (("onBadRecord", app.spec.on_bad_record), ("onCodeError", app.spec.on_code_error)):
         path = f"spec.{name}.stream"
-        if given.action == "deadLetter" and given.stream is None:
+        if policy.action == "deadLetter" and policy.stream is None:
             yield path, "missing; name the stream that takes bad records"
-        if given.stream is not None:
-            yield from _letters(app, path, given.stream, "bad records")
+        if policy.stream is not None:
+            yield from _letters(app, path, policy.stream, "bad records")
 
 
 def _late_rows(app: StreamApp) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ class FailedRows:
     """The rows of one lane, and the ranges that its records come from."""
 
     ranges: Sequence[ReadRange]
-    _found: list[pa.RecordBatch] = field(default_factory=list)
+    _batches: list[pa.RecordBatch] = field(default_factory=list)
 
     @classmethod
     def of(cls, lane: LaneOrder) -> "FailedRows":
@@ -29,15 +29,15 @@ class FailedRows:
     def add(self, rows: pa.RecordBatch) -> None:
         """Take rows; of those that come of no single record nobody is to blame."""
         rows = rows.filter(pc.greater_equal(rows.column("src"), 0))
-        left = MOST_FAILED_ROWS - sum(batch.num_rows for batch in self._found)
+        left = MOST_FAILED_ROWS - sum(batch.num_rows for batch in self._batches)
         if rows.num_rows and left > 0:
-            self._found.append(rows.slice(0, left))
+            self._batches.append(rows.slice(0, left))
 
     def text(self) -> str:
         """As they travel; empty where there are none."""
-        if not self._found:
+        if not self._batches:
             return ""
-        rows = pa.Table.from_batches(self._found)
+        rows = pa.Table.from_batches(self._batches)
         places = [self.ranges[number] for number in rows["src"].to_numpy()]
         rows = rows.append_column("stream", pa.array([place.stream for place in places], pa.string()))
         rows = rows.append_column("partition", pa.array(np.array([place.partition for place in places])))

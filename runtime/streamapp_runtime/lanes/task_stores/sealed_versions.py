@@ -27,13 +27,13 @@ class SealedVersions:
 
     snapshots: TableVersions
     filling: SideInputVersion = field(default_factory=SideInputVersion)
-    _kept: Store | None = None  # the version that is seen, of a store in memory
+    _visible_store: Store | None = None  # the version that is seen, of a store in memory
     _shared: int = 0  # the version of which other lanes were given a copy
 
     @property
     def store(self) -> Store | None:
         """The version that is seen; None before one is whole."""
-        return self._kept or self.snapshots.store
+        return self._visible_store or self.snapshots.store
 
     def resume_from(self, text: str) -> bool:
         """Take up what a mark says; whether it can be read, and the version that it says is seen is there."""
@@ -69,7 +69,7 @@ class SealedVersions:
         """
         self.filling, whole = self.filling.following(), self.filling
         if empty is not None:
-            self._kept = store
+            self._visible_store = store
             commit(empty)
             return empty
         name = self._name(whole.number)
@@ -99,9 +99,9 @@ class SealedVersions:
     def close(self) -> None:
         """Let go of what is seen."""
         self.snapshots.close()
-        if self._kept is not None:
-            self._kept.close()
-        self._kept = None
+        if self._visible_store is not None:
+            self._visible_store.close()
+        self._visible_store = None
 
     @staticmethod
     def _name(number: int) -> str:

@@ -3,27 +3,27 @@
 import pytest
 
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 
-def test_a_sound_app_is_accepted_planned_and_gets_a_driver(stage: Stage) -> None:
-    stage.apply(join())
-    stage.settle()
-    assert stage.says("Accepted") == ("True", "Accepted")
-    assert stage.says("Planned") == ("True", "Planned")
-    assert stage.says("Launched") == ("True", "Launched")
-    assert stage.says("Ready")[0] == "False"
-    assert stage.driver()["metadata"]["name"] == "app-driver-1"
-    assert stage.status()["phase"] == "Launching"
+def test_a_sound_app_is_accepted_planned_and_gets_a_driver(sim: OperatorSim) -> None:
+    sim.apply(join())
+    sim.settle()
+    assert sim.says("Accepted") == ("True", "Accepted")
+    assert sim.says("Planned") == ("True", "Planned")
+    assert sim.says("Launched") == ("True", "Launched")
+    assert sim.says("Ready")[0] == "False"
+    assert sim.driver()["metadata"]["name"] == "app-driver-1"
+    assert sim.status()["phase"] == "Launching"
 
 
-def test_it_is_ready_once_the_driver_says_that_it_runs(stage: Stage) -> None:
-    stage.bring_up(join())
-    assert stage.says("Ready") == ("True", "Running")
-    assert stage.says("Progressing") == ("False", "Stable")
-    assert stage.status()["phase"] == "Running"
-    assert stage.condition("Ready")["observedGeneration"] == 1
+def test_it_is_ready_once_the_driver_says_that_it_runs(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    assert sim.says("Ready") == ("True", "Running")
+    assert sim.says("Progressing") == ("False", "Stable")
+    assert sim.status()["phase"] == "Running"
+    assert sim.condition("Ready")["observedGeneration"] == 1
 
 
 @pytest.mark.parametrize(
@@ -35,30 +35,30 @@ def test_it_is_ready_once_the_driver_says_that_it_runs(stage: Stage) -> None:
     ],
 )
 def test_until_the_first_batch_it_is_not_ready_and_says_what_it_waits_for(
-    stage: Stage, executors: list[str], why: tuple[str, str]
+    sim: OperatorSim, executors: list[str], why: tuple[str, str]
 ) -> None:
-    stage.apply(join(processors=2))
-    stage.settle()
-    stage.begin()
+    sim.apply(join(processors=2))
+    sim.settle()
+    sim.begin()
     binding = {f"processor-{n}": ExecutorBinding(None, executor) for n, executor in enumerate(executors)}
-    stage.report(DriverState.WAITING, binding=binding)
-    stage.settle()
-    ready = stage.condition("Ready")
+    sim.report(DriverState.WAITING, binding=binding)
+    sim.settle()
+    ready = sim.condition("Ready")
     assert (ready["status"], ready["reason"], ready["message"]) == ("False", *why)
 
 
-def test_a_driver_that_has_done_all_is_not_being_launched(stage: Stage) -> None:
-    stage.bring_up(join())
-    stage.report(DriverState.ENDED)
-    stage.settle()
-    assert stage.status()["phase"] == "Running"
-    assert stage.says("Ready") == ("False", "DriverEnding")
-    assert stage.says("Progressing") == ("True", "DriverEnding")
+def test_a_driver_that_has_done_all_is_not_being_launched(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.report(DriverState.ENDED)
+    sim.settle()
+    assert sim.status()["phase"] == "Running"
+    assert sim.says("Ready") == ("False", "DriverEnding")
+    assert sim.says("Progressing") == ("True", "DriverEnding")
 
 
-def test_an_app_that_runs_is_left_alone(stage: Stage) -> None:
-    stage.bring_up(join())
-    stage.calls.clear()
-    stage.reconcile()
-    stage.reconcile()
-    assert {verb for verb, _ in stage.calls} <= {"get", "list"}
+def test_an_app_that_runs_is_left_alone(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.calls.clear()
+    sim.reconcile()
+    sim.reconcile()
+    assert {verb for verb, _ in sim.calls} <= {"get", "list"}

@@ -15,7 +15,7 @@ from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.engine.record_values import batch, texts, write
 from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import contained
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 
 LINES = Partition("lines", 0)
@@ -65,28 +65,28 @@ def counting() -> dict[str, Any]:
 
 
 class Acted:
-    """A stage on which the driver is a process, and the next one another process on the same volume."""
+    """A simulation whose driver is a process, and the next driver another process on the same volume."""
 
-    def __init__(self, stage: Stage, folder: Path, app: dict[str, Any]) -> None:
-        self.stage, self.folder = stage, folder
+    def __init__(self, sim: OperatorSim, folder: Path, app: dict[str, Any]) -> None:
+        self.sim, self.folder = sim, folder
         (folder / "state").mkdir()
         self.log = EmbeddedSystem(folder / "state")
         self.log.create("lines", 1)
-        stage.apply(app)
-        stage.settle()
-        self.child = contained(stage, stage.begin(), folder)
+        sim.apply(app)
+        sim.settle()
+        self.child = contained(sim, sim.begin(), folder)
 
     def replace(self) -> None:
         """The kubelet ends the driver that the operator has deleted, and begins the one made then."""
         before = self.child
         before.signal(SIGTERM)
         assert before.wait(PATIENCE_SECONDS) == 0
-        self.stage.remove(self.stage.names("pods")[0])
-        self.stage.settle()
-        pod = self.stage.begin()
+        self.sim.remove(self.sim.names("pods")[0])
+        self.sim.settle()
+        pod = self.sim.begin()
         (self.folder / pod).mkdir()
         (self.folder / pod / "state").symlink_to(self.folder / "state")
-        self.child = contained(self.stage, pod, self.folder / pod)
+        self.child = contained(self.sim, pod, self.folder / pod)
 
     def count(self, text: str, times: int) -> None:
         """One line more, and the number of times that it has been seen with it."""
@@ -102,25 +102,25 @@ class Acted:
         until(lambda: last() == times, PATIENCE_SECONDS, self.child)
 
     def report(self) -> Report:
-        return self.stage.reported()
+        return self.sim.reported()
 
     def comes_to(self, state: DriverState, generation: int) -> None:
         def there() -> bool:
-            if "data" not in self.stage.config_map("app-report"):
+            if "data" not in self.sim.config_map("app-report"):
                 return False
             report = self.report()
             return (report.state, report.generation) == (state, generation)
 
         until(there, PATIENCE_SECONDS, self.child)
-        self.stage.settle()
+        self.sim.settle()
 
     def said(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.child.said().splitlines() if line.startswith("{")]
 
 
 @contextmanager
-def acting(stage: Stage, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
-    made = Acted(stage, folder, app)
+def acting(sim: OperatorSim, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
+    made = Acted(sim, folder, app)
     try:
         yield made
     finally:
@@ -129,53 +129,53 @@ def acting(stage: Stage, folder: Path, app: dict[str, Any]) -> Iterator[Acted]:
 
 
 @pytest.fixture
-def acted(stage: Stage, tmp_path: Path) -> Iterator[Acted]:
-    with acting(stage, tmp_path, copying()) as made:
+def acted(sim: OperatorSim, tmp_path: Path) -> Iterator[Acted]:
+    with acting(sim, tmp_path, copying()) as made:
         yield made
 
 
-def ready(stage: Stage) -> tuple[str, int]:
-    found = stage.condition("Ready")
+def ready(sim: OperatorSim) -> tuple[str, int]:
+    found = sim.condition("Ready")
     return found["status"], found["observedGeneration"]
 
 
 def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
-    stage = acted.stage
+    sim = acted.sim
     acted.comes_to(DriverState.RUNNING, 1)
-    assert ready(stage) == ("True", 1)
+    assert ready(sim) == ("True", 1)
     acted.log.grow("lines", 3)
     for generation, (path, edit) in enumerate(LIVE.items(), start=2):
         assert acted.report().counts["lines"] == 1  # whoever looks once an hour has not seen it yet
-        stage.edit(**edit)
-        stage.settle()
+        sim.edit(**edit)
+        sim.settle()
         acted.comes_to(DriverState.RUNNING, generation)
-        assert ready(stage) == ("True", generation)
+        assert ready(sim) == ("True", generation)
         edits = [one["message"] for one in acted.said() if one.get("kind") == "spec"]
         assert edits[-1] == f"generation {generation}: {path} changed"
     until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
-    assert incarnation_in(stage.driver()) == 1
+    assert incarnation_in(sim.driver()) == 1
     assert acted.report().incarnation == 1
 
 
 @pytest.mark.long
 def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that_restarts_keeps_it(
-    stage: Stage, tmp_path: Path
+    sim: OperatorSim, tmp_path: Path
 ) -> None:
-    with acting(stage, tmp_path, counting()) as acted:
+    with acting(sim, tmp_path, counting()) as acted:
         acted.comes_to(DriverState.RUNNING, 1)
         acted.count("a", 1)
         acted.count("a", 2)
         first = acted.report().run_id
 
-        stage.edit(restartNonce=1)
-        stage.settle()
+        sim.edit(restartNonce=1)
+        sim.settle()
         acted.replace()
         acted.comes_to(DriverState.RUNNING, 2)
         acted.count("a", 3)
         assert acted.report().run_id == first
 
-        stage.edit(resetNonce=1)
-        stage.settle()
+        sim.edit(resetNonce=1)
+        sim.settle()
         acted.replace()
         acted.comes_to(DriverState.RUNNING, 3)
         acted.count("a", 1)
@@ -183,17 +183,17 @@ def test_a_raised_nonce_has_the_next_driver_begin_without_state_and_an_edit_that
         assert acted.report().incarnation == 3
 
 
-def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(stage: Stage) -> None:
-    stage.apply(copying())
-    stage.settle()
-    stage.begin()
-    stage.report(generation=1)
-    stage.settle()
-    stage.edit(batch={"rows": 7})
-    stage.settle()
-    assert ready(stage) == ("True", 1)
-    assert stage.says("Progressing") == ("True", "SpecChanged")
-    stage.report(generation=2)
-    stage.settle()
-    assert ready(stage) == ("True", 2)
-    assert stage.says("Progressing") == ("False", "Stable")
+def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(sim: OperatorSim) -> None:
+    sim.apply(copying())
+    sim.settle()
+    sim.begin()
+    sim.report(generation=1)
+    sim.settle()
+    sim.edit(batch={"rows": 7})
+    sim.settle()
+    assert ready(sim) == ("True", 1)
+    assert sim.says("Progressing") == ("True", "SpecChanged")
+    sim.report(generation=2)
+    sim.settle()
+    assert ready(sim) == ("True", 2)
+    assert sim.says("Progressing") == ("False", "Stable")

@@ -17,7 +17,7 @@ from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.processes import Child, until
 from tests.harness.operator.driver_kubelet import account, mounted
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 PATIENCE_SECONDS = 180.0
@@ -25,31 +25,31 @@ CLAIMS = {"state": {"persistentVolumeClaim": {"size": "1Gi"}}}
 
 
 @contextmanager
-def asking(stage: Stage, folder: Path, *counts: int) -> Iterator[Child]:
+def asking(sim: OperatorSim, folder: Path, *counts: int) -> Iterator[Child]:
     """A driver's Spark that has asked for so many executors, one count after the other."""
-    server = stage.server
+    server = sim.server
     assert isinstance(server, ApiServer)
-    pod = stage.driver()
-    given = account(stage, pod["spec"]["serviceAccountName"], folder / "account")
+    pod = sim.driver()
+    given = account(sim, pod["spec"]["serviceAccountName"], folder / "account")
     command = [sys.executable, "-m", "tests.harness.operator.executor_request"]
-    command += [str(mounted(stage, pod, folder / "accepted")), server.url, str(given)]
+    command += [str(mounted(sim, pod, folder / "accepted")), server.url, str(given)]
     command += [pod["metadata"]["name"], *map(str, counts)]
     with Child(command, folder / "spark.log") as process:
         yield process
 
 
-def sets(stage: Stage) -> list[dict[str, Any]]:
-    return stage.objects("statefulsets", "apis/apps/v1")
+def sets(sim: OperatorSim) -> list[dict[str, Any]]:
+    return sim.objects("statefulsets", "apis/apps/v1")
 
 
-def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage, tmp_path: Path) -> None:
-    stage.apply(join(**CLAIMS))
-    stage.settle()
-    stage.begin()
-    with asking(stage, tmp_path, 2, 3) as spark:
-        until(lambda: [one["spec"]["replicas"] for one in sets(stage)] == [3], PATIENCE_SECONDS, spark)
-        (made,) = sets(stage)
-    uid = stage.app()["metadata"]["uid"]
+def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(sim: OperatorSim, tmp_path: Path) -> None:
+    sim.apply(join(**CLAIMS))
+    sim.settle()
+    sim.begin()
+    with asking(sim, tmp_path, 2, 3) as spark:
+        until(lambda: [one["spec"]["replicas"] for one in sets(sim)] == [3], PATIENCE_SECONDS, spark)
+        (made,) = sets(sim)
+    uid = sim.app()["metadata"]["uid"]
     assert made["metadata"]["name"] == object_names.executor_set(uid)
     assert [one["name"] for one in made["metadata"]["ownerReferences"]] == ["app-driver-1"]
     template = made["spec"]["template"]
@@ -69,11 +69,11 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(stage: Stage,
     assert made["spec"].get("persistentVolumeClaimRetentionPolicy", {}).get("whenDeleted") == "Retain"
 
 
-def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(stage: Stage) -> None:
-    stage.apply(join(**CLAIMS))
-    stage.settle()
-    stage.begin()
-    left = object_names.executor_set(stage.app()["metadata"]["uid"])
+def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(sim: OperatorSim) -> None:
+    sim.apply(join(**CLAIMS))
+    sim.settle()
+    sim.begin()
+    left = object_names.executor_set(sim.app()["metadata"]["uid"])
     labels = {"a": "b"}
     body = {
         "metadata": {"name": left},
@@ -87,33 +87,33 @@ def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(stage: Stag
             },
         },
     }
-    stage.server.ask("POST", f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets", body)
-    stage.end(code=3)
-    stage.settle()
-    stage.pass_time(60)
-    stage.settle()
-    assert stage.driver()["metadata"]["name"] == "app-driver-2"
-    assert sets(stage) == []
+    sim.server.ask("POST", f"/apis/apps/v1/namespaces/{sim.namespace}/statefulsets", body)
+    sim.end(code=3)
+    sim.settle()
+    sim.pass_time(60)
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-2"
+    assert sets(sim) == []
 
 
-def test_claims_without_a_class_are_of_the_clusters_default_if_there_is_one(stage: Stage) -> None:
-    stage.installation = replace(stage.installation, storage_class="")
-    stage.apply(join(**CLAIMS))
-    stage.settle()
-    assert "storageClassName: missing" in stage.condition("Accepted")["message"]
+def test_claims_without_a_class_are_of_the_clusters_default_if_there_is_one(sim: OperatorSim) -> None:
+    sim.installation = replace(sim.installation, storage_class="")
+    sim.apply(join(**CLAIMS))
+    sim.settle()
+    assert "storageClassName: missing" in sim.condition("Accepted")["message"]
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     body = {"metadata": {"name": "quick", "annotations": default}, "provisioner": "x"}
     classes = "/apis/storage.k8s.io/v1/storageclasses"
-    stage.server.ask("POST", classes, body)
-    stage.settle()
-    stage.server.ask("DELETE", f"{classes}/quick")
-    conf = json.loads(stage.config_map("app-accepted-1")["data"][SPARK])
+    sim.server.ask("POST", classes, body)
+    sim.settle()
+    sim.server.ask("DELETE", f"{classes}/quick")
+    conf = json.loads(sim.config_map("app-accepted-1")["data"][SPARK])
     volume = "spark.kubernetes.executor.volumes.persistentVolumeClaim.streamapp-state."
     assert conf[f"{volume}options.storageClass"] == "quick"
-    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+    assert sim.driver()["metadata"]["name"] == "app-driver-1"
 
 
-def executor(stage: Stage, ordinal: int, number: str) -> None:
+def executor(sim: OperatorSim, ordinal: int, number: str) -> None:
     """A pod of the set, as its controller makes it and Spark labels it."""
     name = f"set-{ordinal}"
     labels = {"streamapp.dev/app": "app", "streamapp.dev/role": "executor", "spark-exec-id": number}
@@ -122,47 +122,47 @@ def executor(stage: Stage, ordinal: int, number: str) -> None:
         "metadata": {"name": name, "labels": labels},
         "spec": {"containers": [{"name": "x", "image": "x"}], "volumes": [volume]},
     }
-    stage.server.ask("POST", f"/api/v1/namespaces/{stage.namespace}/pods", body)
+    sim.server.ask("POST", f"/api/v1/namespaces/{sim.namespace}/pods", body)
 
 
-def test_a_driver_knows_by_which_claim_each_executor_is(stage: Stage, tmp_path: Path) -> None:
-    stage.apply(join(**CLAIMS))
-    stage.settle()
-    pod = stage.driver()
-    given = account(stage, pod["spec"]["serviceAccountName"], tmp_path / "account")
-    server = stage.server
+def test_a_driver_knows_by_which_claim_each_executor_is(sim: OperatorSim, tmp_path: Path) -> None:
+    sim.apply(join(**CLAIMS))
+    sim.settle()
+    pod = sim.driver()
+    given = account(sim, pod["spec"]["serviceAccountName"], tmp_path / "account")
+    server = sim.server
     assert isinstance(server, ApiServer)
-    client = Client(server.url, given / "token", given / "ca.crt", stage.namespace)
+    client = Client(server.url, given / "token", given / "ca.crt", sim.namespace)
     own = {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
     places = executor_locations(lambda: client.pods(own["STREAMAPP_EXECUTORS"]), own["STREAMAPP_LOCATION"])
     for ordinal, number in ((10, "1"), (0, "2"), (2, "3")):
-        executor(stage, ordinal, number)
+        executor(sim, ordinal, number)
     at = places({"1", "2", "3"})
     assert at == {one: f"streamapp-state-set-{ordinal}" for one, ordinal in {"1": 10, "2": 0, "3": 2}.items()}
     seats = bind_executors({}, at, ["processor-0", "processor-1", "processor-2"], {}, at)
     assert seats == {"processor-0": "2", "processor-1": "3", "processor-2": "1"}
 
 
-def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(stage: Stage) -> None:
-    stage.apply(join(state={**CLAIMS["state"], "reclaimPolicy": "Delete"}))
-    stage.settle()
-    stage.begin()
-    claims = f"/api/v1/namespaces/{stage.namespace}/persistentvolumeclaims"
+def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(sim: OperatorSim) -> None:
+    sim.apply(join(state={**CLAIMS["state"], "reclaimPolicy": "Delete"}))
+    sim.settle()
+    sim.begin()
+    claims = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
     for ordinal, number in ((0, "1"), (1, "2")):
         spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
         metadata = {"name": f"streamapp-state-set-{ordinal}", "labels": {"streamapp.dev/app": "app"}}
-        stage.server.ask("POST", claims, {"metadata": metadata, "spec": spec})
-        executor(stage, ordinal, number)
-    stage.report()
-    stage.settle()
-    assert stage.condition("Ready")["status"] == "True"
-    assert _owners(stage) == ["app", "app"]
-    stage.edit(state={"reclaimPolicy": "Retain"})
-    stage.settle()
-    assert _owners(stage) == []
-    assert stage.driver()["metadata"]["name"] == "app-driver-1"
+        sim.server.ask("POST", claims, {"metadata": metadata, "spec": spec})
+        executor(sim, ordinal, number)
+    sim.report()
+    sim.settle()
+    assert sim.condition("Ready")["status"] == "True"
+    assert _owners(sim) == ["app", "app"]
+    sim.edit(state={"reclaimPolicy": "Retain"})
+    sim.settle()
+    assert _owners(sim) == []
+    assert sim.driver()["metadata"]["name"] == "app-driver-1"
 
 
-def _owners(stage: Stage) -> list[str]:
-    found = stage.objects("persistentvolumeclaims")
+def _owners(sim: OperatorSim) -> list[str]:
+    found = sim.objects("persistentvolumeclaims")
     return [one["name"] for claim in found for one in claim["metadata"].get("ownerReferences", ())]

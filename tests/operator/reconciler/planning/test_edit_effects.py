@@ -9,7 +9,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_changes import changes, strongest_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.schema.fields import parts
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 
@@ -83,33 +83,33 @@ CASES = [field for field, edit in EDITS.items() if edit is not None and _built(f
 
 
 @pytest.mark.parametrize("field", CASES)
-def test_a_change_has_the_effect_that_is_marked(stage: Stage, field: str) -> None:
-    stage.bring_up(join())
-    before = stage.model()
+def test_a_change_has_the_effect_that_is_marked(sim: OperatorSim, field: str) -> None:
+    sim.bring_up(join())
+    before = sim.model()
     effect = strongest_effect(changes(app(), app(**EDITS[field])))
-    stage.edit(**EDITS[field])
-    stage.settle()
+    sim.edit(**EDITS[field])
+    sim.settle()
     if effect is Effect.REFUSED:
-        assert stage.says("Accepted") == ("False", "ChangeRefused")
-        assert incarnation_in(stage.driver()) == 1
+        assert sim.says("Accepted") == ("False", "ChangeRefused")
+        assert incarnation_in(sim.driver()) == 1
     elif effect in LIVE:
-        assert stage.says("Accepted") == ("True", "Accepted")
-        assert incarnation_in(stage.driver()) == 1
-        assert stage.condition("Ready")["observedGeneration"] == 2
+        assert sim.says("Accepted") == ("True", "Accepted")
+        assert incarnation_in(sim.driver()) == 1
+        assert sim.condition("Ready")["observedGeneration"] == 2
     else:
-        if "app-driver-1" in stage.names("pods"):
-            assert stage.says("Progressing")[0] == "True"
-            stage.remove("app-driver-1")
-        stage.settle()
-        assert incarnation_in(stage.driver()) == 2
-        assert stage.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "2"
-        assert stage.status()["driver"]["lastEnding"]["outcome"] == "stopped"
-        assert stage.status()["driver"]["failures"] == 0
-    assert (stage.model().run_id == before.run_id) == (field != "spec.resetNonce")
+        if "app-driver-1" in sim.names("pods"):
+            assert sim.says("Progressing")[0] == "True"
+            sim.remove("app-driver-1")
+        sim.settle()
+        assert incarnation_in(sim.driver()) == 2
+        assert sim.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "2"
+        assert sim.status()["driver"]["lastEnding"]["outcome"] == "stopped"
+        assert sim.status()["driver"]["failures"] == 0
+    assert (sim.model().run_id == before.run_id) == (field != "spec.resetNonce")
 
 
-def test_the_driver_is_told_live_changes_with_its_job_model(stage: Stage) -> None:
-    stage.bring_up(join())
-    stage.edit(batch={"rows": 10})
-    stage.settle()
-    assert '"rows":10' in stage.config_map("app-job-model")["data"]["accepted.json"]
+def test_the_driver_is_told_live_changes_with_its_job_model(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.edit(batch={"rows": 10})
+    sim.settle()
+    assert '"rows":10' in sim.config_map("app-job-model")["data"]["accepted.json"]

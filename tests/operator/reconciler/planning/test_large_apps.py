@@ -3,33 +3,31 @@
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
 from tests.harness.api_server.memory_api import MemoryApi
-from tests.harness.operator.reconcile_stage import START, Stage
+from tests.harness.operator.operator_sim import START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
 def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() -> None:
-    stage = Stage(MemoryApi(lambda: START), "shop")
+    sim = OperatorSim(MemoryApi(lambda: START), "shop")
     try:
         many = 100_000
-        stage.table.answer = KnownCounts({"views": many, "users": many, "enriched": None})
-        stage.apply(join(processors=1_000))
-        stage.reconcile()
-        assert len(stage.drivers()) == 1
-        assert stage.status()["tasks"] == many
-        (text,) = [
-            len(text) for text in stage.config_map("app-job-model")["data"].values() if "model" in text
-        ]
+        sim.table.answer = KnownCounts({"views": many, "users": many, "enriched": None})
+        sim.apply(join(processors=1_000))
+        sim.reconcile()
+        assert len(sim.drivers()) == 1
+        assert sim.status()["tasks"] == many
+        (text,) = [len(text) for text in sim.config_map("app-job-model")["data"].values() if "model" in text]
         assert text < 900_000
     finally:
-        stage.close()
+        sim.close()
 
 
-def test_an_app_that_no_config_map_takes_is_refused_with_its_size(stage: Stage) -> None:
+def test_an_app_that_no_config_map_takes_is_refused_with_its_size(sim: OperatorSim) -> None:
     template = {"metadata": {"annotations": {"long": "x" * 500_000}}}
-    stage.apply(join(driver={"template": template}, executor={"template": template}))
-    stage.settle()
-    assert stage.says("Accepted") == ("False", "TooLarge")
-    assert "may take 900,000" in stage.condition("Accepted")["message"]
+    sim.apply(join(driver={"template": template}, executor={"template": template}))
+    sim.settle()
+    assert sim.says("Accepted") == ("False", "TooLarge")
+    assert "may take 900,000" in sim.condition("Accepted")["message"]
 
 
 def test_an_answer_is_worked_out_again_only_when_what_it_is_made_of_differs() -> None:

@@ -16,7 +16,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.operator.reconcile_stage import Stage
+from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
 from tests.harness.operator.small_apps import join
 from tests.streamapp.metadata.metadata_store_contract import StoreContract
@@ -82,16 +82,16 @@ def test_a_hundred_thousand_tasks_fit_into_one_config_map(api_server: ApiServer,
     assert len(b64decode(text)) < 512 * 1024
 
 
-def _known(stage: Stage) -> LocalityManager:
-    store = ConfigMapStore(LocalityDraft(stage.config_map("app-locality")))
-    return LocalityManager(store, stage.model().run_id)
+def _known(sim: OperatorSim) -> LocalityManager:
+    store = ConfigMapStore(LocalityDraft(sim.config_map("app-locality")))
+    return LocalityManager(store, sim.model().run_id)
 
 
-def _report(stage: Stage, *nodes: str) -> None:
+def _report(sim: OperatorSim, *nodes: str) -> None:
     seats = {f"processor-{i}": ExecutorBinding(None, str(i + 1)) for i in range(len(nodes))}
     for number, node in enumerate(nodes, 1):
-        stage.executor(number, node=node)
-    stage.report(binding=seats)
+        sim.executor(number, node=node)
+    sim.report(binding=seats)
 
 
 def _on_node(**spec: Any) -> dict[str, Any]:
@@ -99,71 +99,71 @@ def _on_node(**spec: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def on_hosts(stage: Stage) -> Stage:
-    stage.installation = replace(stage.installation, host_path_roots=("/data",))
-    return stage
+def on_hosts(sim: OperatorSim) -> OperatorSim:
+    sim.installation = replace(sim.installation, host_path_roots=("/data",))
+    return sim
 
 
-def test_tasks_are_where_the_executors_of_their_processors_are(on_hosts: Stage) -> None:
-    stage = on_hosts
-    stage.apply(_on_node())
-    stage.settle()
-    stage.begin()
-    _report(stage, "node-a", "node-b")
-    stage.settle()
-    known, model = _known(stage), stage.model()
+def test_tasks_are_where_the_executors_of_their_processors_are(on_hosts: OperatorSim) -> None:
+    sim = on_hosts
+    sim.apply(_on_node())
+    sim.settle()
+    sim.begin()
+    _report(sim, "node-a", "node-b")
+    sim.settle()
+    known, model = _known(sim), sim.model()
     assert known.read_processor_locality() == {"processor-0": "node-a", "processor-1": "node-b"}
     places = known.read_processor_locality()
     assert known.read_task_locality() == {task.name: places[model.owner(task.name)] for task in model.tasks}
 
 
-def test_a_location_is_what_the_app_says_it_is(stage: Stage) -> None:
-    stage.apply(join(placement={"location": "label:topology.kubernetes.io/zone+node"}))
-    stage.settle()
-    stage.begin()
-    node = f"{stage.namespace}-zoned"
+def test_a_location_is_what_the_app_says_it_is(sim: OperatorSim) -> None:
+    sim.apply(join(placement={"location": "label:topology.kubernetes.io/zone+node"}))
+    sim.settle()
+    sim.begin()
+    node = f"{sim.namespace}-zoned"
     labels = {"topology.kubernetes.io/zone": "north"}
-    stage.server.ask("POST", "/api/v1/nodes", {"metadata": {"name": node, "labels": labels}})
-    _report(stage, node, node)
-    stage.settle()
-    assert set(_known(stage).read_processor_locality().values()) == {f"north+{node}"}
+    sim.server.ask("POST", "/api/v1/nodes", {"metadata": {"name": node, "labels": labels}})
+    _report(sim, node, node)
+    sim.settle()
+    assert set(_known(sim).read_processor_locality().values()) == {f"north+{node}"}
 
 
-def test_stores_that_end_with_their_pod_are_at_no_other_place(stage: Stage) -> None:
-    stage.apply(join())
-    stage.settle()
-    stage.begin()
-    _report(stage, "node-a", "node-a")
-    stage.settle()
-    places = _known(stage).read_processor_locality()
+def test_stores_that_end_with_their_pod_are_at_no_other_place(sim: OperatorSim) -> None:
+    sim.apply(join())
+    sim.settle()
+    sim.begin()
+    _report(sim, "node-a", "node-a")
+    sim.settle()
+    places = _known(sim).read_processor_locality()
     assert len(set(places.values())) == 2
 
 
-def test_what_is_known_already_is_not_written_again(on_hosts: Stage) -> None:
-    stage = on_hosts
-    stage.apply(_on_node())
-    stage.settle()
-    stage.begin()
-    _report(stage, "node-a", "node-b")
-    stage.settle()
-    before = stage.config_map("app-locality")["metadata"]["resourceVersion"]
-    stage.report(warnings=())
-    stage.settle()
-    assert stage.config_map("app-locality")["metadata"]["resourceVersion"] == before
+def test_what_is_known_already_is_not_written_again(on_hosts: OperatorSim) -> None:
+    sim = on_hosts
+    sim.apply(_on_node())
+    sim.settle()
+    sim.begin()
+    _report(sim, "node-a", "node-b")
+    sim.settle()
+    before = sim.config_map("app-locality")["metadata"]["resourceVersion"]
+    sim.report(warnings=())
+    sim.settle()
+    assert sim.config_map("app-locality")["metadata"]["resourceVersion"] == before
 
 
-def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: Stage) -> None:
-    stage = on_hosts
-    stage.apply(_on_node(processors=4))
-    stage.settle()
-    stage.begin()
-    _report(stage, "node-a", "node-b", "node-c", "node-d")
-    stage.settle()
-    before = stage.model()
-    stage.pass_time(60)
-    for pod in stage.names("pods"):
-        stage.remove(pod)
-    stage.settle()
-    assert incarnation_in(stage.driver()) == 2
-    assert stage.model() == before
-    assert stage.wanted().locations == {f"processor-{i}": f"node-{n}" for i, n in enumerate("abcd")}
+def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: OperatorSim) -> None:
+    sim = on_hosts
+    sim.apply(_on_node(processors=4))
+    sim.settle()
+    sim.begin()
+    _report(sim, "node-a", "node-b", "node-c", "node-d")
+    sim.settle()
+    before = sim.model()
+    sim.pass_time(60)
+    for pod in sim.names("pods"):
+        sim.remove(pod)
+    sim.settle()
+    assert incarnation_in(sim.driver()) == 2
+    assert sim.model() == before
+    assert sim.wanted().locations == {f"processor-{i}": f"node-{n}" for i, n in enumerate("abcd")}

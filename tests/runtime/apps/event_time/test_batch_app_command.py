@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.run_systems import ON_BOTH
 from tests.harness.runs.timed_streams import at, counting, events, sent
 
@@ -13,7 +13,7 @@ ROWS = [at(n, f"u{n % 7}", f"/{n % 3}") for n in range(40)]
 
 @pytest.mark.long
 @ON_BOTH
-def test_a_batch_app_on_two_processors_ends_with_0_and_a_summary_each_time(here: House) -> None:
+def test_a_batch_app_on_two_processors_ends_with_0_and_a_summary_each_time(env: AppEnv) -> None:
     made = app(
         {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}},
         counting("by-page", key="page"),
@@ -23,10 +23,10 @@ def test_a_batch_app_on_two_processors_ends_with_0_and_a_summary_each_time(here:
         processors=2,
     )
     for part in (ROWS[:25], ROWS[25:]):
-        here.write("events", told(part, "user"), partitions=4)
-        ended = subprocess.run(here.command(made), capture_output=True, text=True, timeout=400, check=False)
+        env.write("events", inputs(part, "user"), partitions=4)
+        ended = subprocess.run(env.command(made), capture_output=True, text=True, timeout=400, check=False)
         assert ended.returncode == 0, ended.stderr
         assert "rows in, " in ended.stderr.splitlines()[-1]
-    written = [record.value for record in here.records("out")]
+    written = [record.value for record in env.records("out")]
     last = {(row["page"], row["window_start"]): row["rows"] for row in written}
     assert sum(last.values()) == len(ROWS)

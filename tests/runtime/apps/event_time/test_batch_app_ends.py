@@ -5,7 +5,7 @@ from pathlib import Path
 from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from tests.harness.runs.app_runs import House, Row, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs, last_by_key
 from tests.harness.runs.run_systems import ON_BOTH
 from tests.harness.runs.timed_streams import at, counting, events, sent
 
@@ -24,8 +24,8 @@ def through_two(**more: object) -> list[Row]:
 BATCH = app(*through_two(), streams=[events(), {"name": "out", "key": "page"}], mode="batch")
 
 
-def rows(here: House) -> list[tuple[str, str, int]]:
-    return sorted((row["page"], row["window_start"][17:19], row["rows"]) for row in here.rows("out"))
+def rows(env: AppEnv) -> list[tuple[str, str, int]]:
+    return sorted((row["page"], row["window_start"][17:19], row["rows"]) for row in env.rows("out"))
 
 
 def expected(given: list[Row]) -> list[tuple[str, str, int]]:
@@ -37,67 +37,67 @@ def expected(given: list[Row]) -> list[tuple[str, str, int]]:
 
 
 @ON_BOTH
-def test_an_end_goes_through_two_repartitions_and_windows_go_out_with_it(here: House) -> None:
-    here.write("events", told(ROWS, "user"), partitions=4)
-    here.run_to_end(BATCH, rows=9)
-    assert rows(here) == expected(ROWS)
+def test_an_end_goes_through_two_repartitions_and_windows_go_out_with_it(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"), partitions=4)
+    env.run_to_end(BATCH, rows=9)
+    assert rows(env) == expected(ROWS)
 
 
 @ON_BOTH
-def test_an_app_without_any_record_ends(here: House) -> None:
-    here.write("events", [], partitions=2)
-    here.run_to_end(BATCH)
-    assert here.records("out") == []
+def test_an_app_without_any_record_ends(env: AppEnv) -> None:
+    env.write("events", [], partitions=2)
+    env.run_to_end(BATCH)
+    assert env.records("out") == []
 
 
-def test_what_comes_after_the_start_is_left_to_the_next_turn(here: House) -> None:
-    here.write("events", told(ROWS[:25], "user"), partitions=4)
-    _, ready = here.launched(BATCH)
-    here.write("events", told(ROWS[25:], "user"), partitions=4)
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=1_000))
+def test_what_comes_after_the_start_is_left_to_the_next_turn(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS[:25], "user"), partitions=4)
+    _, ready = env.launched(BATCH)
+    env.write("events", inputs(ROWS[25:], "user"), partitions=4)
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000))
     loop.start()
     while not loop.ended:
         loop.step()
     loop.release()
-    assert rows(here) == expected(ROWS[:25])
+    assert rows(env) == expected(ROWS[:25])
 
 
 @ON_BOTH
-def test_a_second_turn_reads_what_has_come_since_and_its_windows_hold_what_they_held(here: House) -> None:
+def test_a_second_turn_reads_what_has_come_since_and_its_windows_hold_what_they_held(env: AppEnv) -> None:
     for part in (ROWS[:25], ROWS[25:]):
-        here.write("events", told(part, "user"), partitions=4)
-        here.run_to_end(BATCH)
-    last = {(row["page"], row["window_start"][17:19]): row["rows"] for row in values(here)}
+        env.write("events", inputs(part, "user"), partitions=4)
+        env.run_to_end(BATCH)
+    last = {(row["page"], row["window_start"][17:19]): row["rows"] for row in values(env)}
     assert sorted((*place, count) for place, count in last.items()) == expected(ROWS)
 
 
-def test_a_second_turn_without_new_records_ends_and_says_nothing_else(here: House) -> None:
-    here.write("events", told(ROWS, "user"), partitions=4)
-    here.run_to_end(BATCH)
-    first = in_order(here.rows("out"))
-    here.run_to_end(BATCH)
-    assert {str(row) for row in here.rows("out")} == {str(row) for row in first}
+def test_a_second_turn_without_new_records_ends_and_says_nothing_else(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"), partitions=4)
+    env.run_to_end(BATCH)
+    first = in_order(env.rows("out"))
+    env.run_to_end(BATCH)
+    assert {str(row) for row in env.rows("out")} == {str(row) for row in first}
 
 
-def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(here: House) -> None:
+def test_a_row_of_the_next_turn_opens_no_window_that_the_watermark_had_closed(env: AppEnv) -> None:
     one = app(counting("events"), sent("counted"), streams=[events(), {"name": "out"}], mode="batch")
     for part in ([at(1), at(25)], [at(2), at(26)]):
-        here.write("events", told(part, "user"), partitions=1)
-        here.run_to_end(one)
-    found = [(row["window_start"][17:19], row["rows"]) for row in values(here)]
+        env.write("events", inputs(part, "user"), partitions=1)
+        env.run_to_end(one)
+    found = [(row["window_start"][17:19], row["rows"]) for row in values(env)]
     assert found == [("00", 1), ("20", 1), ("20", 2)]
 
 
 @ON_BOTH
 def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
-    here: House, tmp_path: Path
+    env: AppEnv, tmp_path: Path
 ) -> None:
     """Each end of stream that a task writes is in one of these commits, and no two tasks end in the same."""
-    here.write("events", told(ROWS, "user"), partitions=2)
-    _, ready = here.launched(BATCH)
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
+    env.write("events", inputs(ROWS, "user"), partitions=2)
+    _, ready = env.launched(BATCH)
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=25), pause=lambda _: None)
     loop.start()
-    environment = here.session.sparkContext.environment
+    environment = env.session.sparkContext.environment
     environment[VARIABLE] = str(tmp_path)
     before, after = (tmp_path / f"commit.{place}.processor-0" for place in ("before", "after"))
     killed = 0
@@ -113,10 +113,10 @@ def test_killed_before_and_after_every_commit_it_ends_with_each_window_once(
     finally:
         del environment[VARIABLE]
     assert killed >= 5
-    assert rows(here) == expected(ROWS)
+    assert rows(env) == expected(ROWS)
 
 
-def values(here: House) -> list[Row]:
+def values(env: AppEnv) -> list[Row]:
     """The rows of the output, those that were written first standing first within a key."""
-    assert last_by_key(here.records("out"))
-    return [record.value for record in here.records("out")]
+    assert last_by_key(env.records("out"))
+    return [record.value for record in env.records("out")]

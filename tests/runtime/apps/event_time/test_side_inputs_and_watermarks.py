@@ -3,8 +3,8 @@
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
-from tests.harness.runs.app_runs import House, Row, Told, app
-from tests.harness.runs.timed_streams import NOW, at, counting, events, sent, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app
+from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
 
 USERS = {
     "name": "users",
@@ -33,15 +33,15 @@ def beside_users(broadcast: bool, **spec: object) -> StreamApp:
 
 
 @pytest.mark.parametrize("broadcast", [False, True])
-def test_windows_go_out_although_the_table_was_last_written_to_long_ago(here: House, broadcast: bool) -> None:
-    here.write("users", [Told("ann", LONG_AGO)], partitions=1)
-    here.write("events", told([at(1), at(3), at(12)]), partitions=1)
-    here.run(beside_users(broadcast, config=NOW))
-    assert [row["rows"] for row in here.rows("out")] == [2]
+def test_windows_go_out_although_the_table_was_last_written_to_long_ago(env: AppEnv, broadcast: bool) -> None:
+    env.write("users", [Input("ann", LONG_AGO)], partitions=1)
+    env.write("events", inputs([at(1), at(3), at(12)]), partitions=1)
+    env.run(beside_users(broadcast, config=NOW))
+    assert [row["rows"] for row in env.rows("out")] == [2]
 
 
-def test_a_batch_app_ends_although_its_side_input_goes_on(here: House) -> None:
-    here.write("users", [Told("ann", LONG_AGO)], partitions=1)
-    here.write("events", told([at(1), at(3), at(12)]), partitions=1)
-    here.run_to_end(beside_users(broadcast=False, mode="batch"))
-    assert sorted(row["rows"] for row in here.rows("out")) == [1, 2]
+def test_a_batch_app_ends_although_its_side_input_goes_on(env: AppEnv) -> None:
+    env.write("users", [Input("ann", LONG_AGO)], partitions=1)
+    env.write("events", inputs([at(1), at(3), at(12)]), partitions=1)
+    env.run_to_end(beside_users(broadcast=False, mode="batch"))
+    assert sorted(row["rows"] for row in env.rows("out")) == [1, 2]

@@ -8,8 +8,8 @@ import pytest
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.key_partitioning import partition_of
-from tests.harness.runs.app_runs import House, app
-from tests.harness.runs.timed_streams import NOW, at, counting, events, sent, told
+from tests.harness.runs.app_runs import AppEnv, app
+from tests.harness.runs.timed_streams import NOW, at, counting, events, inputs, sent
 
 NAMES = [f"u{number}" for number in range(20)]
 PLACES = partition_of(pa.array([name.encode() for name in NAMES]), 2).tolist()
@@ -20,17 +20,17 @@ MOST_STEPS = 30
 class Watched:
     """An app of two tasks that write to an intermediate stream, and a clock that the test turns."""
 
-    def __init__(self, here: House, rule: dict[str, Any], kind: str = "partitionBy") -> None:
+    def __init__(self, env: AppEnv, rule: dict[str, Any], kind: str = "partitionBy") -> None:
         body = {"from": "events", **rule}
         by_page = {"name": "by-page", kind: body | ({"key": "page"} if kind == "partitionBy" else {})}
         streams = [events(), {"name": "out", "key": "page"}]
         made = app(by_page, counting("by-page", key="page"), sent("counted"), streams=streams, config=NOW)
-        self.here = here
-        here.write("events", told([at(1, SPEAKING), at(2, SILENT)]), partitions=2)
-        _, ready = here.launched(made)
+        self.env = env
+        env.write("events", inputs([at(1, SPEAKING), at(2, SILENT)]), partitions=2)
+        _, ready = env.launched(made)
         assert ready.setup.time is not None
         self.now = ready.setup.time.since
-        self.loop = Loop(here.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: self.now)
+        self.loop = Loop(env.session, CurrentRun.of(ready, batch_rows=1_000), clock=lambda: self.now)
         self.loop.start()
         self.settle()
 
@@ -45,16 +45,16 @@ class Watched:
         raise AssertionError("there is always something to do")
 
     def write(self, *seconds: int) -> None:
-        self.here.write("events", told([at(second, SPEAKING) for second in seconds]), partitions=2)
+        self.env.write("events", inputs([at(second, SPEAKING) for second in seconds]), partitions=2)
         self.settle()
 
     @property
     def windows(self) -> list[tuple[str, int]]:
-        return [(row["window_start"][17:19], row["rows"]) for row in self.here.rows("out")]
+        return [(row["window_start"][17:19], row["rows"]) for row in self.env.rows("out")]
 
 
-def test_it_is_left_out_when_its_time_is_over_though_no_record_comes(here: House) -> None:
-    watched = Watched(here, {"idleTimeout": "10s"})
+def test_it_is_left_out_when_its_time_is_over_though_no_record_comes(env: AppEnv) -> None:
+    watched = Watched(env, {"idleTimeout": "10s"})
     watched.now += 5_000
     watched.write(13)
     assert watched.windows == []
@@ -66,8 +66,8 @@ def test_it_is_left_out_when_its_time_is_over_though_no_record_comes(here: House
 
 
 @pytest.mark.parametrize("rule", [{}, {"idleTimeout": "10s", "idleQuorum": 1.0}])
-def test_without_a_rule_or_a_quorum_it_is_waited_for(here: House, rule: dict[str, Any]) -> None:
-    watched = Watched(here, rule)
+def test_without_a_rule_or_a_quorum_it_is_waited_for(env: AppEnv, rule: dict[str, Any]) -> None:
+    watched = Watched(env, rule)
     watched.now += 60_000
     watched.write(13)
     watched.now += 60_000
@@ -75,15 +75,15 @@ def test_without_a_rule_or_a_quorum_it_is_waited_for(here: House, rule: dict[str
     watched.loop.release()
 
 
-def test_when_it_speaks_again_its_rows_are_judged_by_what_was_reached_without_it(here: House) -> None:
-    watched = Watched(here, {"idleTimeout": "10s"})
+def test_when_it_speaks_again_its_rows_are_judged_by_what_was_reached_without_it(env: AppEnv) -> None:
+    watched = Watched(env, {"idleTimeout": "10s"})
     watched.now += 10_000
     watched.write(13)
     assert watched.windows == [("00", 2)]
-    here.write("events", told([at(9, SILENT), at(14, SILENT)]), partitions=2)
+    env.write("events", inputs([at(9, SILENT), at(14, SILENT)]), partitions=2)
     watched.write(25)
     watched.now += 10_000
-    here.write("events", told([at(25, SILENT)]), partitions=2)
+    env.write("events", inputs([at(25, SILENT)]), partitions=2)
     watched.settle()
     assert watched.windows == [("00", 2), ("10", 2)]
     watched.loop.release()

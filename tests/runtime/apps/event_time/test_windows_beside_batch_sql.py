@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import expr
 
-from tests.harness.runs.app_runs import House, Row, app, told
+from tests.harness.runs.app_runs import AppEnv, Row, app, inputs
 from tests.harness.runs.timed_streams import at, sent
 
 COLUMNS = "user STRING, page STRING, n INT, ts TIMESTAMP"
@@ -66,7 +66,7 @@ def windows_at_rest(rows: DataFrame, window: str) -> Counter[tuple[object, ...]]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(here: House, seed: int) -> None:
+def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(env: AppEnv, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311
     delay, disorder = chance.randint(0, 6), chance.randint(1, 8)
     stream = {"key": "user", "columns": COLUMNS, "eventTime": {"column": "ts", "delay": f"{delay}s"}}
@@ -84,26 +84,26 @@ def test_what_goes_out_is_what_sql_finds_in_the_rows_that_were_not_late(here: Ho
     )
     events = disordered(chance, 120, disorder)
     others = [row | {"n": row["n"] + 1_000} for row in disordered(chance, 90, disorder)]
-    here.write("events", told(events, "user"), partitions=2)
-    here.write("others", told(others, "user"), partitions=2)
-    here.run_to_end(made, rows=25)
-    late = [record.value for record in here.records("late")]
+    env.write("events", inputs(events, "user"), partitions=2)
+    env.write("others", inputs(others, "user"), partitions=2)
+    env.run_to_end(made, rows=25)
+    late = [record.value for record in env.records("late")]
     if disorder <= delay:
         assert late == []
     for name, (_, window) in WINDOWS.items():
-        rows = at_rest(here.session, in_time(events, late, name))
+        rows = at_rest(env.session, in_time(events, late, name))
         last = {}
-        for row in sorted(here.rows(f"out-{name}"), key=lambda row: int(row["rows"])):
+        for row in sorted(env.rows(f"out-{name}"), key=lambda row: int(row["rows"])):
             place = (row["user"], plain(row["window_start"]), plain(row["window_end"]))
             assert place not in last or name == "hopping"  # late rows send a window out again
             last[place] = (row["rows"], row["total"], row["most"])
         found = Counter((*place, *totals) for place, totals in last.items())
         assert found == windows_at_rest(rows, window), name
     for kind in JOINS:
-        left = at_rest(here.session, in_time(events, late, f"j-{kind}")).alias("l")
-        right = at_rest(here.session, in_time(others, late, f"j-{kind}")).alias("r")
+        left = at_rest(env.session, in_time(events, late, f"j-{kind}")).alias("l")
+        right = at_rest(env.session, in_time(others, late, f"j-{kind}")).alias("r")
         joined = left.join(right, expr(NEAR), kind).select("l.n", "r.n").collect()
-        pairs = Counter((row["a"], row["b"]) for row in here.rows(f"out-{kind}"))
+        pairs = Counter((row["a"], row["b"]) for row in env.rows(f"out-{kind}"))
         assert pairs == Counter(tuple(row) for row in joined), kind
 
 

@@ -1,6 +1,6 @@
 """The tasks upstream change while both apps run: their reader neither stalls nor steps back."""
 
-from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_BOTH
 from tests.harness.runs.timed_streams import NOW, at, counting, events, sent
@@ -20,16 +20,16 @@ def settle(*runs: Run) -> None:
             run.to_the_end()
 
 
-def rows_by_window(here: House) -> dict[str, int]:
+def rows_by_window(env: AppEnv) -> dict[str, int]:
     found: dict[str, int] = {}
-    for row in here.rows("out"):
+    for row in env.rows("out"):
         found[row["window_start"][14:19]] = found.get(row["window_start"][14:19], 0) + row["rows"]
     return found
 
 
 @ON_BOTH
 def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_they_repartition(
-    here: House,
+    env: AppEnv,
 ) -> None:
     by_page = {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 3}}
     writing = app(
@@ -50,21 +50,21 @@ def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_th
     reading = app(
         counting("pages", key="page"), sent("counted"), streams=[pages, out], name="second", config=NOW
     )
-    here.system.create(f"{here.prefix}events", min(UPSTREAM))
-    first = Run.start(here, writing)
+    env.system.create(f"{env.prefix}events", min(UPSTREAM))
+    first = Run.start(env, writing)
     second: Run | None = None
     reached = []
     for period, (partitions, tasks) in enumerate(UPSTREAM.items()):
-        here.grow("events", partitions)
+        env.grow("events", partitions)
         assert bool(first.review()) == bool(period)
         assert len(first.loop.launch.partitions) == tasks
         seconds = range(PERIOD * period, PERIOD * (period + 1))
-        here.write("events", told([at(n, user) for n in seconds for user in USERS], "user"), partitions)
+        env.write("events", inputs([at(n, user) for n in seconds for user in USERS], "user"), partitions)
         first.to_the_end()
-        second = second or Run.start(here, reading)
+        second = second or Run.start(env, reading)
         settle(first, second)
         reached.append(second.loop.timers.watermarks()["pages"])
         complete = (PERIOD * (period + 1) - 1 - DELAY) // 10
         whole = [f"{s // 60:02}:{s % 60:02}" for s in range(0, complete * 10, 10)]
-        assert rows_by_window(here) == dict.fromkeys(whole, 10 * len(USERS))
+        assert rows_by_window(env) == dict.fromkeys(whole, 10 * len(USERS))
     assert reached == sorted(set(reached))

@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from tests.harness.kafka.clients import QUIET
-from tests.harness.runs.app_runs import House, Row
+from tests.harness.runs.app_runs import AppEnv, Row
 from tests.harness.runs.chained_app import USERS, chained, everything_once_and_in_order
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
 from tests.harness.runs.run_systems import ON_KAFKA
@@ -38,13 +38,13 @@ def alter(address: str, topic: str, partitions: int) -> None:
 @pytest.mark.long
 @ON_KAFKA
 def test_a_topic_that_doubles_twice_under_load_loses_no_record_and_no_order(
-    here: House, kafka: str, tmp_path: Path
+    env: AppEnv, kafka: str, tmp_path: Path
 ) -> None:
-    topic = f"{here.prefix}events"
-    here.system.create(topic, 2)
+    topic = f"{env.prefix}events"
+    env.system.create(topic, 2)
     feeder = feeding(kafka, topic)
     feeder.one()
-    app = here.at_home(chained(monitor={"interval": "1s"}, partitionSettle=f"{SETTLE_SECONDS}s"))
+    app = env.in_environment(chained(monitor={"interval": "1s"}, partitionSettle=f"{SETTLE_SECONDS}s"))
     run = Outside.start(tmp_path, app, processors=1)
     try:
         at = run.until(lambda said: progress(said) or idle(said))
@@ -53,8 +53,8 @@ def test_a_topic_that_doubles_twice_under_load_loses_no_record_and_no_order(
                 alter(kafka, topic, partitions)
                 at = run.until(changed("model"), at)
                 at = run.until(progress, at)
-        run.until_so(lambda: len(here.records("out")) >= feeder.rounds * USERS)
+        run.until_so(lambda: len(env.records("out")) >= feeder.rounds * USERS)
         assert run.end() == 0
     finally:
         run.close()
-    everything_once_and_in_order(here, feeder.rounds)
+    everything_once_and_in_order(env, feeder.rounds)

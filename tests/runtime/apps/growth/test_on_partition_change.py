@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
-from tests.harness.runs.app_runs import Row, told, write_all
+from tests.harness.runs.app_runs import Row, inputs, write_all
 from tests.harness.runs.chained_app import USERS, chained, log_has_everything_once
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
 
@@ -20,7 +20,7 @@ def test_a_growth_begins_with_other_executors_where_the_app_wants_a_restart_and_
     system.create("events", 4)
 
     def write(rows: list[Row]) -> None:
-        write_all(system, "events", told(rows, "user"), system.partitions("events") or 0)
+        write_all(system, "events", inputs(rows, "user"), system.partitions("events") or 0)
 
     feeder = Feeder(write, USERS)
     feeder.one()

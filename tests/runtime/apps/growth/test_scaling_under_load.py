@@ -8,7 +8,7 @@ import pytest
 from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
-from tests.harness.runs.app_runs import Row, told, write_all
+from tests.harness.runs.app_runs import Row, inputs, write_all
 from tests.harness.runs.chained_app import USERS, chained, log_has_everything_once
 from tests.harness.runs.changing_run import Feeder, Outside, changed, idle, progress
 
@@ -23,7 +23,7 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
 
 def feeding(system: EmbeddedSystem) -> Feeder:
     def write(rows: list[Row]) -> None:
-        write_all(system, "events", told(rows, "user"), system.partitions("events") or 0)
+        write_all(system, "events", inputs(rows, "user"), system.partitions("events") or 0)
 
     return Feeder(write, USERS)
 

@@ -8,7 +8,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp_runtime.driver.app_refusal import AppRefusedError
-from tests.harness.runs.app_runs import House, told
+from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
 
@@ -19,61 +19,61 @@ def tasks(run: Run) -> dict[str, list[int]]:
     return {task: [part.index for part in parts] for task, parts in run.loop.launch.partitions.items()}
 
 
-def refused(here: House, **spec: Any) -> Problem:
+def refused(env: AppEnv, **spec: Any) -> Problem:
     with pytest.raises(AppRefusedError) as caught:
-        here.launched(chained(**spec))
+        env.launched(chained(**spec))
     (problem,) = caught.value.problems
     return problem
 
 
 @pytest.mark.parametrize("name", ["halves", "Halves"])
-def test_tasks_are_formed_as_the_app_says_and_a_growth_follows_the_keys(here: House, name: str) -> None:
-    here.write("events", told(numbered(0, 4), "user"), 3)
-    run = Run.start(here, chained(grouper=f"{WAYS}:{name}"))
+def test_tasks_are_formed_as_the_app_says_and_a_growth_follows_the_keys(env: AppEnv, name: str) -> None:
+    env.write("events", inputs(numbered(0, 4), "user"), 3)
+    run = Run.start(env, chained(grouper=f"{WAYS}:{name}"))
     assert tasks(run) == {"east": [0, 2], "west": [1]}
     run.to_the_end()
-    here.grow("events", 6)
-    here.write("events", told(numbered(4, 8), "user"), 6)
+    env.grow("events", 6)
+    env.write("events", inputs(numbered(4, 8), "user"), 6)
     assert run.review()
     assert tasks(run) == {"east": [0, 2, 3, 5], "west": [1, 4]}
     run.to_the_end()
-    everything_once_and_in_order(here, 8)
+    everything_once_and_in_order(env, 8)
 
 
-def test_a_grouper_that_leaves_out_a_partition_is_refused_at_the_start(here: House) -> None:
-    here.write("events", told(numbered(0, 1), "user"), 2)
-    problem = refused(here, grouper=f"{WAYS}:forgetful")
+def test_a_grouper_that_leaves_out_a_partition_is_refused_at_the_start(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
+    problem = refused(env, grouper=f"{WAYS}:forgetful")
     assert (problem.path, problem.reason) == ("spec.grouper", Reason.GROUPER_INVALID)
     assert "left out events#0" in problem.message
 
 
 @pytest.mark.parametrize("name", ["absent", "WAYS", "nowhere.at_all:f"])
-def test_code_that_is_not_there_is_refused_with_the_field_that_names_it(here: House, name: str) -> None:
-    here.write("events", told(numbered(0, 1), "user"), 2)
+def test_code_that_is_not_there_is_refused_with_the_field_that_names_it(env: AppEnv, name: str) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
     python = name if ":" in name else f"{WAYS}:{name}"
-    assert refused(here, grouper=python).path == "spec.grouper"
-    problem = refused(here, config={ALGORITHM: python})
+    assert refused(env, grouper=python).path == "spec.grouper"
+    problem = refused(env, config={ALGORITHM: python})
     assert (problem.path, problem.reason) == (f"spec.config.{ALGORITHM}", Reason.USER_CODE_FAILED)
 
 
-def test_new_partitions_go_where_the_apps_algorithm_says(here: House) -> None:
-    here.write("events", told(numbered(0, 1), "user"), 2)
-    run = Run.start(here, chained(config={ALGORITHM: f"{WAYS}:from_the_last"}))
+def test_new_partitions_go_where_the_apps_algorithm_says(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
+    run = Run.start(env, chained(config={ALGORITHM: f"{WAYS}:from_the_last"}))
     run.to_the_end()
-    here.grow("events", 5)
+    env.grow("events", 5)
     assert run.review()
     assert tasks(run) == {"Partition 0": [0, 3], "Partition 1": [1, 2, 4]}
 
 
 def test_an_algorithm_that_breaks_its_contract_is_refused_when_it_does_and_the_app_goes_on(
-    here: House,
+    env: AppEnv,
 ) -> None:
-    here.write("events", told(numbered(0, 2), "user"), 2)
-    run = Run.start(here, chained(config={ALGORITHM: f"{WAYS}:wild"}))
+    env.write("events", inputs(numbered(0, 2), "user"), 2)
+    run = Run.start(env, chained(config={ALGORITHM: f"{WAYS}:wild"}))
     run.to_the_end()
-    here.write("events", told(numbered(2, 4), "user"), 2)
-    here.grow("events", 4)
+    env.write("events", inputs(numbered(2, 4), "user"), 2)
+    env.grow("events", 4)
     assert run.review() == []
     assert [one.reason for one in run.author.warnings] == [Reason.EXPANSION_ALGORITHM_INVALID]
     run.to_the_end()
-    everything_once_and_in_order(here, 4)
+    everything_once_and_in_order(env, 4)

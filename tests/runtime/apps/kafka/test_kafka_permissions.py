@@ -25,7 +25,7 @@ from streamapp_runtime.systems.stream_system import DeniedError
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.clients import QUIET
 from tests.harness.kafka.secured_broker import PASSWORD, USER, certificate, mounted
-from tests.harness.runs.app_runs import House, app, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs, last_by_key
 from tests.harness.runs.run_systems import kafka
 
 TOPIC, WRITER = ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID
@@ -109,17 +109,17 @@ def gate(gates: dict[str, Gate], request: pytest.FixtureRequest) -> Gate:
 
 
 @pytest.fixture
-def owner(session: SparkSession, gate: Gate, tmp_path: Path) -> Iterator[House]:
+def owner(session: SparkSession, gate: Gate, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do everything."""
-    with kafka(session, tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as house:
-        yield house
+    with kafka(session, tmp_path / "owner", KafkaConnection(gate.broker.bootstrap)) as env:
+        yield env
 
 
 @pytest.fixture
-def here(session: SparkSession, gate: Gate, owner: House, tmp_path: Path) -> Iterator[House]:
+def env(session: SparkSession, gate: Gate, owner: AppEnv, tmp_path: Path) -> Iterator[AppEnv]:
     """Who may do only what is allowed."""
-    with kafka(session, tmp_path, gate.connection, owner.prefix) as house:
-        yield house
+    with kafka(session, tmp_path, gate.connection, owner.prefix) as env:
+        yield env
 
 
 def counted() -> StreamApp:
@@ -134,29 +134,29 @@ def counted() -> StreamApp:
     )
 
 
-def view(owner: House, count: int) -> None:
+def view(owner: AppEnv, count: int) -> None:
     rows = [{"user": f"u{n}", "page": f"/{n % 3}"} for n in range(count)]
-    owner.write("views", told(rows, "user"), partitions=2)
+    owner.write("views", inputs(rows, "user"), partitions=2)
 
 
-def allowed(gate: Gate, here: House) -> None:
+def allowed(gate: Gate, env: AppEnv) -> None:
     """What the page on Kafka says that an app needs."""
-    own = here.at_home(counted()).application_id
-    gate.allow(TOPIC, f"{here.prefix}views", AclOperation.READ)
+    own = env.in_environment(counted()).application_id
+    gate.allow(TOPIC, f"{env.prefix}views", AclOperation.READ)
     mine = (AclOperation.READ, AclOperation.WRITE, AclOperation.CREATE, AclOperation.DESCRIBE_CONFIGS)
     gate.allow(TOPIC, f"{own}.", *mine, AclOperation.DELETE)
-    gate.allow(TOPIC, f"{here.prefix}totals", AclOperation.WRITE)
+    gate.allow(TOPIC, f"{env.prefix}totals", AclOperation.WRITE)
     gate.allow(WRITER, f"{own}.checkpoint.", AclOperation.WRITE)
 
 
 def test_what_the_guide_names_is_enough_to_start_and_to_start_again(
-    gate: Gate, owner: House, here: House
+    gate: Gate, owner: AppEnv, env: AppEnv
 ) -> None:
-    allowed(gate, here)
+    allowed(gate, env)
     owner.system.create(f"{owner.prefix}totals", 2)
     for count in (6, 3):
         view(owner, count)
-        here.run(counted())
+        env.run(counted())
     totals = {key: value["n"] for key, value in last_by_key(owner.records("totals")).items()}
     assert totals == {"/0": 3, "/1": 3, "/2": 3}
 
@@ -165,19 +165,19 @@ def test_what_the_guide_names_is_enough_to_start_and_to_start_again(
     ("stream", "operation"), [("totals", AclOperation.WRITE), ("views", AclOperation.READ)]
 )
 def test_a_topic_that_may_not_be_written_or_read_is_named(
-    gate: Gate, owner: House, here: House, stream: str, operation: AclOperation
+    gate: Gate, owner: AppEnv, env: AppEnv, stream: str, operation: AclOperation
 ) -> None:
-    allowed(gate, here)
+    allowed(gate, env)
     owner.system.create(f"{owner.prefix}totals", 2)
-    gate.deny(TOPIC, f"{here.prefix}{stream}", operation)
+    gate.deny(TOPIC, f"{env.prefix}{stream}", operation)
     view(owner, 3)
-    with pytest.raises(FailedError, match=rf"{here.prefix}{stream}.*permissions"):
-        here.run(counted())
+    with pytest.raises(FailedError, match=rf"{env.prefix}{stream}.*permissions"):
+        env.run(counted())
 
 
-def test_a_transactional_id_that_may_not_be_used_is_named(gate: Gate, owner: House, here: House) -> None:
-    allowed(gate, here)
-    gate.deny(WRITER, f"{here.prefix}", AclOperation.WRITE)
+def test_a_transactional_id_that_may_not_be_used_is_named(gate: Gate, owner: AppEnv, env: AppEnv) -> None:
+    allowed(gate, env)
+    gate.deny(WRITER, f"{env.prefix}", AclOperation.WRITE)
     view(owner, 3)
-    with pytest.raises(DeniedError, match=rf"{here.prefix}test.app.checkpoint.*permissions"):
-        here.launched(counted())
+    with pytest.raises(DeniedError, match=rf"{env.prefix}test.app.checkpoint.*permissions"):
+        env.launched(counted())

@@ -8,7 +8,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.kafka.shared_topics import remove
-from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_KAFKA
 
@@ -21,34 +21,34 @@ def copying(**spec: Any) -> StreamApp:
     return app(copy, streams=[views, {"name": "seen", "key": "user"}], **spec)
 
 
-def made_again(here: House, kafka: str) -> None:
+def made_again(env: AppEnv, kafka: str) -> None:
     """The app has read two views; their topic is made again with three others."""
-    here.write("views", told([{"user": "ann"}, {"user": "bob"}], "user"), partitions=1)
-    here.run(copying())
-    remove(kafka, [f"{here.prefix}views"])
-    here.write("views", told([{"user": user} for user in ("cid", "dan", "eva")], "user"), partitions=1)
+    env.write("views", inputs([{"user": "ann"}, {"user": "bob"}], "user"), partitions=1)
+    env.run(copying())
+    remove(kafka, [f"{env.prefix}views"])
+    env.write("views", inputs([{"user": user} for user in ("cid", "dan", "eva")], "user"), partitions=1)
 
 
-def test_an_app_that_may_lose_nothing_is_refused_and_the_topic_is_named(here: House, kafka: str) -> None:
-    made_again(here, kafka)
+def test_an_app_that_may_lose_nothing_is_refused_and_the_topic_is_named(env: AppEnv, kafka: str) -> None:
+    made_again(env, kafka)
     with pytest.raises(AppRefusedError, match=r'streams\[0\].*\.views" was deleted and made again'):
-        here.run(copying())
+        env.run(copying())
 
 
-def test_an_app_that_goes_on_reads_the_new_topic_from_its_beginning(here: House, kafka: str) -> None:
-    made_again(here, kafka)
-    here.run(copying(onDataLoss="earliest"))
-    assert [row["user"] for row in here.rows("seen")] == ["ann", "bob", "cid", "dan", "eva"]
+def test_an_app_that_goes_on_reads_the_new_topic_from_its_beginning(env: AppEnv, kafka: str) -> None:
+    made_again(env, kafka)
+    env.run(copying(onDataLoss="earliest"))
+    assert [row["user"] for row in env.rows("seen")] == ["ann", "bob", "cid", "dan", "eva"]
 
 
 def test_a_running_app_ends_when_its_topic_is_made_again_with_fewer_partitions(
-    here: House, kafka: str
+    env: AppEnv, kafka: str
 ) -> None:
     """No partition can be taken from a topic, so this is the only way in which one shrinks."""
-    here.write("views", told([{"user": user} for user in ("ann", "bob", "cid")], "user"), partitions=4)
-    run = Run.start(here, copying())
+    env.write("views", inputs([{"user": user} for user in ("ann", "bob", "cid")], "user"), partitions=4)
+    run = Run.start(env, copying())
     run.to_the_end()
-    remove(kafka, [f"{here.prefix}views"])
-    here.system.create(f"{here.prefix}views", 2)
+    remove(kafka, [f"{env.prefix}views"])
+    env.system.create(f"{env.prefix}views", 2)
     with pytest.raises(FinalFailureError, match=r"views.*2 partitions"):
         run.to_the_end()

@@ -11,16 +11,16 @@ from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.kafka.broker import Broker
 from tests.harness.kafka.topic_records import create
-from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.run_systems import WAYS, kafka
 
 
 @pytest.fixture(params=WAYS)
-def here(
+def env(
     request: pytest.FixtureRequest, session: SparkSession, broker: Broker, tmp_path: Path
-) -> Iterator[House]:
-    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as house:
-        yield house
+) -> Iterator[AppEnv]:
+    with kafka(session, tmp_path, KafkaConnection(broker.bootstrap, WAYS[request.param])) as env:
+        yield env
 
 
 def copying() -> StreamApp:
@@ -35,17 +35,17 @@ def view(at: str, text: str = "") -> dict[str, str]:
     return {"user": "ann", "at": at, "text": text}
 
 
-def test_a_time_that_is_too_far_ahead(here: House) -> None:
-    here.write("views", told([view("2126-11-01T12:00:00Z")], "user"), 1)
+def test_a_time_that_is_too_far_ahead(env: AppEnv) -> None:
+    env.write("views", inputs([view("2126-11-01T12:00:00Z")], "user"), 1)
     with pytest.raises(
         FinalFailureError, match=r"copied.*INVALID_TIMESTAMP.*message\.timestamp\.after\.max\.ms"
     ):
-        here.run(copying())
+        env.run(copying())
 
 
-def test_a_record_that_is_too_large(here: House, broker: Broker) -> None:
-    create(broker.bootstrap, {f"{here.prefix}copied": 1}, **{"max.message.bytes": "1000"})
+def test_a_record_that_is_too_large(env: AppEnv, broker: Broker) -> None:
+    create(broker.bootstrap, {f"{env.prefix}copied": 1}, **{"max.message.bytes": "1000"})
     views = [view("2026-11-01T12:00:00Z", text) for text in ("x" * 10, hex(9**4000))]
-    here.write("views", told(views, "user"), 1)
+    env.write("views", inputs(views, "user"), 1)
     with pytest.raises(FinalFailureError, match=r"copied.*_TOO_LARGE.*max\.message\.bytes"):
-        here.run(copying())
+        env.run(copying())

@@ -12,7 +12,7 @@ from streamapp_runtime.stores.directories.state_directory import EVERY_TASK, sta
 from streamapp_runtime.stores.directories.store_lock import recorded_holder
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.machine.app_processes import kill
-from tests.harness.runs.app_runs import Row, app, read_all, told, write_all
+from tests.harness.runs.app_runs import Row, app, inputs, read_all, write_all
 from tests.harness.runs.changing_run import PATIENCE_SECONDS, Feeder, Outside, changed, idle, progress
 
 USERS = 8
@@ -45,8 +45,8 @@ def feeding(system: EmbeddedSystem) -> Feeder:
     """Gives all users the number of the round, at once, and lets each of them view something."""
 
     def write(rows: list[Row]) -> None:
-        write_all(system, "users", told(rows, "user"), 1)
-        write_all(system, "views", told(rows, "user"), 4)
+        write_all(system, "users", inputs(rows, "user"), 1)
+        write_all(system, "views", inputs(rows, "user"), 4)
 
     return Feeder(write, USERS)
 

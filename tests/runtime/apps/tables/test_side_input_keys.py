@@ -6,7 +6,7 @@ import pytest
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 USERS = {"name": "users", "key": "id", "columns": "id STRING, name STRING, tier INT, op STRING"}
@@ -28,55 +28,55 @@ def filled(side: Row, columns: str | None = None, **spec: Any) -> Any:
     )
 
 
-def held(here: House, made: Any, records: list[Told], partitions: int = 1) -> list[Row]:
-    here.write("users", records, partitions)
-    here.write("views", told([{"user": user, "n": 1} for user in FOUND], "user"), partitions)
-    here.run(made)
-    return here.rows("out")
+def held(env: AppEnv, made: Any, records: list[Input], partitions: int = 1) -> list[Row]:
+    env.write("users", records, partitions)
+    env.write("views", inputs([{"user": user, "n": 1} for user in FOUND], "user"), partitions)
+    env.run(made)
+    return env.rows("out")
 
 
-def test_a_key_is_made_of_the_record(here: House) -> None:
-    found = held(here, filled({"key": "lower(name)"}), told(ROWS, "id"))
+def test_a_key_is_made_of_the_record(env: AppEnv) -> None:
+    found = held(env, filled({"key": "lower(name)"}), inputs(ROWS, "id"))
     assert found == in_order([{"user": "ann", "tier": 10}, {"user": "bob", "tier": 20}])
 
 
-def test_a_value_is_made_of_the_record_and_gives_the_table_its_columns(here: House) -> None:
-    found = held(here, filled({"value": "tier + 1 AS tier"}), told(ROWS, "id"), partitions=2)
+def test_a_value_is_made_of_the_record_and_gives_the_table_its_columns(env: AppEnv) -> None:
+    found = held(env, filled({"value": "tier + 1 AS tier"}), inputs(ROWS, "id"), partitions=2)
     assert found == in_order([{"user": "1", "tier": 11}, {"user": "2", "tier": 21}])
 
 
-def test_a_value_is_cast_to_the_tables_columns(here: House) -> None:
-    found = held(here, filled({"value": "tier"}, columns="tier STRING"), told(ROWS, "id"))
+def test_a_value_is_cast_to_the_tables_columns(env: AppEnv) -> None:
+    found = held(env, filled({"value": "tier"}, columns="tier STRING"), inputs(ROWS, "id"))
     assert found == in_order([{"user": "1", "tier": "10"}, {"user": "2", "tier": "20"}])
 
 
-def test_a_record_without_a_value_deletes_what_its_own_key_says(here: House) -> None:
+def test_a_record_without_a_value_deletes_what_its_own_key_says(env: AppEnv) -> None:
     made = filled({"key": "concat('u', id)", "value": "tier"})
-    assert held(here, made, [*told(ROWS, "id"), Told("1", None)]) == [{"user": "u2", "tier": 20}]
+    assert held(env, made, [*inputs(ROWS, "id"), Input("1", None)]) == [{"user": "u2", "tier": 20}]
 
 
-def test_a_record_whose_key_is_null_is_left_out_and_counted(here: House) -> None:
-    here.write("views", told([{"user": "ann", "n": 1}], "user"), 1)
+def test_a_record_whose_key_is_null_is_left_out_and_counted(env: AppEnv) -> None:
+    env.write("views", inputs([{"user": "ann", "n": 1}], "user"), 1)
     nameless = {"id": "3", "name": None, "tier": 30}
     # Of the last record nothing is known but a key that says nothing of names.
-    here.write("users", [*told([*ROWS, nameless], "id"), Told("1", None)], 1)
-    batches = here.run(filled({"key": "lower(name)"}))
-    assert here.rows("out") == [{"user": "ann", "tier": 10}]
+    env.write("users", [*inputs([*ROWS, nameless], "id"), Input("1", None)], 1)
+    batches = env.run(filled({"key": "lower(name)"}))
+    assert env.rows("out") == [{"user": "ann", "tier": 10}]
     counted = [each for batch in batches for report in batch.reports for each in report.counted]
     assert [each for each in counted if each[0] == "nullKeys"] == [("nullKeys", "tiers", 2)]
 
 
-def test_a_function_of_the_app_gives_keys_and_rows_and_says_what_is_deleted(here: House) -> None:
+def test_a_function_of_the_app_gives_keys_and_rows_and_says_what_is_deleted(env: AppEnv) -> None:
     changes = [row | {"op": "put"} for row in ROWS]
     changes.append({"id": "1", "name": "Ann", "tier": None, "op": "delete"})
     made = filled({"python": f"{CODE}:changes"}, columns="tier INT")
-    assert held(here, made, [Told(None, row) for row in changes]) == [{"user": "2", "tier": 20}]
+    assert held(env, made, [Input(None, row) for row in changes]) == [{"user": "2", "tier": 20}]
 
 
-def test_a_function_that_says_no_keys_ends_the_app_with_its_name(here: House) -> None:
+def test_a_function_that_says_no_keys_ends_the_app_with_its_name(env: AppEnv) -> None:
     made = filled({"python": f"{CODE}:keyless"}, columns="tier INT")
     with pytest.raises(FinalFailureError, match="keyless gave no column __key"):
-        held(here, made, told(ROWS, "id"))
+        held(env, made, inputs(ROWS, "id"))
 
 
 @pytest.mark.parametrize(
@@ -91,17 +91,17 @@ def test_a_function_that_says_no_keys_ends_the_app_with_its_name(here: House) ->
     ],
 )
 def test_what_cannot_fill_a_table_is_refused_where_it_stands(
-    here: House, side: Row, columns: str | None, path: str, why: str
+    env: AppEnv, side: Row, columns: str | None, path: str, why: str
 ) -> None:
-    here.system.create("users", 2)
-    here.system.create("views", 2)
+    env.system.create("users", 2)
+    env.system.create("views", 2)
     with pytest.raises(AppRefusedError) as caught:
-        here.launched(filled(side, columns))
+        env.launched(filled(side, columns))
     (problem,) = caught.value.problems
     assert problem.path == f"spec.tables[0].{path}"
     assert why in problem.message
 
 
-def test_where_all_partitions_are_of_one_task_any_key_will_do(here: House) -> None:
-    found = held(here, filled({"key": "lower(name)"}, grouper="single"), told(ROWS, "id"), partitions=2)
+def test_where_all_partitions_are_of_one_task_any_key_will_do(env: AppEnv) -> None:
+    found = held(env, filled({"key": "lower(name)"}, grouper="single"), inputs(ROWS, "id"), partitions=2)
     assert found == in_order([{"user": "ann", "tier": 10}, {"user": "bob", "tier": 20}])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, last_by_key, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs, last_by_key
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 USERS = {"name": "users", "key": "user", "columns": "user STRING, tier INT"}
@@ -23,9 +23,9 @@ def without_nulls(rows: list[Row]) -> list[Row]:
     return in_order([{name: value for name, value in row.items() if value is not None} for row in rows])
 
 
-def test_an_inner_and_a_left_join_of_one_table_give_what_the_table_held(here: House) -> None:
-    here.write("users", told(USER_ROWS, "user"))
-    here.write("views", told(VIEW_ROWS, "user"))
+def test_an_inner_and_a_left_join_of_one_table_give_what_the_table_held(env: AppEnv) -> None:
+    env.write("users", inputs(USER_ROWS, "user"))
+    env.write("views", inputs(VIEW_ROWS, "user"))
     made = app(
         {"name": "inner", "joinTable": {"from": "views", "table": "tiers", "select": "user, n, tier"}},
         {
@@ -37,14 +37,14 @@ def test_an_inner_and_a_left_join_of_one_table_give_what_the_table_held(here: Ho
         streams=[VIEWS, USERS, OUT, {"name": "kept"}],
         tables=[TIERS],
     )
-    here.run(made, rows=15)
-    assert without_nulls(here.rows("out")) == joined(VIEW_ROWS, "inner")
-    assert without_nulls(here.rows("kept")) == joined(VIEW_ROWS, "left")
+    env.run(made, rows=15)
+    assert without_nulls(env.rows("out")) == joined(VIEW_ROWS, "inner")
+    assert without_nulls(env.rows("kept")) == joined(VIEW_ROWS, "left")
 
 
-def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(here: House) -> None:
-    here.write("users", told(USER_ROWS, "user"))
-    here.write("views", told(VIEW_ROWS, "user"))
+def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(env: AppEnv) -> None:
+    env.write("users", inputs(USER_ROWS, "user"))
+    env.write("views", inputs(VIEW_ROWS, "user"))
     made = app(
         {"name": "once", "joinTable": {"from": "views", "table": "tiers", "select": "user, n, tier"}},
         {"name": "more", "map": {"from": "once", "select": "user, n, tier + 1 AS first"}},
@@ -53,14 +53,14 @@ def test_a_table_joined_twice_with_sql_between_gives_the_same_row_twice(here: Ho
         streams=[VIEWS, USERS, OUT],
         tables=[TIERS],
     )
-    here.run(made)
+    env.run(made)
     expected = [row | {"first": row["tier"] + 1} for row in joined(VIEW_ROWS, "inner")]
-    assert here.rows("out") == in_order(expected)
+    assert env.rows("out") == in_order(expected)
 
 
-def test_two_tables_in_both_orders_on_two_branches(here: House) -> None:
-    here.write("users", told(USER_ROWS, "user"))
-    here.write("views", told(VIEW_ROWS, "user"))
+def test_two_tables_in_both_orders_on_two_branches(env: AppEnv) -> None:
+    env.write("users", inputs(USER_ROWS, "user"))
+    env.write("views", inputs(VIEW_ROWS, "user"))
     sides = [{"stream": "users", "bootstrap": True}]
     made = app(
         {"name": "a1", "joinTable": {"from": "views", "table": "a", "select": "user, n, a.tier AS x"}},
@@ -74,17 +74,17 @@ def test_two_tables_in_both_orders_on_two_branches(here: House) -> None:
         streams=[VIEWS, USERS, OUT],
         tables=[{"name": "a", "sideInputs": sides}, {"name": "b", "sideInputs": sides}],
     )
-    here.run(made)
+    env.run(made)
     once = [
         {"user": row["user"], "n": row["n"], "x": row["tier"] + 1, "y": row["tier"]}
         for row in joined(VIEW_ROWS, "inner")
     ]
-    assert here.rows("out") == in_order(once + once)
+    assert env.rows("out") == in_order(once + once)
 
 
 @pytest.mark.parametrize("changelog", [True, False])
 def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(
-    here: House, changelog: bool
+    env: AppEnv, changelog: bool
 ) -> None:
     changes = [{"user": "a", "tier": 1}, {"user": "b", "tier": 2}, {"user": "a", "tier": -1}]
     made = app(
@@ -97,19 +97,20 @@ def test_a_row_that_is_sent_to_a_table_is_found_and_one_that_deletes_is_gone(
         streams=[VIEWS, USERS, OUT],
         tables=[{"name": "tiers", "changelog": changelog}],
     )
-    here.write("users", told(changes, "user"))
-    here.write("views", [])
-    here.run(made)
-    here.write("views", told([{"user": "a", "n": 1}, {"user": "b", "n": 2}], "user"))
-    here.run(made)
-    assert without_nulls(here.rows("out")) == [{"user": "a", "n": 1}, {"user": "b", "n": 2, "tier": 2}]
+    env.write("users", inputs(changes, "user"))
+    env.write("views", [])
+    env.run(made)
+    env.write("views", inputs([{"user": "a", "n": 1}, {"user": "b", "n": 2}], "user"))
+    env.run(made)
+    assert without_nulls(env.rows("out")) == [{"user": "a", "n": 1}, {"user": "b", "n": 2, "tier": 2}]
 
 
-def test_a_tombstone_deletes_its_row_from_a_table_and_reaches_the_output_as_one(here: House) -> None:
-    here.write(
-        "users", [Told("a", {"user": "a", "tier": 1}), Told("b", {"user": "b", "tier": 2}), Told("a", None)]
+def test_a_tombstone_deletes_its_row_from_a_table_and_reaches_the_output_as_one(env: AppEnv) -> None:
+    env.write(
+        "users",
+        [Input("a", {"user": "a", "tier": 1}), Input("b", {"user": "b", "tier": 2}), Input("a", None)],
     )
-    here.write("views", [])
+    env.write("views", [])
     made = app(
         {
             "name": "with",
@@ -121,14 +122,14 @@ def test_a_tombstone_deletes_its_row_from_a_table_and_reaches_the_output_as_one(
         streams=[VIEWS, USERS, OUT, {"name": "copy", "key": "user"}],
         tables=[TIERS],
     )
-    here.run(made)
-    here.write("views", told([{"user": "a", "n": 1}, {"user": "b", "n": 2}], "user"))
-    here.run(made)
-    assert without_nulls(here.rows("out")) == [{"user": "a", "n": 1}, {"user": "b", "n": 2, "tier": 2}]
-    assert last_by_key(here.records("copy")) == {"a": None, "b": {"user": "b", "tier": 3}}
+    env.run(made)
+    env.write("views", inputs([{"user": "a", "n": 1}, {"user": "b", "n": 2}], "user"))
+    env.run(made)
+    assert without_nulls(env.rows("out")) == [{"user": "a", "n": 1}, {"user": "b", "n": 2, "tier": 2}]
+    assert last_by_key(env.records("copy")) == {"a": None, "b": {"user": "b", "tier": 3}}
 
 
-def test_a_cycle_through_a_table_sees_each_row_of_an_earlier_batch(here: House) -> None:
+def test_a_cycle_through_a_table_sees_each_row_of_an_earlier_batch(env: AppEnv) -> None:
     payments = [{"account": account, "amount": amount} for account in "ab" for amount in (1, 2, 3)]
     made = app(
         {"name": "by-account", "partitionBy": {"from": "payments", "key": "account"}},
@@ -154,16 +155,16 @@ def test_a_cycle_through_a_table_sees_each_row_of_an_earlier_batch(here: House) 
         tables=[{"name": "balances", "columns": "account STRING, balance INT"}],
     )
     for payment in payments:
-        here.write("payments", told([payment], "account"))
-        here.run(made)
-    assert last_by_key(here.records("out")) == {
+        env.write("payments", inputs([payment], "account"))
+        env.run(made)
+    assert last_by_key(env.records("out")) == {
         account: {"account": account, "balance": 6} for account in "ab"
     }
 
 
-def test_rows_without_a_key_meet_nothing_in_a_table_and_lie_in_no_table(here: House) -> None:
-    here.write("users", [Told(None, {"tier": 1}), Told("b", {"user": "b", "tier": 2})])
-    here.write("views", [Told(None, {"n": 1}), Told("b", {"user": "b", "n": 2})])
+def test_rows_without_a_key_meet_nothing_in_a_table_and_lie_in_no_table(env: AppEnv) -> None:
+    env.write("users", [Input(None, {"tier": 1}), Input("b", {"user": "b", "tier": 2})])
+    env.write("views", [Input(None, {"n": 1}), Input("b", {"user": "b", "n": 2})])
     made = app(
         {
             "name": "with",
@@ -173,5 +174,5 @@ def test_rows_without_a_key_meet_nothing_in_a_table_and_lie_in_no_table(here: Ho
         streams=[VIEWS, USERS, OUT],
         tables=[TIERS],
     )
-    here.run(made)
-    assert without_nulls(here.rows("out")) == in_order([{"n": 1}, {"user": "b", "n": 2, "tier": 2}])
+    env.run(made)
+    assert without_nulls(env.rows("out")) == in_order([{"n": 1}, {"user": "b", "n": 2, "tier": 2}])

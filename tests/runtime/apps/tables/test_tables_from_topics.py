@@ -13,7 +13,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from tests.harness.kafka.clients import consumed, producer
 from tests.harness.kafka.topic_records import create
-from tests.harness.runs.app_runs import MOST_STEPS, House, app, told
+from tests.harness.runs.app_runs import MOST_STEPS, AppEnv, app, inputs
 from tests.harness.runs.run_systems import ON_KAFKA
 
 pytestmark = ON_KAFKA
@@ -43,12 +43,12 @@ def joining(**table: Any) -> StreamApp:
     )
 
 
-def topic_of(here: House, kafka: str, partitions: int = 1, **config: str) -> str:
+def topic_of(env: AppEnv, kafka: str, partitions: int = 1, **config: str) -> str:
     """The topic of the users, and one with a view of each of them."""
-    name = f"{here.prefix}users"
+    name = f"{env.prefix}users"
     create(kafka, {name: partitions}, **config)
     views = [{"user": user, "n": n} for n, user in enumerate(KEYS)]
-    here.write("views", told(views, "user"), 1 if partitions == 1 else 2)
+    env.write("views", inputs(views, "user"), 1 if partitions == 1 else 2)
     return name
 
 
@@ -65,30 +65,30 @@ def transactional(kafka: str) -> Producer:
     return made
 
 
-def seen(here: House) -> dict[str, int | None]:
-    rows = here.rows("out")
+def seen(env: AppEnv) -> dict[str, int | None]:
+    rows = env.rows("out")
     assert len(rows) == len(KEYS)
     return {row["user"]: row.get("tier") for row in rows}
 
 
-def test_holes_that_compaction_left_hold_up_no_bootstrap(here: House, kafka: str) -> None:
+def test_holes_that_compaction_left_hold_up_no_bootstrap(env: AppEnv, kafka: str) -> None:
     """Of thousands of records those stay that are the last of their key, and the newest segment."""
-    topic, to = topic_of(here, kafka, **HOLES), producer(kafka, batch_num_messages=100)
+    topic, to = topic_of(env, kafka, **HOLES), producer(kafka, batch_num_messages=100)
     for number in range(300):
         write(to, topic, dict.fromkeys(KEYS, number))
     assert to.flush(60) == 0
     while len(consumed(kafka, topic, 0, 3_600)) > 600:
         write(to, topic, {KEYS[0]: 300})  # a segment is only closed by what is written after its time
         assert to.flush(60) == 0
-    here.run(joining())
-    assert seen(here) == dict.fromkeys(KEYS, 299) | {KEYS[0]: 300}
+    env.run(joining())
+    assert seen(env) == dict.fromkeys(KEYS, 299) | {KEYS[0]: 300}
 
 
 @pytest.mark.parametrize("outcome", ["committed", "aborted"])
 def test_a_marker_at_the_end_of_a_topic_is_waited_for_by_nobody(
-    here: House, kafka: str, outcome: str
+    env: AppEnv, kafka: str, outcome: str
 ) -> None:
-    topic = topic_of(here, kafka)
+    topic = topic_of(env, kafka)
     plain, to = producer(kafka), transactional(kafka)
     write(plain, topic, dict.fromkeys(KEYS, 1))
     assert plain.flush(60) == 0
@@ -98,37 +98,37 @@ def test_a_marker_at_the_end_of_a_topic_is_waited_for_by_nobody(
         to.commit_transaction(60)
     else:
         to.abort_transaction(60)
-    here.run(joining())
-    assert seen(here) == dict.fromkeys(KEYS, 2 if outcome == "committed" else 1)
+    env.run(joining())
+    assert seen(env) == dict.fromkeys(KEYS, 2 if outcome == "committed" else 1)
 
 
 @pytest.mark.parametrize("aborted", [False, True])
 def test_a_topic_of_which_nothing_can_be_seen_fills_an_empty_table(
-    here: House, kafka: str, aborted: bool
+    env: AppEnv, kafka: str, aborted: bool
 ) -> None:
     """Nothing was ever written, or only what nobody may see, and its marker."""
-    topic = topic_of(here, kafka)
+    topic = topic_of(env, kafka)
     if aborted:
         to = transactional(kafka)
         to.begin_transaction()
         write(to, topic, dict.fromkeys(KEYS, 1))
         to.abort_transaction(60)
-    here.run(joining())
-    assert set(seen(here).values()) == {None}
+    env.run(joining())
+    assert set(seen(env).values()) == {None}
 
 
 def test_a_topic_that_is_written_all_the_time_is_waited_for_up_to_where_it_was_at_the_start(
-    here: House, kafka: str
+    env: AppEnv, kafka: str
 ) -> None:
-    topic, to = topic_of(here, kafka), producer(kafka)
+    topic, to = topic_of(env, kafka), producer(kafka)
     for number in range(20):
         write(to, topic, dict.fromkeys(KEYS, number))
     assert to.flush(60) == 0
-    _, ready = here.launched(joining())
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=60), pause=lambda _: None)
+    _, ready = env.launched(joining())
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=60), pause=lambda _: None)
     loop.start()
     number, steps = 20, 0
-    while len(here.rows("out")) < len(KEYS):
+    while len(env.rows("out")) < len(KEYS):
         for _ in range(10):  # more than a batch reads: the end is never reached
             write(to, topic, dict.fromkeys(KEYS, number))
             number += 1
@@ -137,20 +137,20 @@ def test_a_topic_that_is_written_all_the_time_is_waited_for_up_to_where_it_was_a
         steps += 1
         assert steps < MOST_STEPS
     loop.release()
-    tiers = set(seen(here).values())
+    tiers = set(seen(env).values())
     assert all(tier is not None and tier >= 19 for tier in tiers), "rows went before the table was filled"
 
 
 @pytest.mark.parametrize("store", ["rocksdb", "memory"])
 def test_a_broadcast_table_takes_all_partitions_with_their_deletions(
-    here: House, kafka: str, store: str
+    env: AppEnv, kafka: str, store: str
 ) -> None:
     """The last partition is empty, and views have another count."""
-    topic, to = topic_of(here, kafka, 3), producer(kafka)
+    topic, to = topic_of(env, kafka, 3), producer(kafka)
     write(to, topic, dict.fromkeys(KEYS[:6], 1), 0)
     write(to, topic, dict.fromkeys(KEYS[6:], 2), 1)
     write(to, topic, {KEYS[0]: None, KEYS[1]: 7}, 0)
     assert to.flush(60) == 0
-    here.run(joining(store=store, broadcast=True))
+    env.run(joining(store=store, broadcast=True))
     expected = dict.fromkeys(KEYS[:6], 1) | dict.fromkeys(KEYS[6:], 2)
-    assert seen(here) == expected | {KEYS[0]: None, KEYS[1]: 7}
+    assert seen(env) == expected | {KEYS[0]: None, KEYS[1]: 7}

@@ -8,11 +8,11 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
-from tests.harness.runs.app_runs import House, app, told
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.timed_streams import at, counting, events, sent
-from tests.harness.runs.timed_streams import told as timed
+from tests.harness.runs.timed_streams import inputs as timed
 
 LONG = "1h"
 
@@ -22,9 +22,9 @@ def passing(**spec: Any) -> StreamApp:
     return app({"name": "out", "sendTo": {"from": "lines", "stream": "copied"}}, streams=streams, **spec)
 
 
-def begun(here: House, made: StreamApp, processors: int = 1) -> Loop:
-    _, ready = here.launched(made, processors)
-    loop = Loop(here.session, CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
+def begun(env: AppEnv, made: StreamApp, processors: int = 1) -> Loop:
+    _, ready = env.launched(made, processors)
+    loop = Loop(env.session, CurrentRun.of(ready, batch_rows=made.spec.batch.rows), pause=lambda _: None)
     loop.start()
     return loop
 
@@ -35,8 +35,8 @@ def read(loop: Loop) -> int:
     return batch.rows_in if batch is not None else 0
 
 
-def lines(here: House, count: int, size: int = 10) -> None:
-    here.write("lines", told([{"text": "x" * size}] * count), partitions=1)
+def lines(env: AppEnv, count: int, size: int = 10) -> None:
+    env.write("lines", inputs([{"text": "x" * size}] * count), partitions=1)
 
 
 def drained(loop: Loop) -> None:
@@ -47,66 +47,66 @@ def drained(loop: Loop) -> None:
     raise AssertionError("the app does not come to its end")
 
 
-def test_a_batch_has_as_many_rows_as_the_edit_allows(here: House) -> None:
-    lines(here, 1)
-    loop = begun(here, passing())
+def test_a_batch_has_as_many_rows_as_the_edit_allows(env: AppEnv) -> None:
+    lines(env, 1)
+    loop = begun(env, passing())
     drained(loop)
-    lines(here, 10)
+    lines(env, 10)
     apply_edit(loop, passing(batch={"rows": 4}))
     assert [read(loop), read(loop), read(loop)] == [4, 4, 2]
 
 
-def test_a_batch_has_as_many_bytes_as_the_edit_allows(here: House) -> None:
-    lines(here, 4, size=1_000)
-    loop = begun(here, passing())
+def test_a_batch_has_as_many_bytes_as_the_edit_allows(env: AppEnv) -> None:
+    lines(env, 4, size=1_000)
+    loop = begun(env, passing())
     drained(loop)
-    lines(here, 8, size=1_000)
+    lines(env, 8, size=1_000)
     apply_edit(loop, passing(batch={"bytes": 4_096}))
     assert read(loop) == 4
 
 
-def test_batches_are_as_far_apart_as_the_edit_says(here: House) -> None:
-    lines(here, 1)
-    loop = begun(here, passing())
+def test_batches_are_as_far_apart_as_the_edit_says(env: AppEnv) -> None:
+    lines(env, 1)
+    loop = begun(env, passing())
     drained(loop)
-    lines(here, 1)
+    lines(env, 1)
     apply_edit(loop, passing(batch={"interval": LONG}))
     assert read(loop) == 0
     apply_edit(loop, passing(batch={"interval": "0s"}))
     assert read(loop) == 1
 
 
-def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(here: House) -> None:
-    here.write("events", told(numbered(0, 1), "user"), 2)
-    loop = begun(here, chained(rebalanceDelay=LONG), processors=2)
+def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
+    loop = begun(env, chained(rebalanceDelay=LONG), processors=2)
     left = {"processor-0"}
     assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 1
     apply_edit(loop, chained(rebalanceDelay="0s"))
     assert sum(map(len, loop.supervisor.assignment.lanes(left).values())) == 2
 
 
-def test_executors_are_waited_for_as_long_as_the_edit_says(here: House) -> None:
-    lines(here, 1)
-    loop = begun(here, passing())
+def test_executors_are_waited_for_as_long_as_the_edit_says(env: AppEnv) -> None:
+    lines(env, 1)
+    loop = begun(env, passing())
     apply_edit(loop, passing(executor={"startTimeout": "7s"}))
     assert loop.supervisor.run.settings.executor_start == 7.0
 
 
-def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(here: House) -> None:
-    here.write("events", told(numbered(0, 2), "user"), 2)
-    run = Run.start(here, chained(partitionSettle=LONG))
+def test_a_new_partition_opens_when_the_edit_says_that_producers_have_settled(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 2), "user"), 2)
+    run = Run.start(env, chained(partitionSettle=LONG))
     run.to_the_end()
-    here.system.grow("events", 4)
-    here.write("events", told(numbered(2, 4), "user"), 4)
+    env.system.grow("events", 4)
+    env.write("events", inputs(numbered(2, 4), "user"), 4)
     assert run.review()
     run.steps(5)
-    assert len(here.rows("out")) < len(numbered(0, 4))
+    assert len(env.rows("out")) < len(numbered(0, 4))
     apply_edit(run.loop, chained(partitionSettle="0s"))
     run.to_the_end()
-    everything_once_and_in_order(here, 4)
+    everything_once_and_in_order(env, 4)
 
 
-def test_watermarks_are_written_as_often_as_the_edit_says(here: House) -> None:
+def test_watermarks_are_written_as_often_as_the_edit_says(env: AppEnv) -> None:
     def windows(milliseconds: int) -> StreamApp:
         return app(
             {"name": "by-page", "partitionBy": {"from": "events", "key": "page", "partitions": 2}},
@@ -116,16 +116,16 @@ def test_watermarks_are_written_as_often_as_the_edit_says(here: House) -> None:
             config={"job.control.interval": str(milliseconds)},
         )
 
-    here.write("events", timed([at(1)]), partitions=1)
-    loop = begun(here, windows(3_600_000))
+    env.write("events", timed([at(1)]), partitions=1)
+    loop = begun(env, windows(3_600_000))
     _idle(loop)
-    here.write("events", timed([at(15)]), partitions=1)
+    env.write("events", timed([at(15)]), partitions=1)
     _idle(loop)
-    assert here.records("out") == []
+    assert env.records("out") == []
     apply_edit(loop, windows(0))
-    here.write("events", timed([at(16)]), partitions=1)
+    env.write("events", timed([at(16)]), partitions=1)
     _idle(loop)
-    assert [row["rows"] for row in here.rows("out")] == [1]
+    assert [row["rows"] for row in env.rows("out")] == [1]
 
 
 def _idle(loop: Loop) -> None:

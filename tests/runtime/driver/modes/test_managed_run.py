@@ -26,7 +26,7 @@ from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
-from tests.harness.runs.app_runs import told, write_all
+from tests.harness.runs.app_runs import inputs, write_all
 from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
 
 PATIENCE_SECONDS = 400.0
@@ -106,7 +106,7 @@ def operator(tmp_path: Path) -> Iterator[Operator]:
 def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the_state(
     operator: Operator,
 ) -> None:
-    write_all(operator.system, "events", told(numbered(0, 4), "user"), 2)
+    write_all(operator.system, "events", inputs(numbered(0, 4), "user"), 2)
     operator.want(1, None)
     operator.start()
     first = operator.until(lambda report: report.state is DriverState.RUNNING and report.model_version == 1)
@@ -115,7 +115,7 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
     operator.until(operator.read(len(numbered(0, 4))))
 
     operator.system.grow("events", 4)
-    write_all(operator.system, "events", told(numbered(4, 8), "user"), 4)
+    write_all(operator.system, "events", inputs(numbered(4, 8), "user"), 4)
     told_of_growth = operator.until(lambda report: report.counts.get("events") == 4)
     assert told_of_growth.model_version == 1
     operator.want(7, None)  # made in ignorance of the state: four tasks instead of two
@@ -135,7 +135,7 @@ def test_it_runs_the_model_takes_up_another_and_refuses_one_that_contradicts_the
 
 
 def test_the_first_model_may_be_the_drivers_own_which_then_tells_the_layout(operator: Operator) -> None:
-    write_all(operator.system, "events", told(numbered(0, 2), "user"), 2)
+    write_all(operator.system, "events", inputs(numbered(0, 2), "user"), 2)
     write_wanted(operator.folder, WantedState(AcceptedApp(operator.app).hash, 1))
     operator.start()
     report = operator.until(lambda report: report.state is DriverState.RUNNING and report.layout is not None)

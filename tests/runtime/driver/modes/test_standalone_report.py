@@ -8,17 +8,17 @@ from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.transport.file_transport import FileTransport, read_report
-from tests.harness.runs.app_runs import House, told
+from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, numbered
 from tests.harness.runs.growing_loop import Run
 
 
-def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(here: House, tmp_path: Path) -> None:
-    here.write("events", told(numbered(0, 2), "user"))
-    run = Run.start(here, chained())
+def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(env: AppEnv, tmp_path: Path) -> None:
+    env.write("events", inputs(numbered(0, 2), "user"))
+    run = Run.start(env, chained())
     transport = FileTransport(tmp_path / "protocol")
     transport.begin()
-    executor_pool = ExecutorPool("one", here.session, lambda _: None, 1)
+    executor_pool = ExecutorPool("one", env.session, lambda _: None, 1)
     locality = LocalityMemory.in_folder(tmp_path / "places", "here")
     follower = StandaloneFollower(
         loop=run.loop,

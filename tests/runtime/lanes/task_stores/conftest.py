@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from streamapp_runtime.stores.store import StoreKind
-from tests.harness.engine.filled_table import Filled
+from tests.harness.engine.filled_table import FilledTable
 
-Make = Callable[..., Filled]
+Make = Callable[..., FilledTable]
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
     """Makes tables, and lets go of them."""
-    made: list[Filled] = []
+    made: list[FilledTable] = []
 
-    def one(kind: StoreKind = StoreKind.LMDB, **settings: Any) -> Filled:
-        made.append(Filled(tmp_path, kind, **settings))
+    def one(kind: StoreKind = StoreKind.LMDB, **settings: Any) -> FilledTable:
+        made.append(FilledTable(tmp_path, kind, **settings))
         return made[-1]
 
     yield one

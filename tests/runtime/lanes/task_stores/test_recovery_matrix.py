@@ -12,41 +12,41 @@ import pytest
 from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.stores.store import StoreKind
-from tests.harness.engine.filled_table import DAY, NAME, Filled
+from tests.harness.engine.filled_table import DAY, NAME, FilledTable
 from tests.runtime.lanes.task_stores.conftest import Make
 
 PERSISTENT = [StoreKind.LMDB, StoreKind.ROCKSDB]
 OLDEST, LAST, END = 2, 4, 6
 
 
-def lost(table: Filled) -> None:
+def lost(table: FilledTable) -> None:
     table.restarts()
     shutil.rmtree(table.folder / "state", ignore_errors=True)
 
 
-def too_old(table: Filled) -> None:
+def too_old(table: FilledTable) -> None:
     table.restarts()
     table.now += DAY
 
 
-def of_other_columns(table: Filled) -> None:
+def of_other_columns(table: FilledTable) -> None:
     table.side_inputs.release()
     table.meaning = "another"
     table.new_worker()
 
 
-def behind_the_stream(table: Filled) -> None:
+def behind_the_stream(table: FilledTable) -> None:
     """What it contains ends before the stream begins: deletions may have been missed."""
     table.restarts()
     table.forgets(4)
     table.write(e="5", f="6")
 
 
-def valid(table: Filled) -> None:
+def valid(table: FilledTable) -> None:
     table.restarts()
 
 
-def damaged(table: Filled) -> None:
+def damaged(table: FilledTable) -> None:
     table.restarts()
     for form in (table.folder / "state").rglob("form"):
         form.unlink()
@@ -59,7 +59,7 @@ class Outcome:
     content: dict[str, str]
 
 
-def outcome(table: Filled) -> Outcome:
+def outcome(table: FilledTable) -> Outcome:
     """What is there when a worker has opened its store, before anything is read."""
     contained = table.opened()[0]
     place = Partition(NAME, 0)
@@ -68,7 +68,7 @@ def outcome(table: Filled) -> Outcome:
     return Outcome(contained, bootstrap_gate(waited, known).waits({place: contained}), table.content())
 
 
-def before(make: Make, kind: StoreKind, bootstrap: bool) -> Filled:
+def before(make: Make, kind: StoreKind, bootstrap: bool) -> FilledTable:
     """A table that has read 2 and 3 of the offsets from 2 to 6; 0 and 1 are gone."""
     table = make(kind, bootstrap=bootstrap)
     table.write(gone="0", too="1")
@@ -105,7 +105,7 @@ def test_without_a_store_a_table_goes_on_from_the_checkpoint_and_nothing_waits(
 @pytest.mark.parametrize("kind", PERSISTENT)
 @pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
 def test_with_an_invalid_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wait(
-    make: Make, kind: StoreKind, spoil: Callable[[Filled], None]
+    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None]
 ) -> None:
     table = before(make, kind, bootstrap=True)
     spoil(table)
@@ -117,7 +117,7 @@ def test_with_an_invalid_store_a_bootstrapped_table_is_filled_anew_and_main_inpu
 @pytest.mark.parametrize("kind", PERSISTENT)
 @pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
 def test_with_an_invalid_store_a_table_is_made_again_and_goes_on_from_the_checkpoint(
-    make: Make, kind: StoreKind, spoil: Callable[[Filled], None]
+    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None]
 ) -> None:
     table = before(make, kind, bootstrap=False)
     spoil(table)
@@ -148,7 +148,7 @@ def test_with_a_valid_store_a_table_goes_on_from_what_it_contains_and_nothing_wa
 
 @pytest.mark.parametrize("leave", [lost, too_old, valid])
 def test_a_bootstrapped_table_in_memory_is_always_filled_anew_and_main_inputs_wait(
-    make: Make, leave: Callable[[Filled], None]
+    make: Make, leave: Callable[[FilledTable], None]
 ) -> None:
     table = before(make, StoreKind.MEMORY, bootstrap=True)
     leave(table)
@@ -157,7 +157,7 @@ def test_a_bootstrapped_table_in_memory_is_always_filled_anew_and_main_inputs_wa
 
 @pytest.mark.parametrize("leave", [lost, too_old, valid])
 def test_a_table_in_memory_goes_on_from_the_checkpoint_and_nothing_waits(
-    make: Make, leave: Callable[[Filled], None]
+    make: Make, leave: Callable[[FilledTable], None]
 ) -> None:
     table = before(make, StoreKind.MEMORY, bootstrap=False)
     leave(table)

@@ -7,7 +7,7 @@ import pytest
 
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.systems.connection import open_system
-from tests.harness.runs.app_runs import Told, read_all, write_all
+from tests.harness.runs.app_runs import Input, read_all, write_all
 from tests.harness.runs.run_process import COMMAND
 from tests.runtime.operators.new_kind.recipe import (
     COMPILER,
@@ -45,7 +45,7 @@ def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_two_t
     add(copy, *EVERY_ADDITION)
     (copy / "app.py").write_text(PROGRAM, "utf-8")
     users = [f"u{n % (7 if n < 40 else 9)}" for n in range(80)]
-    visits = [Told(user, {"user": user, "n": n}) for n, user in enumerate(users)]
+    visits = [Input(user, {"user": user, "n": n}) for n, user in enumerate(users)]
     system = open_system(embedded_storage(tmp_path / "data").connection)
     try:
         write_all(system, "visits", visits, 3, "tests")

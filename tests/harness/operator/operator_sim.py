@@ -1,4 +1,4 @@
-"""A stage for the life of apps: a real API server, the real reconcile, and a hand that plays the kubelet."""
+"""The life of apps, simulated: a real API server, the real reconcile, and a hand that plays the kubelet."""
 
 import asyncio
 import subprocess
@@ -45,7 +45,7 @@ class Table:
         return self.answer
 
 
-class Stage(Hands):
+class OperatorSim(Hands):
     """Everything that happens, happens here and in its own time."""
 
     def __init__(self, server: ApiServer | MemoryApi, namespace: str) -> None:
