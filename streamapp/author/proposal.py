@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from streamapp.author.plan_notes import plan_notes
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.graph.graph_builder import build_graph
+from streamapp.graph.join_groups import streams_before_state
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Mode, Plan, PlanOutcome
 from streamapp.plan.planner import plan
@@ -53,13 +54,21 @@ def propose(app: StreamApp, world: World) -> Proposal:
     if world.layout:
         today = {name: count for name, count in world.counts.items() if count is not None}
         groups = [join.streams for join in planned.joins]
-        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
+        planned_of = planned_counts(
+            world.layout, today, groups, world.algorithm, _without_state(graph, planned)
+        )
+        counts = {**world.counts, **planned_of}
         graph = build_graph(app, counts)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = replace(planned, notes=tuple(plan_notes(app)))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
     return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned)))
+
+
+def _without_state(graph: Graph, planned: Plan) -> frozenset[str]:
+    """The streams with no state behind them, so that their keys are tied to no task."""
+    return frozenset(planned.streams) - streams_before_state(graph)
 
 
 def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> GroupingRequest:
@@ -73,6 +82,7 @@ def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> Group
         stateful=keeps_state(app, graph),
         broadcast=broadcast_inputs(app, planned),
         copartition_groups=[join.streams for join in planned.joins],
+        without_state=_without_state(graph, planned),
         algorithm=world.algorithm,
         layout=world.layout,
         run=world.run,
