@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from streamapp.author.plan_notes import plan_notes
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
 from streamapp.graph.graph_builder import build_graph
+from streamapp.graph.join_groups import streams_before_state
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Mode, Plan, PlanOutcome
 from streamapp.plan.planner import plan
@@ -50,19 +51,23 @@ def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
     graph = build_graph(app, world.counts)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
+    without_state = frozenset(planned.streams) - streams_before_state(graph)
     if world.layout:
         today = {name: count for name, count in world.counts.items() if count is not None}
         groups = [join.streams for join in planned.joins]
-        counts = {**world.counts, **planned_counts(world.layout, today, groups, world.algorithm)}
+        planned_of = planned_counts(world.layout, today, groups, world.algorithm, without_state)
+        counts = {**world.counts, **planned_of}
         graph = build_graph(app, counts)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = replace(planned, notes=tuple(plan_notes(app)))
     if planned.outcome is PlanOutcome.REJECTED:
         return Proposal(graph, planned, None)
-    return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned)))
+    return Proposal(graph, planned, group_tasks(_request(app, world, graph, planned, without_state)))
 
 
-def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> GroupingRequest:
+def _request(
+    app: StreamApp, world: World, graph: Graph, planned: Plan, without_state: frozenset[str]
+) -> GroupingRequest:
     counts = {
         name: world.counts.get(name) or planned.streams[name].partitions or 0
         for name in read_streams(graph, planned)
@@ -73,6 +78,7 @@ def _request(app: StreamApp, world: World, graph: Graph, planned: Plan) -> Group
         stateful=keeps_state(app, graph),
         broadcast=broadcast_inputs(app, planned),
         copartition_groups=[join.streams for join in planned.joins],
+        without_state=without_state,
         algorithm=world.algorithm,
         layout=world.layout,
         run=world.run,

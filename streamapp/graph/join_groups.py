@@ -60,6 +60,19 @@ def join_groups(graph: Graph) -> JoinGroups:
     return JoinGroups(wiring.streams, masks)
 
 
+def streams_before_state(graph: Graph) -> frozenset[str]:
+    """The streams whose keys are tied to tasks: rows come from them to state without a stream in between."""
+    wiring = wire(graph)
+    reaching = _reaching(wiring)
+    mask = 0
+    for vertex, name in enumerate(wiring.operators):
+        operator = graph.operators[name]
+        if operator.traits.keeps_state or not set(wiring.tables).isdisjoint(operator.tables):
+            mask |= reaching[vertex]
+    sides = (side for name in wiring.tables for side in graph.tables[name].side_inputs)
+    return frozenset(members(mask, wiring.streams)) | frozenset(sides)
+
+
 def _reaching(wiring: Wiring) -> list[int]:
     """For each vertex the set of streams whose records reach it.
 

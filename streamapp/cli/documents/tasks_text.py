@@ -35,7 +35,7 @@ def tasks_text(name: str, tasks: Assignment | Refusal, previous: Layout | None) 
 _KEY_MOVEMENT_TEXT = {
     KeyMovement.EXACT: "each new partition went to the task that held its keys",
     KeyMovement.MAPPED: "each new partition went where the expansion algorithm says its keys were",
-    KeyMovement.MIXED: "keys stay with their tasks, but partitions exchanged keys: their order is not kept",
+    KeyMovement.MIXED: "partitions exchanged keys, whose order across the growth is not kept",
 }
 
 

@@ -6,16 +6,20 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Effect, Needs
-from streamapp.spec.value_types.scalars import Columns, Name, ShortDuration, Topic
+from streamapp.spec.value_types.scalars import Columns, LongDuration, Name, ShortDuration, Topic
 
 
 class EventTime(Part):
     """Which column tells when a record's event happened, and how long stragglers are waited for."""
 
     column: Annotated[str, Field(min_length=1, max_length=255)]
-    """A TIMESTAMP column of the stream."""
+    """A TIMESTAMP column of the stream, or one of whole numbers with `unit`."""
+    unit: Literal["milliseconds", "seconds"] | None = None
+    """What a column of whole numbers counts from the beginning of 1970 on, in UTC."""
     delay: ShortDuration = "0s"
     """The watermark stays this far behind the newest event seen."""
+    max_ahead: LongDuration = "1d"
+    """A record whose event time is further ahead of the clock is a bad record."""
     idle_timeout: Annotated[ShortDuration | None, Needs(Capability.EVENT_TIME)] = None
     """A partition silent for so long no longer holds the watermark back; unset: it always does."""
     idle_quorum: Annotated[float, Field(ge=0, le=1), Needs(Capability.EVENT_TIME)] = 0.5

@@ -9,7 +9,10 @@ from streamapp.spec.validation.operator_cycles import operators_form_no_circle, 
 from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, Outline
 from streamapp.spec.validation.stream_cycles import feedback_holds_no_watermark, streams_do_not_come_back
 from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns
+from streamapp.spec.value_types.durations import milliseconds
 
+WHOLE_NUMBERS = ("BIGINT", "LONG", "INT", "INTEGER")
+"""Types of a column that may count milliseconds or seconds."""
 COMPARISONS = 100_000
 """Names compared for likeness in one list at most: beyond that a file has another fault than its spelling."""
 
@@ -153,11 +156,21 @@ def _columns_named_exist(app: Outline) -> Iterator[Fault]:
                 suggestion = nearest(used.name, [column.name for column in columns])
                 yield used.path, f'no column "{short(used.name)}" in the stream\'s columns{suggestion}'
         time = stream.text("eventTime", "column")
-        if time and (column := names.get(time.name.lower())) and not column.type.startswith("TIMESTAMP"):
-            yield (
-                time.path,
-                f'column "{short(column.name)}" is {column.type}; event time has to be a TIMESTAMP',
-            )
+        if time and (column := names.get(time.name.lower())):
+            yield from _event_time_unit(stream, time, column)
+
+
+def _event_time_unit(stream: ListEntry, time: NameReference, column: Column) -> Iterator[Fault]:
+    unit, named = stream.text("eventTime", "unit"), f'column "{short(column.name)}" is {column.type}'
+    if column.type.startswith("TIMESTAMP"):
+        if unit:
+            yield unit.path, f"{named}, which is a time by itself; leave unit out"
+    elif column.type not in WHOLE_NUMBERS:
+        whole = "a TIMESTAMP, or a BIGINT with a unit"
+        yield time.path, f"{named}; event time has to be {whole}"
+    elif not unit:
+        missing = "say unit: milliseconds or unit: seconds, for the two look alike"
+        yield time.path, f"{named}; {missing}"
 
 
 def _columns(stream: ListEntry) -> tuple[Column, ...] | None:
@@ -166,6 +179,25 @@ def _columns(stream: ListEntry) -> tuple[Column, ...] | None:
         return parse_columns(text.name) if text else None
     except ColumnListError:
         return None  # told where the column list stands
+
+
+def _hopping_windows_leave_no_gap(app: Outline) -> Iterator[Fault]:
+    for step in app.operators:
+        size = step.text(step.kind, "window", "hopping", "size")
+        advance = step.text(step.kind, "window", "hopping", "advance")
+        if size and advance and _is_longer(advance.name, size.name):
+            message = (
+                f"found {short(advance.name)}, longer than the size {short(size.name)}: rows between two "
+                "windows would be in none; make it the size at most"
+            )
+            yield advance.path, message
+
+
+def _is_longer(one: str, other: str) -> bool:
+    try:
+        return milliseconds(one) > milliseconds(other)
+    except ValueError:
+        return False  # told where the duration stands
 
 
 def _exactly_one_kind(app: Outline) -> Iterator[Fault]:
@@ -227,6 +259,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _side_inputs_are_made_in_one_way,
     _side_inputs_fill_once_and_need_no_changelog,
     _columns_named_exist,
+    _hopping_windows_leave_no_gap,
     _exactly_one_kind,
     _volumes_fit_the_location,
 )

@@ -35,9 +35,15 @@ def streams_do_not_come_back(app: Outline) -> Iterator[Fault]:
 
 def feedback_holds_no_watermark(app: Outline) -> Iterator[Fault]:
     """A stream of feedback waits for the windows that it feeds, so nothing may wait for its watermark."""
+    canonical = _canonical_names(app)
+    writers = _writers(app, canonical)
     for stream in app.streams:
+        if stream.fields.get("feedback") is not True:
+            continue
+        if canonical[stream.name] not in writers:
+            yield (*stream.path, "feedback"), f'no operator writes to "{short(stream.name)}"; leave it out'
         time = stream.fields.get("eventTime")
-        if stream.fields.get("feedback") is True and isinstance(time, dict):
+        if isinstance(time, dict):
             for key in _WATERMARK_FIELDS:
                 if time.get(key) is not None:
                     message = "says when a watermark moves, and a stream of feedback has none; leave it out"

@@ -38,9 +38,14 @@ def initial_indexes(
     initial_count: int,
     algorithm: ExpansionAlgorithm = modulo,
     indexes: Sequence[int] | None = None,
+    *,
+    keys_tied: bool = True,
 ) -> list[int] | Refusal:
-    """The initial index of each partition of a stream, or why the keys cannot stay with their tasks."""
-    refusal = _count_refusal(stream, current_count, initial_count, algorithm)
+    """The initial index of each partition of a stream, or why the keys cannot stay with their tasks.
+
+    Where no key is tied to its task (`keys_tied` is false), any growth is legal.
+    """
+    refusal = _count_refusal(stream, current_count, initial_count, algorithm, keys_tied)
     if refusal:
         return refusal
     requested = range(current_count) if indexes is None else indexes
@@ -73,11 +78,11 @@ def _checked_index(
 
 
 def _count_refusal(
-    stream: str, current_count: int, initial_count: int, algorithm: ExpansionAlgorithm
+    stream: str, current_count: int, initial_count: int, algorithm: ExpansionAlgorithm, keys_tied: bool
 ) -> Refusal | None:
     if current_count < initial_count:
         return shrunk_stream_refusal(stream, initial_count, current_count)
-    if algorithm is modulo and current_count % initial_count:
+    if keys_tied and algorithm is modulo and current_count % initial_count:
         return Refusal(
             Reason.EXPANSION_NOT_MULTIPLE,
             stream,

@@ -12,17 +12,22 @@ def planned_counts(
     counts: Mapping[str, int],
     copartition_groups: Collection[Collection[str]],
     algorithm: ExpansionAlgorithm = modulo,
+    without_state: Collection[str] = (),
 ) -> dict[str, int]:
     """The count of each stream for the planner.
 
-    A stream with state has its count at first state. A new stream that is joined with a grown stream has that
-    stream's initial count, if its own count is a legal growth. All other streams, intermediate ones included,
-    have their current count.
+    A stream with state behind it has its count at first state. A new stream that is joined with a grown
+    stream has that stream's initial count, if its own count is a legal growth. All other streams,
+    intermediate ones included, have their current count.
     """
     stateful_layouts = (
         {}
         if layout is None
-        else {name: stream_layout for name, stream_layout in layout.streams.items() if stream_layout.initial}
+        else {
+            name: stream_layout
+            for name, stream_layout in layout.streams.items()
+            if stream_layout.initial and name not in without_state
+        }
     )
     planned = {
         **counts,

@@ -44,7 +44,8 @@ def _fold_stream(request: GroupingRequest, layout: Layout, stream: str, count: i
     if stream_layout.initial and count < stream_layout.last:
         return shrunk_stream_refusal(stream, stream_layout.last, count)
     model = stream_layout if stream_layout.initial else _fold_model(request, layout, stream, count)
-    indexes = initial_indexes(stream, count, model.initial, request.algorithm)
+    keys_tied = stream not in request.without_state
+    indexes = initial_indexes(stream, count, model.initial, request.algorithm, keys_tied=keys_tied)
     if isinstance(indexes, Refusal):
         return indexes if stream_layout.initial else _join_mismatch(stream, count, model.initial, indexes)
     refusal = _moved_partition(request, stream_layout, stream, indexes) if stream_layout.initial else None

@@ -20,6 +20,7 @@ class GroupingRequest:
     broadcast: Collection[str | Partition] = ()  # whole streams and single partitions
     processors: tuple[str, ...] | None = None  # only under `single`: a task for each that reads everything
     copartition_groups: Collection[Collection[str]] = ()  # streams joined with each other
+    without_state: Collection[str] = ()  # streams with no state behind them: they may grow to any count
     algorithm: ExpansionAlgorithm = modulo
     layout: Layout | None = None
     run: str = ""  # names the layout of a first run

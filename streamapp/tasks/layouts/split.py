@@ -33,6 +33,11 @@ class Split:
     offsets: tuple[int, ...] | None = None  # by old partition
 
     @property
+    def order_note(self) -> str:
+        """What has to be said of the order of records across the growth; empty where it is kept."""
+        return "" if self.keeps_order else ", and the order of a key's records across the growth is not kept"
+
+    @property
     def keeps_order(self) -> bool:
         """Whether every key's records stay in order: not for keys that moved between old partitions."""
         return self.parting is not KeyMovement.MIXED

@@ -62,6 +62,20 @@ def test_a_growth_that_would_part_keys_from_their_state_is_refused_and_mended(
     assert told["refusal"]["path"] == "users"
 
 
+def test_a_stream_that_only_goes_through_a_repartition_may_grow_to_any_count(
+    run: Run, page_views: list[str | Path], placed: Path
+) -> None:
+    grown = ["tasks", *page_views, "--set", "views=11", "--previous", placed]
+    result = run(*grown)
+    assert result.exit_code == 0
+    assert "views grew from 8 to 11 partitions: partitions exchanged keys" in result.output
+    after = json.loads(run(*grown, "-o", "json").output)
+    assert len(after["tasks"]) == 8
+    assert after["grown"] == [{"stream": "views", "before": 8, "after": 11, "parting": "mixed"}]
+    smaller = run("tasks", *page_views, "--set", "views=7", "--previous", placed)
+    assert (smaller.exit_code, "ExpansionShrinks" in smaller.output) == (1, True)
+
+
 def test_when_a_node_dies_only_its_tasks_move(
     run: Run, page_views: list[str | Path], placed: Path, nodes: Path
 ) -> None:

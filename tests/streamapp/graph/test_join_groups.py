@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from streamapp.graph.join_groups import join_groups
+from streamapp.graph.join_groups import join_groups, streams_before_state
 from streamapp.graph.nodes import Graph, StreamNode, TableNode
 from tests.harness.graphs.graph_drawing import (
     aggregate,
@@ -158,3 +158,33 @@ def test_two_operators_that_read_one_stream_are_one_source() -> None:
 def test_names_that_nothing_declares_are_passed_over() -> None:
     graph = drawn(reads("a"), join("j", "a", "nobody"), join_table("k", "a", "nothing"))
     assert groups(graph) == {"j": {"a"}}
+
+
+def test_streams_before_state_are_those_whose_rows_come_to_it_without_a_stream_in_between() -> None:
+    graph = drawn(
+        reads("a"),
+        reads("b"),
+        reads("c"),
+        maps("m", "a"),
+        repartition("p", "m"),
+        aggregate("total", "p"),
+        process("own", "b"),
+        maps("plain", "c"),
+    )
+    assert streams_before_state(graph) == {"p'", "b"}
+
+
+def test_a_local_table_is_state_of_all_that_fill_it_and_look_into_it() -> None:
+    graph = drawn(
+        reads("a"),
+        reads("b"),
+        reads("c"),
+        fill("w", "a", "users"),
+        join_table("j", "b", "users"),
+        join_table("r", "c", "rates"),
+        tables=(
+            TableNode("users", side_inputs=("s",)),
+            TableNode("rates", broadcast=True, side_inputs=("t",)),
+        ),
+    )
+    assert streams_before_state(graph) == {"a", "b", "s"}

@@ -110,9 +110,36 @@ def test_the_key_and_the_event_time_of_a_stream_are_columns_of_it() -> None:
     ]
     path = "spec.streams[0].eventTime.column"
     assert told(changed(path, "user")) == [
-        f'{path}: column "user" is STRING; event time has to be a TIMESTAMP'
+        f'{path}: column "user" is STRING; event time has to be a TIMESTAMP, or a BIGINT with a unit'
     ]
     assert told(changed(path, "TS")) == []  # Spark does not tell case apart
+
+
+@pytest.mark.parametrize(
+    ("columns", "unit", "message"),
+    [
+        ("user STRING, ts BIGINT", "milliseconds", None),
+        ("user STRING, ts INT", "seconds", None),
+        ("user STRING, ts BIGINT", None, 'column: column "ts" is BIGINT; say unit: milliseconds or unit:'),
+        ("user STRING, ts TIMESTAMP", "seconds", 'unit: column "ts" is TIMESTAMP, which is a time by itself'),
+    ],
+)
+def test_whole_numbers_are_event_times_where_their_unit_is_said(
+    columns: str, unit: str | None, message: str | None
+) -> None:
+    data = changed("spec.streams[0].columns", columns)
+    data = changed("spec.streams[0].eventTime", {"column": "ts"} | ({"unit": unit} if unit else {}), data)
+    faults = [fault for fault in told(data) if "eventTime" in fault]
+    assert [fault.startswith(f"spec.streams[0].eventTime.{message}") for fault in faults] == (
+        [True] if message else []
+    )
+
+
+def test_hopping_windows_that_leave_gaps_are_refused_with_the_field() -> None:
+    path = "spec.operators[8].aggregate.window.hopping.advance"
+    assert told(changed(path, "60m")) == []
+    (message,) = told(changed(path, "61m"))
+    assert message.startswith(f"{path}: found 61m, longer than the size 1h: rows between two windows")
 
 
 def test_a_volume_as_location_needs_a_claim_and_there_is_one_kind_of_volume() -> None:

@@ -96,3 +96,8 @@ def test_feedback_takes_no_field_of_a_watermark_that_it_does_not_have(field: str
     streams = {"a": {"feedback": True, "columns": "ts TIMESTAMP", "eventTime": time}}
     (message,) = told(_app(_sent("a", "a"), streams=streams))
     assert message.startswith(f"spec.streams[0].eventTime.{field}: ")
+
+
+def test_feedback_of_a_stream_that_the_app_does_not_write_is_refused() -> None:
+    (message,) = told(_app(_sent("a", "b"), streams={"a": {"feedback": True}}))
+    assert message == 'spec.streams[0].feedback: no operator writes to "a"; leave it out'

@@ -65,7 +65,7 @@ def _model(
     except MessageTooLargeError as error:
         return Refusal(error.reason, "jobModel", error.message, error.hint)
     grown = tuple(
-        f"{growth.stream} grew from {growth.before} to {growth.after} partitions"
+        f"{growth.stream} grew from {growth.before} to {growth.after} partitions{growth.order_note}"
         for growth in assignment.grown
     )
     return ModelUpdate(wanted, followed.tasks_changed, followed.processors_changed, grown)

@@ -85,8 +85,9 @@ class ModelAuthor:
 
 
 def _reasons(before: Launch, after: Launch) -> list[str]:
+    notes = {growth.stream: growth.order_note for growth in after.assignment.grown}
     grown = [
-        f"{stream} went from {before.counts.get(stream) or 0} to {count} partitions"
+        f"{stream} went from {before.counts.get(stream) or 0} to {count} partitions{notes.get(stream, '')}"
         for stream, count in sorted(after.counts.items())
         if count is not None and count != before.counts.get(stream)
     ]

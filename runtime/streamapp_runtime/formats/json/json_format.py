@@ -17,8 +17,9 @@
 Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
 column that makes the record bad. So does anything else than one object, a text where a number has to stand or
 the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
-milliseconds look alike: declare it BIGINT and say `timestamp_millis(ts)`. A number too large for a FLOAT is
-read as Infinity. Times outside the years 0 to 9999 are written, but cannot be read.
+milliseconds look alike: declare it BIGINT, and say `unit` in `eventTime` or `timestamp_millis(ts)` in
+expressions. A number too large for a FLOAT is read as Infinity. Times outside the years 0 to 9999 are
+written, but cannot be read.
 """
 
 from collections.abc import Sequence

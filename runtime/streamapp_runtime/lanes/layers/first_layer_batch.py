@@ -31,7 +31,8 @@ class FirstLayerBatch(LayerBatch):
         them before it is joined has them, and none takes a part of a range for the whole.
         """
         ranges = [(index, one) for index, task in enumerate(self.lane.tasks) for one in task.ranges]
-        requests = [RequestedRange(one, index, number, {}) for number, (index, one) in enumerate(ranges)]
+        now = self.orders.time_ms
+        requests = [RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(ranges)]
         for request in requests:
             if self._fills_table(request):
                 end = yield from self._records(request)

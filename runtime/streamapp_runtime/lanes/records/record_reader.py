@@ -17,6 +17,7 @@ from streamapp_runtime.formats.record_format import RecordFormat
 from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
+from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.slice import Slice
@@ -43,6 +44,7 @@ class RequestedRange:
     task: int
     number: int
     known: Mapping[int, KnownRejection]  # by offset: the records that are known to be bad
+    now_ms: int | None = None  # the time of the batch, which event times may not run far ahead of
 
 
 def read_records(
@@ -113,21 +115,23 @@ def _rows(
     offsets, values = records.column("offset"), records.column("value")
     decoded = form.decode(values)
     count = len(values)
-    times, newest = _times(read, records.column("timestamp"), decoded.columns)
+    times = event_times(read, records.column("timestamp"), decoded.columns, request.now_ms)
     rows = Slice(
         task=pa.array(np.full(count, request.task, np.int32)),
         key=_keys(read, records.column("key"), decoded.columns),
-        time=times,
+        time=times.times,
         tombstone=values.is_null(),
         source=pa.array(np.full(count, request.number, np.int32)),
         offset=offsets,
         columns=tuple(decoded.columns.columns),
     )
-    if not decoded.bad:
-        return DecodedRecords(rows, size, (), newest)
-    reasons = {each.index: each.reason for each in decoded.bad}
+    reasons = {each.index: each.reason for each in decoded.bad} | dict(times.ahead)
+    if not reasons:
+        return DecodedRecords(rows, size, (), times.newest)
     bad = _bad(records, read.stream, request.range, reasons)
-    return DecodedRecords(rows.filter(decoded.good()), size, bad, newest)
+    good = np.ones(count, bool)
+    good[list(reasons)] = False
+    return DecodedRecords(rows.filter(pa.array(good)), size, bad, times.newest)
 
 
 def _bad(
@@ -156,15 +160,3 @@ def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
     key_column = columns.column(read.key)
     text = key_column.cast(pa.string()) if not pa.types.is_binary(key_column.type) else key_column
     return pc.coalesce(keys, text.cast(pa.binary()))
-
-
-def _times(read: Read, stamps: pa.Array, columns: pa.RecordBatch) -> tuple[pa.Array, int | None]:
-    """The time of the event where a column tells it, else the record's; and the newest that a column told.
-
-    A record's own time says when it was written: it must not carry a watermark past events of long ago.
-    """
-    if read.event_time is None:
-        return stamps, None
-    column = columns.column(read.event_time)
-    event_times = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
-    return pc.coalesce(event_times, stamps), pc.max(event_times).as_py()

@@ -78,7 +78,7 @@ def _meaning(table: Table, columns: str, reads: list[Read]) -> str:
 
 
 def _read_meaning(read: Read) -> dict[str, object]:
-    return {
+    meaning: dict[str, object] = {
         "stream": read.stream,
         "system": read.system,
         "topic": read.topic,
@@ -91,6 +91,9 @@ def _read_meaning(read: Read) -> dict[str, object]:
         "control": read.control,
         "versions": read.versions,
     }
+    if read.event_time_unit is not None:
+        meaning["event_time_unit"] = read.event_time_unit
+    return meaning
 
 
 def _side_input_meaning(side: SideInput) -> dict[str, object]:

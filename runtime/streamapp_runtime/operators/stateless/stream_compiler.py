@@ -43,7 +43,7 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         raise CompileRefusedError(
             f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
         )
-    event_time = stream.event_time.column if stream.event_time else None
+    time = stream.event_time
     topic = stream.topic or stream.name
     role = StreamRole.INPUT if table is None else StreamRole.SIDE_INPUT
     read = Read(
@@ -54,13 +54,20 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         format=stream.format,
         columns=columns,
         key=stream.key,
-        event_time=event_time,
+        event_time=_named(columns, time.column) if time else None,
+        event_time_unit=time.unit if time else None,
+        max_ahead=time.max_ahead if time else None,
         table=table,
         control=stream.control,
         versions=versions,
     )
     piece = Piece(read.name, stream.name, (), read, columns)
     return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))
+
+
+def _named(columns: tuple[Column, ...], name: str) -> str:
+    """The name as the column list has it: Spark does not tell case apart, and batches of records do."""
+    return next((column.name for column in columns if column.name.lower() == name.lower()), name)
 
 
 def compile_partition_by(

@@ -47,6 +47,8 @@ class Read(RowOperation):
     table: str | None = None  # what it is read for, where it fills a table
     control: bool = False  # another app makes the stream, and tells in it how far it has come
     versions: str = "none"  # what ends a version of what is read: endOfStream or nullKey
+    event_time_unit: str | None = None  # what an event time of whole numbers counts; None for a timestamp
+    max_ahead: str | None = None  # how far an event time may be ahead of the clock
 
     @property
     def name(self) -> str:

@@ -3,8 +3,8 @@
 import pytest
 
 from streamapp.spec.reasons import Reason
-from tests.harness.runs.app_runs import AppEnv, app, in_order, inputs
-from tests.harness.runs.chained_app import EVENTS, chained, everything_once_and_in_order, numbered
+from tests.harness.runs.app_runs import AppEnv, app, in_order, inputs, last_by_key
+from tests.harness.runs.chained_app import EVENTS, USERS, chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_BOTH
 
@@ -20,6 +20,33 @@ def test_a_stream_that_doubles_is_taken_up_between_two_batches(env: AppEnv) -> N
     assert run.loop.launch.model.version == 2
     run.to_the_end()
     everything_once_and_in_order(env, 20)
+
+
+@ON_BOTH
+def test_a_stream_with_no_state_behind_it_may_grow_to_any_count(env: AppEnv) -> None:
+    made = app(
+        {"name": "by-user", "partitionBy": {"from": "events", "key": "user", "partitions": 3}},
+        {
+            "name": "total",
+            "aggregate": {"from": "by-user", "aggregates": "sum(n) AS total, count(*) AS rows"},
+        },
+        {"name": "told", "sendTo": {"from": "total", "stream": "totals"}},
+        streams=[EVENTS, {"name": "totals", "key": "user"}],
+    )
+    env.write("events", inputs(numbered(0, 5), "user"), 3)
+    run = Run.start(env, made, rows=90)
+    run.steps(2)
+    for count, first in ((4, 5), (7, 10)):
+        env.grow("events", count)
+        env.write("events", inputs(numbered(first, first + 5), "user"), count)
+        (growth,) = run.review()
+        assert f"to {count} partitions, and the order of a key's records across the growth is not" in growth
+        run.steps(1)
+    run.to_the_end()
+    totals = last_by_key(env.records("totals"))
+    assert {key: (value["total"], value["rows"]) for key, value in totals.items()} == {
+        f"u{user}": (sum(range(15)), 15) for user in range(USERS)
+    }
 
 
 def test_new_partitions_follow_the_task_that_holds_their_keys(env: AppEnv) -> None:

@@ -36,3 +36,11 @@ def test_a_new_stream_joined_with_one_that_has_not_grown_counts_as_it_is() -> No
 def test_streams_without_state_intermediate_ones_too_count_as_they_are() -> None:
     layout = formed({"views": 4}, stateful=False).layout
     assert planned_counts(layout, {"by-user": 16, "views": 8}, []) == {"by-user": 16, "views": 8}
+
+
+def test_a_grown_stream_with_no_state_behind_it_counts_as_it_is() -> None:
+    layout = formed({"clicks": 4, "views": 4}).layout
+    assert planned_counts(layout, {"clicks": 8, "views": 5}, [], without_state=["views"]) == {
+        "clicks": 4,
+        "views": 5,
+    }
