@@ -32,6 +32,15 @@ class World:
     algorithm: ExpansionAlgorithm = modulo
     grouper: UserGrouper | None = None
 
+    def before_growth(self) -> "World":
+        """The world with the counts that the layout saw last: partitions that came since are left out."""
+        known = self.layout.streams if self.layout else {}
+        counts = {
+            name: min(count, known[name].last) if count is not None and name in known else count
+            for name, count in self.counts.items()
+        }
+        return replace(self, counts=counts)
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:

@@ -26,14 +26,15 @@ class Run:
         loop.start()
         return cls(loop, ModelAuthor(ready.context, "here", time.monotonic, time.time))
 
-    def review(self, processors: int = 1) -> list[str]:
+    def review(self, processors: int = 1, *, count: bool = True) -> list[str]:
         """Take up what is new, if anything is; why another model runs."""
         loop = self.loop
-        found = self.author.next(loop.launch, loop.supervisor.lanes, loop.session, processors, count=True)
-        if found is None:
+        change = self.author.next(loop.launch, loop.supervisor.lanes, loop.session, processors, count=count)
+        if change is None:
             return []
-        loop.switch(found[0])
-        return found[1]
+        after, reasons = change
+        loop.switch(after)
+        return reasons
 
     def steps(self, count: int) -> None:
         for _ in range(count):

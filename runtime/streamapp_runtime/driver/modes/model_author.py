@@ -44,7 +44,7 @@ class ModelAuthor:
         self, launch: Launch, lanes: Lanes, session: SparkSession, processors: int, *, count: bool
     ) -> tuple[Launch, list[str]] | None:
         """Another model, ready to run, and why; None where none is wanted or the wanted one cannot be."""
-        counts = self._counts(launch) if count else launch.counts
+        counts = self._counts(launch) if count else self._latest_counts(launch)
         names = processor_names(processors)
         if counts == launch.counts and set(names) == launch.lanes.keys():
             self.warnings, self._refused = (), None
@@ -64,9 +64,13 @@ class ModelAuthor:
         try:
             counts = counts_of(self.context.app, self.context.system)
         except UnavailableError:
-            return launch.counts  # looked at another time
+            return self._latest_counts(launch)  # looked at another time
         self._counted = self.clock()
         return counts
+
+    def _latest_counts(self, launch: Launch) -> Counts:
+        """The counts that were seen last: a refused growth stands until a look shows another one."""
+        return self._refused[0] if self._refused else launch.counts
 
     def _launch_anew(
         self, launch: Launch, lanes: Lanes, session: SparkSession, names: tuple[str, ...]

@@ -38,3 +38,21 @@ def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
     if isinstance(proposed, Refusal):
         raise AppRefusedError([refusal_problem(app, proposed)], proposal)
     return Draft(proposal, assignment, world.counts, proposed.model, proposed.locations)
+
+
+def first_draft(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
+    """The first model of a run; where a growth is refused, a model for the streams as they were before.
+
+    A run that a growth finds running goes on with the layout it has, and so does one that is started then.
+    New partitions wait, and the first look at the streams warns of them.
+    """
+    try:
+        return draft_model(app, world, known)
+    except AppRefusedError as refused:
+        before = world.before_growth()
+        if before == world:
+            raise
+        try:
+            return draft_model(app, before, known)
+        except AppRefusedError:
+            raise refused from None

@@ -29,7 +29,7 @@ from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.app_compilation import compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
-from streamapp_runtime.driver.start.draft import Draft, draft_model
+from streamapp_runtime.driver.start.draft import Draft, first_draft
 from streamapp_runtime.driver.start.event_time import timekeeping_of
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
@@ -129,9 +129,8 @@ def first_launch(
             task_locations=remembered.tasks,
             processor_locations=dict.fromkeys(names, locality.location),
         )
-    return prepare_launch(
-        context, session, draft_model(context.app, live_world(context, names, time.time()), known)
-    )
+    draft = first_draft(context.app, live_world(context, names, time.time()), known)
+    return prepare_launch(context, session, draft)
 
 
 def prepare_launch(

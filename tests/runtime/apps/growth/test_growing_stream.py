@@ -133,6 +133,33 @@ def test_a_count_that_is_no_multiple_is_refused_with_a_warning_and_the_app_goes_
     everything_once_and_in_order(env, 8)
 
 
+def test_the_warning_of_a_refused_growth_stands_whatever_is_looked_at_in_between(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 4), "user"), 2)
+    run = Run.start(env, chained())
+    run.to_the_end()
+    env.grow("events", 3)
+    assert run.review() == []
+    warnings = run.author.warnings
+    assert warnings
+    for _ in range(3):
+        assert run.review(count=False) == []  # between two looks at the streams
+        assert run.author.warnings == warnings
+
+
+@ON_BOTH
+def test_a_run_that_starts_while_a_growth_is_refused_goes_on_as_it_was_and_warns(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 4), "user"), 2)
+    Run.start(env, chained()).to_the_end()
+    env.write("events", inputs(numbered(4, 8), "user"), 2)
+    env.grow("events", 3)
+    run = Run.start(env, chained())
+    assert sorted(run.loop.launch.partitions) == ["Partition 0", "Partition 1"]
+    assert run.review() == []
+    assert [warning.reason for warning in run.author.warnings] == [Reason.EXPANSION_NOT_MULTIPLE]
+    run.to_the_end()
+    everything_once_and_in_order(env, 8)
+
+
 def test_a_refused_count_that_grows_on_to_a_legal_one_is_taken_up(env: AppEnv) -> None:
     env.write("events", inputs(numbered(0, 4), "user"), 2)
     run = Run.start(env, chained())
