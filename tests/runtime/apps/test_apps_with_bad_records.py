@@ -89,7 +89,6 @@ def test_an_error_of_the_apps_code_ends_an_app_that_goes_on_after_bad_records(
     with pytest.raises(FinalFailureError, match=r"own code fails on a record: events#0 at offset 13: .*luck"):
         here.run(copying(action, python("picky")))
     assert here.rows("out") == []
-    assert here.records("letters") == []
 
 
 def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_errors(here: House) -> None:
@@ -101,7 +100,7 @@ def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_error
     assert json.loads(b64decode(letter["value"])) == GOOD[12]
     assert "thirteen is bad luck" in letter["reason"]
     (counted,) = [dict(batch.rejected) for batch in batches if batch.rejected]
-    assert counted == {("events", letter["reason"]): 1}
+    assert counted == {("events", letter["reason"].splitlines()[0]): 1}
 
 
 def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(here: House) -> None:
@@ -131,7 +130,7 @@ def test_the_share_of_a_window_is_counted_over_batches(here: House) -> None:
     scattered = [record for row in GOOD for record in (*told([row], "user"), BROKEN)]
     here.write("events", scattered, partitions=1)
     bound = {"share": "9.5%", "window": 100}
-    with pytest.raises(FinalFailureError, match="11 records at the offsets 0 to 99, and the bound is 10 of"):
+    with pytest.raises(FinalFailureError, match="12 records at the offsets 0 to 99, and the bound is 10 of"):
         here.run(copying({"action": "skip", "bound": bound}), rows=6)
     assert here.rows("out") == in_order(GOOD[:9])
 
