@@ -22,6 +22,7 @@ from streamapp_runtime.lanes.layers.lane_commit import CommitResult, report_rows
 from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_message, status_of
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
+from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
@@ -47,6 +48,7 @@ class LayerWorker:
         self.context = LayerContext.open(program, number, setup)
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
+        self.beacon = StepBeacon()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve one batch."""
@@ -61,6 +63,7 @@ class LayerWorker:
 
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
+        self.beacon.close()
         self.context.close()
 
     def _clear_unowned_stores(self) -> tuple[UnownedStore, ...]:
@@ -91,6 +94,11 @@ class LayerWorker:
     ) -> Iterator[pa.RecordBatch]:
         kind = FirstLayerBatch if self.context.first else LayerBatch
         batch: LayerBatch = kind(self.context, orders, lane, attempt)
+        with self.beacon.during(orders.steps_to, lane.processor, batch.times):
+            yield from self._serve_batch(batches, batch)
+
+    def _serve_batch(self, batches: Iterator[pa.RecordBatch], batch: LayerBatch) -> Iterator[pa.RecordBatch]:
+        orders, lane = batch.orders, batch.lane
         for store in self.cleared_stores:
             batch.state.count("freedBytes", store.table, store.size)
         self.cleared_stores = ()
