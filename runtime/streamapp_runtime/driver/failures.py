@@ -84,9 +84,17 @@ def is_process_loss(error: Exception) -> bool:
     return any(sign in message for sign in PROCESS_LOSS_SIGNS)
 
 
-def failure_reason(error: Exception) -> str:
-    """What a failure says, in one line: of a traceback, the last line."""
+def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
+    """What a failure says, in one line: of a traceback, the last line.
+
+    `out_of_memory`: the kernel has lately killed a process where workers are.
+    """
     message = str(error)
+    if out_of_memory and is_process_loss(error):
+        return (
+            "the kernel killed a Python worker for want of memory; "
+            "lower batch.rows, or give the executor more memory"
+        )
     if WORKER_LOSS in message:
         return _end_of_worker(message)
     for sign in PROCESS_LOSS_SIGNS:

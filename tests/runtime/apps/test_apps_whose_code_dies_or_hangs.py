@@ -2,10 +2,13 @@
 
 import json
 import subprocess
+import time
 from typing import Any
 
 import pytest
 
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import House, Row, app, in_order, told
 
@@ -60,3 +63,18 @@ def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_na
     assert "processor-0 has been in mapped for" in said[-1]["message"]
     slow = [one["message"] for one in said if one.get("event") == "slow"]
     assert any("processor-0 has been in mapped for" in message for message in slow)
+
+
+def test_a_batch_that_hangs_does_not_outlast_the_end_of_a_run(here: House) -> None:
+    here.write("events", told(ROWS[2:4], "user"), partitions=1)
+    _, ready = here.launched(mapping("hanging"))
+    reasons: list[str] = []
+    loop = Loop(here.session, CurrentRun.of(ready), trouble=reasons.append)
+    loop.start()
+    assert loop.step() is not None  # workers start
+    loop.end_by = time.monotonic() + 5
+    assert loop.step() is None
+    (reason,) = reasons
+    assert "the batch had not ended after" in reason
+    assert "processor-0 has been in mapped for" in reason
+    assert here.rows("out") == []

@@ -26,6 +26,7 @@ from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
+from streamapp_runtime.driver.batches.memory_kills import MemoryKills
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
 from streamapp_runtime.driver.batches.retries import Retries, is_outage
 from streamapp_runtime.driver.batches.run_change import RunChange
@@ -78,6 +79,7 @@ class Loop:
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
     rejections: RejectionHistory = field(default_factory=RejectionHistory)
+    memory_kills: MemoryKills = field(default_factory=MemoryKills)
     budget: BatchBudget = field(default_factory=BatchBudget)
     retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
     timers: Timers = field(default_factory=Timers)
@@ -154,7 +156,7 @@ class Loop:
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
         except failures.RETRIABLE as error:
-            self._fail(failure_reason(error), outage=is_outage(error))
+            self._fail(self._reason(error), outage=is_outage(error))
             return None
 
     def release(self) -> None:
@@ -278,6 +280,7 @@ class Loop:
         """Believe what was committed, and see to what was not."""
         self.backlog.side_inputs.note(reports)
         self.rejections.note(reports)
+        self.memory_kills.note(reports)
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
@@ -293,6 +296,7 @@ class Loop:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and (reading_tasks or not self.bad_records.suspects):
                 self.retries.failures, self.bad_records.suspects = 0, ()
+                self.memory_kills.recent = False
             self.retries.outage.over(rows=bool(reading_tasks))
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
@@ -308,6 +312,10 @@ class Loop:
         self.retries.note_failure(reason, outage=outage, rows=rows)
         if not is_alive(self.session):
             raise failures.FailedError(f"Spark has ended: {reason}")
+
+    def _reason(self, error: Exception) -> str:
+        """What a failure says, and what is known of memory beside it."""
+        return failure_reason(error, out_of_memory=self.memory_kills.recent)
 
     def _search(self) -> None:
         """Look for records that are to blame. Where none is found, the failures before count on."""
@@ -355,7 +363,7 @@ class Loop:
             failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
         except (PySparkException, Py4JError) as error:
             if is_process_loss(error) and is_alive(self.session):
-                failure = TrialFailure(failure_reason(error), RejectionCause.CODE, doubtful=True)
+                failure = TrialFailure(self._reason(error), RejectionCause.CODE, doubtful=True)
             elif isinstance(error, PySparkException):
                 failure = TrialFailure(spark_message(error))
             else:

@@ -25,6 +25,7 @@ from streamapp_runtime.lanes.layers.layer_context import LayerContext
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
+from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -48,7 +49,7 @@ class LayerWorker:
         self.context = LayerContext.open(program, number, setup)
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
-        self.beacon = StepBeacon()
+        self.beacon, self.oom_kills = StepBeacon(), oom_kills()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve one batch."""
@@ -186,6 +187,7 @@ class LayerWorker:
                 location=self.location,
                 published=batch.side_inputs.published if index == 0 else {},
                 rejections=batch.rejections.get(index, RejectionReport()),
+                oom_kills=self.oom_kills if index == 0 else None,
                 failed_rows=batch.failed_rows.text() if index == 0 else "",
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),
