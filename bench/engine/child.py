@@ -38,6 +38,7 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
         batch=heard,
         trouble=troubled,
         idle=lambda: None,
+        slow=lambda _: None,
         changed=lambda _: None,
     )
     run_app(Standalone(found.apps[0], options), stop, listeners)

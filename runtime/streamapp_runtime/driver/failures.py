@@ -1,6 +1,8 @@
 """How a run comes to an end that nobody wished for, and what may befall a batch without ending it."""
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final, assert_never
 
 from py4j.protocol import Py4JError
@@ -11,9 +13,17 @@ from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, TrialV
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError
 
+
+class BatchTimeoutError(Exception):
+    """A batch had not ended when its time was over, and was ended; the message says who had it."""
+
+
 MOST_FAILURES: Final = 5
 """So many batches in a row may fail before the app gives up."""
-RETRIABLE: Final = (PySparkException, Py4JError, OSError, EOFError, UnavailableError, ExecutorsMissingError)
+RETRIABLE: Final = (
+    *(PySparkException, Py4JError, OSError, EOFError),
+    *(UnavailableError, ExecutorsMissingError, BatchTimeoutError),
+)
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 
 
@@ -55,27 +65,55 @@ def refuse_fatal(reports: Iterable[TaskReport]) -> None:
             raise FailedError(report.message)
 
 
-PROCESS_LOSS_SIGNS: Final = (
-    "ExecutorLostFailure",
-    "Python worker exited unexpectedly",
-    "SparkContext was shut down",
-)
+WORKER_LOSS: Final = "Python worker exited unexpectedly"
+PROCESS_LOSS_SIGNS: Final = ("ExecutorLostFailure", WORKER_LOSS, "SparkContext was shut down")
 """What messages of Spark contain when a process was lost."""
 NOISE: Final = ("Caused by:", "Driver stacktrace", "Traceback", "JVM stacktrace")
 """How lines begin that say nothing of the reason."""
+_FAULT: Final = re.compile(r"Fatal Python error: (?P<error>[^\n]+)")
+_THREAD: Final = "Current thread"
+"""The thread that failed, among others."""
+_LIBRARY: Final = "/lib/python3"
+"""A file below it is no code of the app's."""
+_FRAME: Final = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<name>\S+)', re.MULTILINE)
 
 
 def is_process_loss(error: Exception) -> bool:
-    """Whether an executor, a Python worker or Spark itself was lost, as far as the message tells."""
+    """Whether an executor or a Python worker was lost while Spark lives, as far as the message tells."""
     message = str(error)
     return any(sign in message for sign in PROCESS_LOSS_SIGNS)
 
 
-def failure_reason(error: Exception) -> str:
-    """What a failure says, in one line: of a traceback, the last line."""
+def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
+    """What a failure says, in one line: of a traceback, the last line.
+
+    `out_of_memory`: the kernel has lately killed a process where workers are.
+    """
+    message = str(error)
+    if out_of_memory and is_process_loss(error):
+        return (
+            "the kernel killed a Python worker for want of memory; "
+            "lower batch.rows, or give the executor more memory"
+        )
+    if WORKER_LOSS in message:
+        return _end_of_worker(message)
     for sign in PROCESS_LOSS_SIGNS:
-        if sign in str(error):
+        if sign in message:
             return f"a process was lost ({sign})"
-    lines = [line.strip() for line in str(error).splitlines() if line[:1].isalpha()]
+    lines = [line.strip() for line in message.splitlines() if line[:1].isalpha()]
     reasons = [line for line in lines if not line.startswith(NOISE)]
     return reasons[-1] if reasons else type(error).__name__
+
+
+def _end_of_worker(message: str) -> str:
+    """How a Python worker ended: where it was, if it had the time to say so."""
+    fault = _FAULT.search(message)
+    if fault is None:
+        return (
+            "a Python worker ended without a word: it was killed, as the kernel does for want of memory, "
+            "or it ended itself"
+        )
+    frames = list(_FRAME.finditer(message, max(message.find(_THREAD), fault.end())))
+    frame = next((one for one in frames if _LIBRARY not in one["file"]), frames[0] if frames else None)
+    place = f" in {frame['name']}, line {frame['line']} of {Path(frame['file']).name}" if frame else ""
+    return f"a Python worker died: {fault['error']}{place}"

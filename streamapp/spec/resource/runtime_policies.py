@@ -18,6 +18,8 @@ class Batch(Part):
     """Bytes of values read in one batch, over all tasks, if records are as large as those of the last one."""
     interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
     """The shortest time from the start of one batch to the start of the next."""
+    timeout: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "10m"
+    """How long a batch with records may take before it is ended and tried again; 0s: as long as it wants."""
 
 
 class RejectionBound(Part):

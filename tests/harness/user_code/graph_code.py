@@ -1,5 +1,8 @@
 """Code of apps in these tests, as a user would write it."""
 
+import ctypes
+import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +24,34 @@ def picky(batch: pa.RecordBatch) -> pa.RecordBatch:
 def broken(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Fails on every row, as code with a fault does."""
     raise KeyError("name")
+
+
+def crashing(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Reads where there is no memory, on one of its rows."""
+    if 13 in batch["n"].to_pylist():
+        ctypes.string_at(0)
+    return batch.select(["user", "n"])
+
+
+def exiting(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Ends its process on one of its rows."""
+    if 13 in batch["n"].to_pylist():
+        os._exit(7)
+    return batch.select(["user", "n"])
+
+
+def hanging(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Waits for ever on one of its rows."""
+    if 13 in batch["n"].to_pylist():
+        threading.Event().wait()
+    return batch.select(["user", "n"])
+
+
+def exhausting(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Asks for more memory than there is, on one of its rows."""
+    if 13 in batch["n"].to_pylist():
+        bytearray(1 << 60)
+    return batch.select(["user", "n"])
 
 
 class Counting:

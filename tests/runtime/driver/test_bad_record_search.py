@@ -134,3 +134,48 @@ def test_an_app_that_ends_at_errors_of_its_code_says_so_though_it_skips_bad_reco
     search.suspect([demand("s", 4, 1)])
     with pytest.raises(FinalFailureError, match="the app's own code fails on a record: s#0 at offset 4: bad"):
         next(search.search(lambda _: {}, lambda _: TrialFailure("bad", RejectionCause.CODE)))
+
+
+@given(batches, st.data())
+def test_a_failure_that_may_be_chance_is_believed_when_it_comes_again_of_the_record_alone(
+    batch: list[PendingRange], data: st.DataObject
+) -> None:
+    every = places(batch)
+    wrong = data.draw(st.sets(st.sampled_from(every), min_size=1))
+    died: list[Place] = []
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        hit = wrong & set(places(part))
+        died.extend(places(part) if len(places(part)) == 1 and hit else ())
+        return TrialFailure("died", RejectionCause.CODE, doubtful=True) if hit else None
+
+    record = find_bad_record(batch, trial)
+    assert record is not None
+    assert record.place in wrong
+    assert died.count(record.place) >= 2
+
+
+@given(batches, st.integers(0, 12))
+def test_processes_that_are_killed_by_chance_cast_no_doubt_on_a_record(
+    batch: list[PendingRange], kills: int
+) -> None:
+    left = kills if kills <= 2 * len(places(batch)).bit_length() else 0
+    tried: list[list[Place]] = []
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        tried.append(places(part))
+        again = len(tried) > 1 and tried[-2] == tried[-1]  # nobody kills twice at the same place
+        killed = len(tried) <= left and not again
+        return TrialFailure("killed", RejectionCause.CODE, doubtful=True) if killed else None
+
+    assert find_bad_record(batch, trial) is None
+
+
+def test_what_fails_on_a_whole_batch_and_on_no_part_is_no_records_fault() -> None:
+    batch = [demand("s", 0, 16)]
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        too_much = len(places(part)) > 8
+        return TrialFailure("no memory", RejectionCause.CODE, doubtful=True) if too_much else None
+
+    assert find_bad_record(batch, trial) is None

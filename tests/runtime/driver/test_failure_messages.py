@@ -24,8 +24,24 @@ Driver stacktrace:"""
 
 
 def test_the_end_of_a_process_is_told_as_that() -> None:
-    assert (
-        failure_reason(PySparkException(CRASHED)) == "a process was lost (Python worker exited unexpectedly)"
+    assert failure_reason(PySparkException(CRASHED)).startswith("a Python worker ended without a word")
+    assert failure_reason(PySparkException("ExecutorLostFailure (executor 1 exited)")) == (
+        "a process was lost (ExecutorLostFailure)"
+    )
+
+
+def test_a_worker_that_died_of_a_fault_is_told_with_the_place_of_it() -> None:
+    frames = [("ctypes/__init__.py", 519, "string_at"), ("scores.py", 31, "rated"), ("map.py", 96, "_called")]
+    folders = ("/usr/lib/python3.11", "/app/code", "/app")
+    own = [
+        f'  File "{where}/{file}", line {n} in {name}'
+        for where, (file, n, name) in zip(folders, frames, strict=True)
+    ]
+    other = ["Thread 0x08 (most recent call first):", '  File "/app/threads.py", line 331 in wait', ""]
+    fault = "\n".join(["Fatal Python error: Segmentation fault", "", *other, "Current thread 0x07:", *own])
+    error = PySparkException(CRASHED.replace("(crashed)", f"(crashed): {fault}"))
+    assert failure_reason(error) == (
+        "a Python worker died: Segmentation fault in rated, line 31 of scores.py"
     )
 
 

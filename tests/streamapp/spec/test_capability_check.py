@@ -37,6 +37,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.lateRows": ("spec.lateRows", {"action": "stream", "stream": "enriched"}),
     "Batch.rows": ("spec.batch.rows", 10),
     "Batch.bytes": ("spec.batch.bytes", 2_048),
+    "Batch.timeout": ("spec.batch.timeout", "1m"),
     "Batch.interval": ("spec.batch.interval", "1s"),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),

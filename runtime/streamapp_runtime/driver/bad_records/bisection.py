@@ -18,6 +18,7 @@ class TrialFailure:
 
     reason: str
     cause: RejectionCause = RejectionCause.RECORD
+    doubtful: bool = False  # a process was lost, or time was over, which may have another cause
 
 
 Trial = Callable[[Sequence[PendingRange]], TrialFailure | None]
@@ -47,6 +48,7 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
     """The record on which a batch fails, found by halving; None where the batch does not fail.
 
     Where neither half fails alone, as with a total that overflows, the first half stays in all that follows.
+    A failure that is doubtful has to come again of the record alone.
     """
     failure = trial(batch)
     if failure is None:
@@ -61,12 +63,14 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
                 suspects, failure = half, failed
                 break
         else:
+            if failure.doubtful:
+                return None  # it was chance, or the batch as a whole is too much
             with_it += first
             suspects = second
     if not suspects:
         return None  # it fails without any record: no record is to blame
     (demand,) = suspects
-    return _record(demand, failure)
+    return _confirmed(demand, failure, trial)
 
 
 def next_bad_record(record: BadRecord, batch: Sequence[PendingRange], trial: Trial) -> BadRecord | None:
@@ -76,8 +80,16 @@ def next_bad_record(record: BadRecord, batch: Sequence[PendingRange], trial: Tri
         if there and demand.start <= record.offset < demand.end - 1:
             behind = replace(demand, start=record.offset + 1, end=record.offset + 2)
             failure = trial([behind])
-            return _record(behind, failure) if failure else None
+            return _confirmed(behind, failure, trial) if failure else None
     return None
+
+
+def _confirmed(demand: PendingRange, failure: TrialFailure, trial: Trial) -> BadRecord | None:
+    """The record that fails; None where a doubtful failure does not come again."""
+    if failure.doubtful:
+        again = trial([demand])
+        return _record(demand, again) if again else None
+    return _record(demand, failure)
 
 
 def _record(demand: PendingRange, failure: TrialFailure) -> BadRecord:

@@ -7,6 +7,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from streamapp_runtime.driver.bad_records.bisection import TrialFailure
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
@@ -27,7 +28,9 @@ RecordId = tuple[str, int, int]
 
 
 def failing_records(
-    executors: LaneExecutors, incarnation: int, trial: Callable[[DataFrame], tuple[TaskReport, ...] | str]
+    executors: LaneExecutors,
+    incarnation: int,
+    trial: Callable[[DataFrame], tuple[TaskReport, ...] | TrialFailure],
 ) -> Mapping[RecordId, str]:
     """The records on which expressions fail, found in one trial; none where something else fails."""
     frame = executors.marking_frame(incarnation)
@@ -35,7 +38,7 @@ def failing_records(
         return {}
     with without_shared_subexpressions(executors.session):
         reports = trial(frame)
-    if isinstance(reports, str):
+    if isinstance(reports, TrialFailure):
         return {}
     return reasons_by_record(executors.session, executors.program, reports)
 

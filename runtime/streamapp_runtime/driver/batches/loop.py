@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, assert_never
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -21,9 +22,11 @@ from streamapp_runtime.driver.bad_records.expression_failures import RecordId, f
 from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
+from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
+from streamapp_runtime.driver.batches.memory_kills import MemoryKills
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
 from streamapp_runtime.driver.batches.retries import Retries, is_outage
 from streamapp_runtime.driver.batches.run_change import RunChange
@@ -33,7 +36,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.spark_session import is_alive
-from streamapp_runtime.driver.failures import failure_reason, is_process_loss
+from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
@@ -53,6 +56,11 @@ from streamapp_runtime.systems.stream_system import (
 KEEP_ALIVE_SECONDS: Final = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
 
+START_SECONDS: Final = 300.0
+"""A batch without rows may take so long at least."""
+TRIAL_SECONDS: Final = 30.0
+"""A part of a batch that is tried may take so long at least, and ten times as long as any batch before."""
+
 
 @dataclass(slots=True)
 class Loop:
@@ -64,17 +72,21 @@ class Loop:
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # called with the reason when a batch failed
     changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
+    slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
     locations: ExecutorLocations = no_locations
     number: int = 0  # of the last batch
     supervisor: LaneSupervisor = field(init=False)
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
     rejections: RejectionHistory = field(default_factory=RejectionHistory)
+    memory_kills: MemoryKills = field(default_factory=MemoryKills)
     budget: BatchBudget = field(default_factory=BatchBudget)
     retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
+    end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
     _ended_at: float = 0.0  # when the last batch ended
+    _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
     _rows_at: float = float("-inf")  # when the last batch with records began
 
     def __post_init__(self) -> None:
@@ -144,7 +156,7 @@ class Loop:
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
         except failures.RETRIABLE as error:
-            self._fail(failure_reason(error), outage=is_outage(error))
+            self._fail(self._reason(error), outage=is_outage(error))
             return None
 
     def release(self) -> None:
@@ -252,9 +264,10 @@ class Loop:
         self.bad_records.suspect(ranges)
         self._rows_at = begun if ranges else self._rows_at
         crash_point("driver.ordered")
-        reports = self.supervisor.executors.run_batch(frame, orders)
+        reports = self._reports_of(frame, orders, self._timeout(rows=bool(ranges)))
         crash_point("driver.reported")
         self._ended_at = time.monotonic()
+        self._longest = max(self._longest, self._ended_at - begun)
         self.budget.note(reports)
         if not release:  # who lets go of everything says nothing of time
             self.timers.note(reports)
@@ -267,6 +280,7 @@ class Loop:
         """Believe what was committed, and see to what was not."""
         self.backlog.side_inputs.note(reports)
         self.rejections.note(reports)
+        self.memory_kills.note(reports)
         for report in reports:
             if report.checkpoint:
                 self.ledger.checkpoints[report.task] = report.checkpoint
@@ -282,6 +296,7 @@ class Loop:
             # Without rows, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and (reading_tasks or not self.bad_records.suspects):
                 self.retries.failures, self.bad_records.suspects = 0, ()
+                self.memory_kills.recent = False
             self.retries.outage.over(rows=bool(reading_tasks))
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
@@ -297,6 +312,10 @@ class Loop:
         self.retries.note_failure(reason, outage=outage, rows=rows)
         if not is_alive(self.session):
             raise failures.FailedError(f"Spark has ended: {reason}")
+
+    def _reason(self, error: Exception) -> str:
+        """What a failure says, and what is known of memory beside it."""
+        return failure_reason(error, out_of_memory=self.memory_kills.recent)
 
     def _search(self) -> None:
         """Look for records that are to blame. Where none is found, the failures before count on."""
@@ -316,8 +335,8 @@ class Loop:
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """How a batch fails; None where it does not. Nothing of it is committed."""
         reports = self._trial(ranges, self._frame_of_restored_lanes())
-        if isinstance(reports, str):
-            return TrialFailure(reports)
+        if isinstance(reports, TrialFailure):
+            return reports
         report = failures.failed_report(reports)
         if report is None:
             return None
@@ -329,17 +348,45 @@ class Loop:
             self._run_batch(self._bound_frame(), [], None)
         return self.supervisor.frame
 
-    def _trial(self, ranges: Sequence[PendingRange], frame: DataFrame) -> tuple[TaskReport, ...] | str:
-        """What lanes report of a batch of which nothing is committed; why, where it fails."""
+    def _trial(
+        self, ranges: Sequence[PendingRange], frame: DataFrame
+    ) -> tuple[TaskReport, ...] | TrialFailure:
+        """What lanes report of a batch of which nothing is committed; how it fails, where it does."""
         self.number += 1
+        timeout = self.run.settings.batch_timeout
+        seconds = timeout and min(timeout, max(TRIAL_SECONDS, 10 * self._longest))
         try:
-            orders = replace(self._orders(ranges), trial=True)
-            return self.supervisor.executors.run_batch(frame, orders)
-        except PySparkException as error:
-            if is_process_loss(error):
+            return self._reports_of(frame, replace(self._orders(ranges), trial=True), seconds)
+        except BatchTimeoutError as error:
+            if self.end_by is not None and time.monotonic() >= self.end_by:
+                raise  # which says nothing of the records
+            failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
+        except (PySparkException, Py4JError) as error:
+            if is_process_loss(error) and is_alive(self.session):
+                failure = TrialFailure(self._reason(error), RejectionCause.CODE, doubtful=True)
+            elif isinstance(error, PySparkException):
+                failure = TrialFailure(spark_message(error))
+            else:
                 raise
-            self.supervisor.fail(fence=True)
-            return spark_message(error)
+        self.supervisor.fail(fence=True)
+        return failure
+
+    def _timeout(self, *, rows: bool) -> float | None:
+        """How long a batch may take. One without rows starts workers, and restores stores."""
+        seconds = self.run.settings.batch_timeout
+        return seconds if rows or seconds is None else max(seconds, START_SECONDS)
+
+    def _reports_of(self, frame: DataFrame, orders: Orders, seconds: float | None) -> tuple[TaskReport, ...]:
+        """Run a batch, for so many seconds at most; BatchTimeoutError where it takes longer."""
+        if self.end_by is not None and not orders.release:
+            left = max(self.end_by - time.monotonic(), 0.0)
+            seconds = left if seconds is None else min(seconds, left)
+        context = self.session.sparkContext
+        host = context.getConf().get("spark.driver.host", "127.0.0.1")
+        bind = context.getConf().get("spark.driver.bindAddress", host)
+        watch = BatchWatch(host, bind, context.cancelAllJobs, self.slow)
+        with watch.over(orders.batch, seconds) as address:
+            return self.supervisor.executors.run_batch(frame, replace(orders, steps_to=address))
 
     def _orders(
         self,

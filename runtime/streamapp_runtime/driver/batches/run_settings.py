@@ -14,6 +14,7 @@ class RunSettings:
 
     batch_rows: int  # so many records in a batch at most
     batch_bytes: int  # and so many bytes, as far as these can be foreseen
+    batch_timeout: float | None  # so long a batch may take; None for as long as it wants
     batch_interval: float  # from the start of one batch with records to that of the next, at least
     executor_start: float  # how long executors are waited for at the start
     rebalance_delay: float  # how long tasks wait for a processor whose executor is lost
@@ -25,6 +26,7 @@ def run_settings(app: StreamApp) -> RunSettings:
     return RunSettings(
         batch_rows=spec.batch.rows,
         batch_bytes=spec.batch.bytes,
+        batch_timeout=milliseconds(spec.batch.timeout) / 1000 or None,
         batch_interval=milliseconds(spec.batch.interval) / 1000,
         executor_start=milliseconds(spec.executor.start_timeout) / 1000,
         rebalance_delay=milliseconds(spec.rebalance_delay) / 1000,

@@ -33,6 +33,8 @@ from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
 
 POLL_SECONDS: Final = 0.05
+LAST_BATCH_SECONDS: Final = 30.0
+"""So long a batch may go on when the time of a run is over; then nothing of it is committed."""
 TIDY_SECONDS: Final = 60.0
 """How often an idle driver looks after the log; small partitions are compacted at commits anyway."""
 
@@ -113,6 +115,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
             locations=mode.locations,
             trouble=listeners.trouble,
             changed=listeners.changed,
+            slow=listeners.slow,
         )
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
@@ -155,6 +158,7 @@ def _serve(
 ) -> None:
     """Batch after batch, until the end, until the limits or until told to stop."""
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+    loop.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
         follower.follow()
         batch = loop.step()

@@ -10,10 +10,11 @@ from streamapp_runtime.driver.start.launch import Launch
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Called from the driver's own thread, between batches."""
+    """Called from the driver's own thread, between batches; but for `slow`, while that thread waits."""
 
     launched: Callable[[Launch], None]
     batch: Callable[[BatchResult], None]
     trouble: Callable[[str], None]
     idle: Callable[[], None]
+    slow: Callable[[str], None]
     changed: Callable[[RunChange], None]

@@ -13,6 +13,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     failure_message,
     idle_message,
     plan_message,
+    slow_message,
     summary_message,
 )
 from streamapp_runtime.driver.start.launch import Launch
@@ -63,6 +64,10 @@ class ProgressLog:
     def trouble(self, why: str) -> None:
         """Say why a batch failed."""
         self.say(failure_message(why))
+
+    def slow(self, which: str) -> None:
+        """Say that a batch takes long, while it does."""
+        self.say(slow_message(which))
 
     def changed(self, change: RunChange) -> None:
         """Say who runs what from now on, or why not."""

@@ -132,6 +132,11 @@ def failure_message(why: str) -> RunMessage:
     return RunMessage(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why})
 
 
+def slow_message(which: str) -> RunMessage:
+    """That a batch takes long, and who has it."""
+    return RunMessage(which, {"event": "slow", "message": which})
+
+
 def change_message(change: RunChange) -> RunMessage:
     """That another model runs, that processors are missing, or that something cannot be."""
     facts: dict[str, object] = {"event": "changed", "kind": change.kind, "message": change.text}

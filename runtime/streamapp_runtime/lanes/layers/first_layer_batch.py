@@ -1,21 +1,17 @@
 """One batch in the first layer of a lane: records become rows, and move event time on."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
-from streamapp_runtime.lanes.protocol.rejections import RejectionCount
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
-from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
-from streamapp_runtime.lanes.records.rejection_policy import counted_on, samples
+from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
-from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -52,9 +48,8 @@ class FirstLayerBatch(LayerBatch):
         read, outputs = self.context.reads[stream]
         place = stream, request.range.partition
         known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
-        rejected: list[RejectedRecord] = []
-        offsets: list[pa.Array] = []  # of all others
-        end = None
+        before = self.lane.tasks[index].rejections
+        rejections, end = RejectionCounter(self.context.setup.rejection, before, *place), None
         chunks = read_records(
             read, self.context.formats[stream], replace(request, known=known), self.context.system
         )
@@ -63,9 +58,9 @@ class FirstLayerBatch(LayerBatch):
             self.rows_in[index] += count + len(chunk.bad)
             self.bytes_in[index] += chunk.size
             self.state.count(BYTES_IN, read.topic, chunk.size)
-            rejected += chunk.bad
-            offsets += [chunk.rows.offset] if chunk.rows else []
             yield from self.set_aside(index, chunk.bad)
+            if excess := rejections.count(chunk):
+                self.fail_task(index, TaskStatus.EXCESS, excess)
             if index in self.failed:
                 break
             if self.time:
@@ -73,33 +68,8 @@ class FirstLayerBatch(LayerBatch):
             if chunk.rows and count:
                 yield from self.run({edge.tag: chunk.rows for edge in outputs})
             end = chunk.end or end
-        if index not in self.failed:
-            self._count_rejections(request, offsets, rejected)
+        self.rejections[index].add(rejections.report())
         return end
-
-    def _count_rejections(
-        self, request: RequestedRange, offsets: Sequence[pa.Array], rejected: Sequence[RejectedRecord]
-    ) -> None:
-        """Count the records of a range that are left out; where these are too many, the task fails."""
-        task, stream, partition = request.task, request.range.stream, request.range.partition
-        counts = {count.subject: count for count in self.lane.tasks[task].rejections}
-        for cause, policy in self.context.setup.rejection.items():
-            before = counts.get((cause, stream, partition))
-            of_cause = [record for record in rejected if record.cause is cause]
-            if policy.action == "fail" or not (before or of_cause):
-                continue
-            before = before or RejectionCount(cause, stream, partition)
-            left_out = np.array([record.offset for record in of_cause], np.int64)
-            all_offsets = [np.asarray(some) for some in offsets]
-            read = np.sort(np.concatenate([*all_offsets, [record.offset for record in rejected]]))
-            after, excess = counted_on(before, read, left_out, policy.limit)
-            if excess:
-                place = f"{declared_stream(stream)}#{partition}"
-                self.fail_task(task, TaskStatus.EXCESS, f"{place}: {excess}: {samples(of_cause)}")
-                return
-            self.rejections[task].note(declared_stream(stream), (record.reason for record in of_cause))
-            if after != before:
-                self.rejections[task].counts.append(after)
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

@@ -22,8 +22,10 @@ from streamapp_runtime.lanes.layers.lane_commit import CommitResult, report_rows
 from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_message, status_of
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
+from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
 from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
+from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -47,6 +49,7 @@ class LayerWorker:
         self.context = LayerContext.open(program, number, setup)
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
+        self.beacon, self.oom_kills = StepBeacon(), oom_kills()
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve one batch."""
@@ -61,6 +64,7 @@ class LayerWorker:
 
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
+        self.beacon.close()
         self.context.close()
 
     def _clear_unowned_stores(self) -> tuple[UnownedStore, ...]:
@@ -91,6 +95,11 @@ class LayerWorker:
     ) -> Iterator[pa.RecordBatch]:
         kind = FirstLayerBatch if self.context.first else LayerBatch
         batch: LayerBatch = kind(self.context, orders, lane, attempt)
+        with self.beacon.during(orders.steps_to, lane.processor, batch.times):
+            yield from self._serve_batch(batches, batch)
+
+    def _serve_batch(self, batches: Iterator[pa.RecordBatch], batch: LayerBatch) -> Iterator[pa.RecordBatch]:
+        orders, lane = batch.orders, batch.lane
         for store in self.cleared_stores:
             batch.state.count("freedBytes", store.table, store.size)
         self.cleared_stores = ()
@@ -178,6 +187,7 @@ class LayerWorker:
                 location=self.location,
                 published=batch.side_inputs.published if index == 0 else {},
                 rejections=batch.rejections.get(index, RejectionReport()),
+                oom_kills=self.oom_kills if index == 0 else None,
                 failed_rows=batch.failed_rows.text() if index == 0 else "",
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),

@@ -14,14 +14,17 @@ class StepTimes:
 
     def __init__(self) -> None:
         self._seconds: defaultdict[str, float] = defaultdict(float)
+        self.current: tuple[str, float] | None = None  # the step that is at work, and since when
 
     @contextmanager
     def of(self, step: str) -> Iterator[None]:
         """Count what is done inside as part of a step."""
-        begun = perf_counter()
+        before, begun = self.current, perf_counter()
+        self.current = step, begun
         try:
             yield
         finally:
+            self.current = before
             self._seconds[step] += perf_counter() - begun
 
     def making(self, step: str, items: Iterator[T]) -> Iterator[T]:

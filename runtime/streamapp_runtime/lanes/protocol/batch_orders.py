@@ -93,6 +93,7 @@ class Orders:
     release: bool = False  # settle and close the stores, do nothing else
     skip: tuple[KnownRejection, ...] = ()
     trial: bool = False  # do all but commit
+    steps_to: str = ""  # where lanes tell of their steps while the batch is slow, as host:port
 
     def text(self) -> str:
         """As it travels."""
@@ -125,5 +126,5 @@ class Orders:
             for lane in fields["lanes"]
         )
         skip = tuple(KnownRejection(**k | {"cause": RejectionCause(k["cause"])}) for k in fields["skip"])
-        rest = (fields["release"], skip, fields["trial"])
+        rest = (fields["release"], skip, fields["trial"], fields["steps_to"])
         return cls(fields["incarnation"], fields["batch"], fields["time_ms"], lanes, *rest)

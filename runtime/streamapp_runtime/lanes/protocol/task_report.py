@@ -33,6 +33,7 @@ class TaskReport:
     idle_at: int | None = None  # when a partition is idle if no more records come
     ended: bool = False  # whether nothing will ever come to the task in this turn
     rejections: RejectionReport = field(default_factory=RejectionReport)
+    oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
     failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
 
     def text(self) -> str:

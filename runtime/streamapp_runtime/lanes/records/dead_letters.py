@@ -32,6 +32,11 @@ class RejectedRecord:
         """Where it stands, for people."""
         return f"{self.stream}#{self.partition} at offset {self.offset}"
 
+    @property
+    def summary(self) -> str:
+        """The reason, without the traceback that it may have."""
+        return self.reason.partition("\n")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class SideOutputStream:

@@ -64,6 +64,6 @@ def samples(rejected: Sequence[RejectedRecord]) -> str:
     """Some of the records, of different reasons where there are some, as a message names them."""
     by_reason: dict[str, RejectedRecord] = {}
     for record in rejected:
-        by_reason.setdefault(record.reason, record)
-    chosen = [*by_reason.values(), *(r for r in rejected if by_reason[r.reason] is not r)][:_SAMPLES]
-    return "; ".join(f"{record.place}: {record.reason}" for record in chosen)
+        by_reason.setdefault(record.summary, record)
+    chosen = [*by_reason.values(), *(r for r in rejected if by_reason[r.summary] is not r)][:_SAMPLES]
+    return "; ".join(f"{record.place}: {record.summary}" for record in chosen)

@@ -47,6 +47,9 @@ def user_code_guard(
         raise
     except Exception as error:
         lines = traceback.format_exception(type(error), error, _of_the_app(error.__traceback__))
+        if isinstance(error, MemoryError):  # pyarrow's own error is one
+            message = f"{message}, and wants more memory than there is"
+            hint = "have it take less, lower batch.rows, or give the executor more memory"
         raise UserCodeError(python, f"{message}: {error!r}", hint, "".join(lines)) from error
 
 

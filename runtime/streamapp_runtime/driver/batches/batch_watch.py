@@ -1,0 +1,96 @@
+"""A watch beside a batch: says while it is slow which operator has it, and ends it when its time is over."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from py4j.protocol import Py4JError
+
+from streamapp_runtime.driver.failures import RETRIABLE, BatchTimeoutError
+
+SLOW_SECONDS: Final = 30.0
+"""A batch that takes so long is told of, and again each time that it has taken twice as long."""
+_TICK_SECONDS: Final = 0.5
+_MOST_BYTES: Final = 4_096
+
+
+@dataclass(slots=True)
+class BatchWatch:
+    """Watches one batch after the other, each from a thread of its own."""
+
+    host: str  # of the driver, as workers reach it
+    bind: str
+    cancel: Callable[[], None]
+    slow: Callable[[str], None]
+
+    @contextmanager
+    def over(self, number: int, seconds: float | None) -> Iterator[str]:
+        """Watch a batch that may take so many seconds; where workers tell of their steps.
+
+        BatchTimeoutError takes the place of what a batch raises that was ended.
+        """
+        family, kind, protocol, _, place = socket.getaddrinfo(self.bind, 0, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as receiver:
+            receiver.bind(place)
+            receiver.setblocking(False)
+            batch = _WatchedBatch(self, number, seconds, receiver)
+            thread = threading.Thread(target=batch.watch, name="batch-watch", daemon=True)
+            thread.start()
+            try:
+                yield f"{self.host}:{receiver.getsockname()[1]}"
+            except RETRIABLE as error:
+                if batch.ended:
+                    raise BatchTimeoutError(batch.ended) from error
+                raise
+            finally:
+                batch.done.set()
+                thread.join()
+
+
+@dataclass(slots=True)
+class _WatchedBatch:
+    """What is known of a batch while it runs."""
+
+    watch_of: BatchWatch
+    number: int
+    seconds: float | None
+    receiver: socket.socket
+    done: threading.Event = field(default_factory=threading.Event)
+    ended: str = ""  # why it was ended, if it was
+    _steps: dict[str, tuple[float, str]] = field(default_factory=dict)  # by lane: when it was heard, and what
+
+    def watch(self) -> None:
+        """Until the batch is done, or its time is over."""
+        begun = time.monotonic()
+        report_at = SLOW_SECONDS if self.seconds is None else min(SLOW_SECONDS, self.seconds / 2)
+        while not self.done.wait(_TICK_SECONDS):
+            self._receive()
+            seconds = time.monotonic() - begun
+            if self.seconds is not None and seconds >= self.seconds:
+                self.ended = f"the batch had not ended after {self.seconds:g} s{self._at_work()}"
+                with suppress(Py4JError, OSError):  # Spark has ended, and so has the batch
+                    self.watch_of.cancel()
+                return
+            if seconds >= report_at:
+                report_at *= 2
+                self.watch_of.slow(f"batch {self.number} has taken {seconds:.0f} s so far{self._at_work()}")
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                report = json.loads(self.receiver.recv(_MOST_BYTES))
+                text = f"{report['lane']} has been in {report['step']} for {report['seconds']:.0f} s"
+            except (BlockingIOError, InterruptedError):
+                return
+            except (ValueError, KeyError, TypeError):
+                continue  # whoever sent that is no lane
+            self._steps[str(report["lane"])] = time.monotonic(), text
+
+    def _at_work(self) -> str:
+        fresh = [text for at, text in self._steps.values() if time.monotonic() - at < 5]
+        return f": {'; '.join(sorted(fresh))}" if fresh else ", and no lane says which operator has it"

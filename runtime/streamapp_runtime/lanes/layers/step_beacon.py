@@ -1,0 +1,56 @@
+"""Tells the driver, while a batch takes long, which step a layer is at.
+
+A datagram now and then, which nobody waits for: where it is lost, the driver says less.
+"""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from streamapp_runtime.lanes.layers.step_times import StepTimes
+
+SECONDS: Final = 1.0
+"""How often a step is told of, once a batch has taken so long."""
+
+
+class StepBeacon:
+    """One thread of a worker; it sleeps while there is no batch, and while steps are quick."""
+
+    def __init__(self) -> None:
+        self._batch: tuple[str, str, StepTimes] | None = None
+        self._closed = threading.Event()
+        threading.Thread(target=self._send_while_open, name="step-beacon", daemon=True).start()
+
+    @contextmanager
+    def during(self, address: str, lane: str, times: StepTimes) -> Iterator[None]:
+        """Tell of the steps of a batch; an empty address asks for nothing."""
+        self._batch = (address, lane, times) if address else None
+        try:
+            yield
+        finally:
+            self._batch = None
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed.set()
+
+    def _send_while_open(self) -> None:
+        while not self._closed.wait(SECONDS):
+            batch = self._batch
+            if batch is not None and batch[2].current is not None:
+                with suppress(OSError):  # the driver says less, and nothing else depends on it
+                    self._send(*batch)
+
+    def _send(self, address: str, lane: str, times: StepTimes) -> None:
+        step, begun = times.current or ("", time.perf_counter())
+        seconds = time.perf_counter() - begun
+        if seconds >= SECONDS:
+            host, _, port = address.rpartition(":")
+            family, kind, protocol, _, place = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+            with socket.socket(family, kind, protocol) as sender:
+                message = {"lane": lane, "step": step, "seconds": round(seconds, 1)}
+                sender.sendto(json.dumps(message).encode(), place)

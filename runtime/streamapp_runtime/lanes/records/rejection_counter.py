@@ -1,0 +1,64 @@
+"""Counts the records of a range that are left out, before the others are handed on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount, RejectionReport
+from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
+from streamapp_runtime.lanes.records.record_reader import DecodedRecords
+from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy, counted_on, samples
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
+
+
+class RejectionCounter:
+    """Goes on from what the task's order says of the partition."""
+
+    def __init__(
+        self,
+        policies: Mapping[RejectionCause, RejectionPolicy],
+        before: Iterable[RejectionCount],
+        stream: str,
+        partition: int,
+    ) -> None:
+        counts = {count.subject: count for count in before}
+        self._policies = {cause: one for cause, one in policies.items() if one.action != "fail"}
+        self._before = {cause: counts.get((cause, stream, partition)) for cause in self._policies}
+        self._blank = {cause: RejectionCount(cause, stream, partition) for cause in self._policies}
+        self._counts = {cause: self._before[cause] or self._blank[cause] for cause in self._policies}
+        self._stream, self._place = declared_stream(stream), f"{declared_stream(stream)}#{partition}"
+        self._known: tuple[RejectedRecord, ...] = ()
+        self._report = RejectionReport()
+
+    def count(self, chunk: DecodedRecords) -> str:
+        """How a limit is passed with these records; empty where none is."""
+        if chunk.rows is None:  # those that were known before come ahead of the records around them
+            self._known += chunk.bad
+            return ""
+        rejected, self._known = self._known + chunk.bad, ()
+        for cause, policy in self._policies.items():
+            of_cause = [record for record in rejected if record.cause is cause]
+            if not of_cause:
+                if len(chunk.rows):
+                    self._counts[cause] = replace(self._counts[cause], in_a_row=0)
+                continue
+            places = np.array([record.offset for record in rejected], np.int64)
+            read = np.sort(np.concatenate([np.asarray(chunk.rows.offset), places]))
+            left_out = np.array([record.offset for record in of_cause], np.int64)
+            self._counts[cause], excess = counted_on(
+                self._counts[cause], read, np.sort(left_out), policy.limit
+            )
+            if excess:
+                return f"{self._place}: {excess}: {samples(of_cause)}"
+            self._report.note(self._stream, (record.summary for record in of_cause))
+        return ""
+
+    def report(self) -> RejectionReport:
+        """What was counted, where it differs from what the order says."""
+        changed = [
+            count
+            for cause, count in self._counts.items()
+            if count != (self._before[cause] or self._blank[cause])
+        ]
+        return RejectionReport(changed, self._report.reasons)

@@ -1,0 +1,60 @@
+"""A watch beside a batch: what workers tell of their steps arrives, and a batch whose time is over ends."""
+
+import threading
+from dataclasses import dataclass, field
+
+import pytest
+
+from streamapp_runtime.driver.batches.batch_watch import BatchWatch
+from streamapp_runtime.driver.failures import BatchTimeoutError
+from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
+from streamapp_runtime.lanes.layers.step_times import StepTimes
+
+
+@dataclass
+class Batch:
+    """One that ends when it is cancelled."""
+
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    slow: list[str] = field(default_factory=list)
+
+    @property
+    def watch(self) -> BatchWatch:
+        return BatchWatch("127.0.0.1", "127.0.0.1", self.cancelled.set, self.slow.append)
+
+
+def test_a_batch_whose_time_is_over_is_ended_and_the_operator_that_has_it_is_named() -> None:
+    batch, beacon, times = Batch(), StepBeacon(), StepTimes()
+    expected = "the batch had not ended after 3 s: processor-1 has been in picky for"
+    with (
+        pytest.raises(BatchTimeoutError, match=expected),
+        batch.watch.over(7, 3.0) as address,
+        beacon.during(address, "processor-1", times),
+        times.of("picky"),
+    ):
+        assert batch.cancelled.wait(60)
+        raise EOFError("the job was cancelled")
+    beacon.close()
+    (slow,) = batch.slow
+    assert slow.startswith("batch 7 has taken 2 s so far")
+
+
+def test_where_no_lane_says_what_it_does_that_is_told() -> None:
+    batch = Batch()
+    with pytest.raises(BatchTimeoutError, match="no lane says"), batch.watch.over(7, 0.5):
+        assert batch.cancelled.wait(60)
+        raise EOFError("the job was cancelled")
+
+
+def test_what_a_batch_raises_in_its_time_stays_what_it_is() -> None:
+    batch = Batch()
+    with pytest.raises(EOFError), batch.watch.over(7, 60.0):
+        raise EOFError("a worker is lost")
+    assert not batch.cancelled.is_set()
+
+
+def test_a_batch_without_a_bound_is_never_ended() -> None:
+    batch = Batch()
+    with batch.watch.over(7, None) as address:
+        assert address.startswith("127.0.0.1:")
+    assert not batch.cancelled.is_set()
