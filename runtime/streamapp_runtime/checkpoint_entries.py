@@ -67,6 +67,8 @@ WRITERS_MODEL: Final = CheckpointEntry(b"\x00model", forms.WRITERS_MODEL)
 """The version of which tasks write to which stream."""
 BOUNDED_TURN: Final = CheckpointEntry(b"\x00turn", forms.BOUNDED_TURN)
 """The turn of a batch app that goes on, or was the last."""
+STATE_SCHEMAS: Final = CheckpointEntry(b"\x00schemas", forms.STATE_SCHEMAS)
+"""How the rows of each store are read."""
 FENCE: Final = CheckpointEntry(b"\x00fence", forms.FENCE, outlives_reset=True)
 """The highest incarnation that a Kafka system was fenced with. The system hides it from its readers."""
 
@@ -80,6 +82,7 @@ CHECKPOINT_ENTRIES: Final = (
     STREAM_IDENTITIES,
     WRITERS_MODEL,
     BOUNDED_TURN,
+    STATE_SCHEMAS,
     FENCE,
 )
 OUTLIVE_RESET: Final = frozenset(entry.key for entry in CHECKPOINT_ENTRIES if entry.outlives_reset)

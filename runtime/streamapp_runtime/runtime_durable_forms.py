@@ -28,6 +28,9 @@ WRITERS: Final = DurableForm("list of writers", 1, _STREAM, "the next driver, wh
 STREAM_IDENTITIES: Final = DurableForm("identities of streams", 1, _STREAM, _DRIVER, _ABSENT)
 WRITERS_MODEL: Final = DurableForm("version of upstream tasks", 1, _STREAM, _DRIVER, _ABSENT)
 BOUNDED_TURN: Final = DurableForm("turn of a batch app", 1, _STREAM, _DRIVER, _ABSENT)
+STATE_SCHEMAS: Final = DurableForm(
+    "schemas of stores", 1, _STREAM, "the next driver, before it touches a store", _ABSENT
+)
 FENCE: Final = DurableForm("fence", 1, f"{_STREAM} in Kafka", "transactions, before they commit", _ABSENT)
 
 ROW: Final = DurableForm(
@@ -102,6 +105,7 @@ DURABLE_FORMS: Final = (
     STREAM_IDENTITIES,
     WRITERS_MODEL,
     BOUNDED_TURN,
+    STATE_SCHEMAS,
     FENCE,
     ROW,
     STORE_MARK,

@@ -45,5 +45,6 @@ class Reason(StrEnum):
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"
     STORE_FULL = "StoreFull"
+    STATE_CHANGED = "StateChanged"
     # Code of the app's own.
     USER_CODE_FAILED = "UserCodeFailed"

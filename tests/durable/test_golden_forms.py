@@ -372,6 +372,12 @@ GOLDEN_FORMS = [
         BoundedTurn(2, {Partition("views", 1): 40}, over=True),
         BoundedTurn.parse,
     ),
+    entry(
+        entries.STATE_SCHEMAS,
+        b'{"stores": {"totals": {"schema": "ab", "declaration": "aggregate: {}"}}}',
+        {"totals": {"schema": "ab", "declaration": "aggregate: {}"}},
+        lambda document: document["stores"],
+    ),
     entry(entries.FENCE, b"7", 7, int),
     GoldenForm(
         forms.ROW,

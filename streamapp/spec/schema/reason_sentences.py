@@ -41,6 +41,7 @@ SENTENCES: Mapping[Reason, str] = {
     "streams have.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
+    Reason.STATE_CHANGED: "An edit gives state another meaning than it was written with.",
     Reason.STORE_FULL: "There is no room for what a state store was to take.",
     Reason.USER_CODE_FAILED: "A function or class of the app's own raised an error, or gave something else "
     "than was declared for it.",

@@ -93,6 +93,10 @@ def plan_message(launch: Launch) -> RunMessage:
     if launch.context.ledger.was_reset:
         text += "\n  begins anew: what it knew was given up, as resetNonce says"
         facts["reset"] = True
+    if launch.abandoned_stores:
+        names = ", ".join(launch.abandoned_stores)
+        text += f"\n  state that nothing in the app has any more, and that stays as it is: {names}"
+        facts["abandonedStores"] = list(launch.abandoned_stores)
     return RunMessage(text, facts)
 
 

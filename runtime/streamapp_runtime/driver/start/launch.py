@@ -23,6 +23,7 @@ from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.checkpoints.state_schemas import take_state_schemas
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn, take_turn
 from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
@@ -81,6 +82,7 @@ class Launch:
     counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions it was made for
     settle: float = 0.0  # seconds after a growth for which producers may still use the old count
     turn: BoundedTurn | None = None  # of a batch app
+    abandoned_stores: tuple[str, ...] = ()  # which no operator and no table of the app has any more
 
     @property
     def app(self) -> StreamApp:
@@ -148,6 +150,7 @@ def prepare_launch(
         store_specs(app, compiled.program),
         side_input_store_specs(app, compiled.program),
     )
+    abandoned = take_state_schemas(app, ledger, {name: spec.schema for name, spec in specs.items()})
     topics = declared_topics(app)
     written = create_written_streams(app, proposal, compiled.tasks, system)
     rejection = rejection_policies(app, topics, system)
@@ -207,6 +210,7 @@ def prepare_launch(
         counts=_with_made(draft.counts, counts_of(app, system)),
         settle=settle_seconds(app),
         turn=turn,
+        abandoned_stores=abandoned,
     )
 
 

@@ -7,6 +7,7 @@ from streamapp_runtime.checkpoint import CheckpointUnreadableError, StateUnreada
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
+from streamapp_runtime.rows.row_form import RowFormError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.stream_system import (
     DeniedError,
@@ -27,6 +28,7 @@ LANE_ERRORS: Final[Mapping[type[Exception], TaskStatus]] = {
     OutOfRangeError: TaskStatus.GONE,
     UnknownStreamError: TaskStatus.MISSING,
     StateUnreadableError: TaskStatus.UNREADABLE,
+    RowFormError: TaskStatus.UNREADABLE,
     StoreBusyError: TaskStatus.BUSY,
     StoreError: TaskStatus.STORE,
     UserCodeError: TaskStatus.CODE,
