@@ -85,8 +85,11 @@ def app(namespace: str, name: str = "app", processors: int = 1) -> dict[str, Any
         "spec": {
             "processors": processors,
             "systems": [{"name": "main", "embedded": {"path": "./data"}}],
-            "streams": [{"name": "views", "system": "main", "columns": "a STRING"}],
-            "operators": [{"name": "out", "sendTo": {"from": "views", "stream": "views"}}],
+            "streams": [
+                {"name": "views", "system": "main", "columns": "a STRING"},
+                {"name": "copied", "system": "main"},
+            ],
+            "operators": [{"name": "out", "sendTo": {"from": "views", "stream": "copied"}}],
         },
     }
 

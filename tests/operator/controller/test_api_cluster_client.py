@@ -30,8 +30,11 @@ def _app(namespace: str) -> dict[str, Any]:
         "metadata": {"name": "app", "namespace": namespace},
         "spec": {
             "systems": [{"name": "main", "embedded": {"path": "./data"}}],
-            "streams": [{"name": "views", "system": "main", "columns": "a STRING"}],
-            "operators": [{"name": "out", "sendTo": {"from": "views", "stream": "views"}}],
+            "streams": [
+                {"name": "views", "system": "main", "columns": "a STRING"},
+                {"name": "copied", "system": "main"},
+            ],
+            "operators": [{"name": "out", "sendTo": {"from": "views", "stream": "copied"}}],
         },
     }
 

@@ -98,7 +98,10 @@ def cases(draw: st.DrawFn) -> Case:
     )
     assert not parsed.problems, parsed.problems
     counts = {name: draw(st.integers(1, 8)) for name in STREAMS} | {"out": 2}
-    grown = {name: count * draw(st.sampled_from([1, 1, 2, 3])) for name, count in counts.items()}
+    grown = {
+        name: count * draw(st.sampled_from([1, 1, 2, 3])) + draw(st.sampled_from([0, 0, 1]))
+        for name, count in counts.items()
+    }
     places = st.lists(LOCATIONS, min_size=12, max_size=12).map(tuple)
     moved = st.lists(st.integers(0, 11), min_size=3, max_size=3).map(tuple)
     return Case(parsed.apps[0], counts, grown, draw(places), draw(places), draw(moved))
