@@ -57,11 +57,11 @@ def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_na
     env.write("events", inputs(ROWS[2:4], "user"), partitions=1)
     command = env.command(mapping("hanging", batch={"timeout": "5s"}), "--until-end", "--log-format", "json")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-    said = [json.loads(line) for line in ended.stderr.splitlines()]
+    messages = [json.loads(line) for line in ended.stderr.splitlines()]
     assert ended.returncode == 1
-    assert "events#0 at offset 1: the batch had not ended after 5 s" in said[-1]["message"]
-    assert "processor-0 has been in mapped for" in said[-1]["message"]
-    slow = [one["message"] for one in said if one.get("event") == "slow"]
+    assert "events#0 at offset 1: the batch had not ended after 5 s" in messages[-1]["message"]
+    assert "processor-0 has been in mapped for" in messages[-1]["message"]
+    slow = [one["message"] for one in messages if one.get("event") == "slow"]
     assert any("processor-0 has been in mapped for" in message for message in slow)
 
 

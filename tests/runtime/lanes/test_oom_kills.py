@@ -36,10 +36,10 @@ def test_a_process_that_the_kernel_kills_is_counted_in_its_group() -> None:
         pytest.skip(f"no control group can be made here: {error}")
     try:
         run = [sys.executable, "-c", CHILD, str(group)]
-        said = subprocess.run(run, capture_output=True, text=True, timeout=120, check=True, env=os.environ)
+        ended = subprocess.run(run, capture_output=True, text=True, timeout=120, check=True, env=os.environ)
     finally:
         group.rmdir()
-    assert said.stdout.split() == ["-9", "1"]
+    assert ended.stdout.split() == ["-9", "1"]
 
 
 def test_the_count_of_a_container_is_read_where_it_has_it(tmp_path: Path) -> None:
