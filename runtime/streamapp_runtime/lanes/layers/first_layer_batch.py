@@ -9,6 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
+from streamapp_runtime.lanes.records.key_check import key_check
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
 from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
@@ -50,9 +51,9 @@ class FirstLayerBatch(LayerBatch):
         known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
         before = self.lane.tasks[index].rejections
         rejections, end = RejectionCounter(self.context.setup.rejection, before, *place), None
-        chunks = read_records(
-            read, self.context.formats[stream], replace(request, known=known), self.context.system
-        )
+        keys = key_check(read, request.range, self.context.setup.placements)
+        request = replace(request, known=known, keys=keys)
+        chunks = read_records(read, self.context.formats[stream], request, self.context.system)
         for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
             count = len(chunk.rows) if chunk.rows else 0
             self.rows_in[index] += count + len(chunk.bad)

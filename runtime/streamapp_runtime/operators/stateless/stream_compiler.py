@@ -3,6 +3,7 @@
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
@@ -36,7 +37,9 @@ def stream_columns(stream: Stream) -> tuple[Column, ...]:
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
-def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> CompiledOperator:
+def compile_read(
+    stream: Stream, reliance: KeyReliance, table: str | None = None, versions: str = "none"
+) -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
     columns = stream_columns(stream)
     if not columns:
@@ -53,13 +56,14 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         role=role,
         format=stream.format,
         columns=columns,
-        key=stream.key,
+        key=_named(columns, stream.key) if stream.key else None,
         event_time=_named(columns, time.column) if time else None,
         event_time_unit=time.unit if time else None,
         max_ahead=time.max_ahead if time else None,
         table=table,
         control=stream.control,
         versions=versions,
+        reliance=reliance,
     )
     piece = Piece(read.name, stream.name, (), read, columns)
     return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))

@@ -44,7 +44,7 @@ def compile_join_table(
 
     def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
         keeps = body.type == "left"
-        place = len(flow.columns) if look_up.computed is not None else None
+        place = len(flow.columns) if look_up.computed is not None else look_up.column
         kind = LookUp if table.remote is None else LookUpRemote
         return kind(table.name, keeps, place, positions)
 
@@ -74,11 +74,16 @@ def compile_send_to_table(
     return chain.then("", write, (), flow.key).ended()
 
 
+_AS_KEYS = ("STRING", "BINARY")
+"""Columns whose values are keys as they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class _LookUpKey:
-    """The key to compute; none where it is the row's own."""
+    """The key to compute, or the column that is the key; neither where it is the row's own."""
 
-    computed: Template | None
+    computed: Template | None = None
+    column: int | None = None
 
 
 def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: CompileContext) -> _LookUpKey:
@@ -86,11 +91,13 @@ def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: Compile
     if body.key is None:
         if local:
             flow.key.demand_together(f'local table "{table.name}"')
-        return _LookUpKey(None)
+        return _LookUpKey()
     key, _ = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
-    if flow.key.is_column(name) and (flow.key.together or not local):
-        return _LookUpKey(None)
+    if local and flow.key.is_column(name) and flow.key.together:
+        return _LookUpKey()
+    if not local and key.column is not None and flow.columns[key.column].type in _AS_KEYS:
+        return _LookUpKey(column=key.column)  # of what the row has for its own key nothing is known here
     if local and not flow.key.places(name):
         raise CompileRefusedError(
             f'table "{table.name}" is local: each task has the keys that rows were partitioned by, '
