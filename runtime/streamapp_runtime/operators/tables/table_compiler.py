@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, r
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
-from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
@@ -25,7 +25,8 @@ def compile_join_table(
     """Look up each row's key, then take what is wanted of row and table."""
     (flow,) = flows
     table = world.table(body.table)
-    scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, world.table_columns[table.name])))
+    held = nullable_columns(world.table_columns[table.name])
+    scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, held)))
     with refusals_within("select"):
         chosen = select(world.spark, body.select or "*", scope)
     with refusals_within("key"):
@@ -59,6 +60,7 @@ def compile_send_to_table(
     table_columns = world.table_columns[body.table]
     with refusals_within("table"):
         outputs = fit_columns(world.spark, flow.columns, table_columns, f'table "{body.table}"')
+        table_columns = nullable_columns(table_columns)
         flow.key.demand_together(f'table "{body.table}"')
     chain = PieceChain(name, flow)
     if body.delete_where is not None or not all_columns(outputs):
