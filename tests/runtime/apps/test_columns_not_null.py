@@ -6,7 +6,7 @@ import pytest
 
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
-from tests.harness.runs.app_runs import House, Row, Told, app, in_order, told
+from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 
 PLAIN = "user STRING, n INT"
 REQUIRED = "user STRING, n INT NOT NULL"
@@ -33,69 +33,69 @@ def copying(
     )
 
 
-def set_aside(here: House, reason: str) -> None:
+def set_aside(env: AppEnv, reason: str) -> None:
     """One record was, the one with the null."""
-    assert here.rows("out") == in_order(WHOLE)
-    (letter,) = here.rows("letters")
+    assert env.rows("out") == in_order(WHOLE)
+    (letter,) = env.rows("letters")
     assert reason in letter["reason"]
     assert letter["stream"] == "events"
 
 
-def test_a_null_in_such_a_column_of_what_is_read_is_a_bad_record_and_a_tombstone_is_none(here: House) -> None:
-    here.write("events", [*told(ROWS, "user"), Told("u1", None)])
-    here.run(copying(columns=REQUIRED))
-    assert [record.value for record in here.records("out")].count(None) == 1
-    assert in_order([r.value for r in here.records("out") if r.value is not None]) == in_order(WHOLE)
-    (letter,) = here.rows("letters")
+def test_a_null_in_such_a_column_of_what_is_read_is_a_bad_record_and_a_tombstone_is_none(env: AppEnv) -> None:
+    env.write("events", [*inputs(ROWS, "user"), Input("u1", None)])
+    env.run(copying(columns=REQUIRED))
+    assert [record.value for record in env.records("out")].count(None) == 1
+    assert in_order([r.value for r in env.records("out") if r.value is not None]) == in_order(WHOLE)
+    (letter,) = env.rows("letters")
     assert letter["reason"] == "n: is missing or null and must not be"
 
 
-def test_the_app_ends_at_it_and_says_where_it_is(here: House) -> None:
-    here.write("events", told([{"user": "u1", "n": 1}, {"user": "u2"}], "user"), 1)
+def test_the_app_ends_at_it_and_says_where_it_is(env: AppEnv) -> None:
+    env.write("events", inputs([{"user": "u1", "n": 1}, {"user": "u2"}], "user"), 1)
     with pytest.raises(FinalFailureError, match="events#0 at offset 1: n: is missing or null"):
-        here.run(copying(columns=REQUIRED, on_bad={"action": "fail"}))
+        env.run(copying(columns=REQUIRED, on_bad={"action": "fail"}))
 
 
-def test_a_null_in_such_a_column_of_what_is_written_is_a_bad_record(here: House) -> None:
-    here.write("events", told(ROWS, "user"))
-    here.run(copying(out=REQUIRED))
-    set_aside(here, 'column "n" of stream "out" is NOT NULL, and the row has no value for it')
+def test_a_null_in_such_a_column_of_what_is_written_is_a_bad_record(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"))
+    env.run(copying(out=REQUIRED))
+    set_aside(env, 'column "n" of stream "out" is NOT NULL, and the row has no value for it')
 
 
-def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(here: House) -> None:
-    here.write("events", told(ROWS, "user"))
+def test_a_null_in_such_a_column_of_what_a_function_gives_is_a_bad_record(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"))
     given = {"name": "given", "map": {"from": "events", "python": f"{CODE}:picky", "columns": REQUIRED}}
-    here.run(copying(given))
-    set_aside(here, 'column "n" of operator "given" is NOT NULL')
+    env.run(copying(given))
+    set_aside(env, 'column "n" of operator "given" is NOT NULL')
 
 
-def test_a_null_in_such_a_column_of_a_table_is_a_bad_record(here: House) -> None:
-    here.write("events", told(ROWS, "user"))
+def test_a_null_in_such_a_column_of_a_table_is_a_bad_record(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"))
     put = {"name": "put", "sendToTable": {"from": "events", "table": "last"}}
     looked_up = {
         "name": "with",
         "joinTable": {"from": "events", "table": "last", "select": "user, last.n AS n"},
     }
-    here.run(copying(put, looked_up, tables=[{"name": "last", "columns": REQUIRED}]))
-    here.write("events", told(WHOLE, "user"))
-    here.run(copying(put, looked_up, tables=[{"name": "last", "columns": REQUIRED}]))
-    set_aside(here, 'column "n" of table "last" is NOT NULL')
+    env.run(copying(put, looked_up, tables=[{"name": "last", "columns": REQUIRED}]))
+    env.write("events", inputs(WHOLE, "user"))
+    env.run(copying(put, looked_up, tables=[{"name": "last", "columns": REQUIRED}]))
+    set_aside(env, 'column "n" of table "last" is NOT NULL')
 
 
-def test_a_class_that_puts_a_null_into_such_a_column_of_a_table_fails_on_the_record(here: House) -> None:
-    here.write("events", told(ROWS, "user"))
+def test_a_class_that_puts_a_null_into_such_a_column_of_a_table_fails_on_the_record(env: AppEnv) -> None:
+    env.write("events", inputs(ROWS, "user"))
     process = {"from": "events", "python": f"{CODE}:Keeping", "tables": ["seen"], "columns": PLAIN}
     made = copying(
         {"name": "kept", "process": process},
         tables=[{"name": "seen", "columns": "last INT NOT NULL"}],
         onCodeError=LETTERS,
     )
-    here.run(made)
-    set_aside(here, 'column "last" of the table is NOT NULL')
+    env.run(made)
+    set_aside(env, 'column "last" of the table is NOT NULL')
 
 
-def test_not_null_inside_a_type_is_refused_since_nothing_checks_it(here: House) -> None:
-    here.system.create("events", 1)
+def test_not_null_inside_a_type_is_refused_since_nothing_checks_it(env: AppEnv) -> None:
+    env.system.create("events", 1)
     with pytest.raises(AppRefusedError) as refused:
-        here.launched(copying(columns="user STRING, s STRUCT<a: INT NOT NULL>"))
+        env.launched(copying(columns="user STRING, s STRUCT<a: INT NOT NULL>"))
     assert [problem.path for problem in refused.value.problems] == ["spec.streams[0].columns"]

@@ -27,9 +27,10 @@ class FirstLayerBatch(LayerBatch):
         Side inputs go first, and behind them the word that they are all there: so a table that is to have
         them before it is joined has them, and none takes a part of a range for the whole.
         """
-        ranges = [(index, one) for index, task in enumerate(self.lane.tasks) for one in task.ranges]
         now = self.orders.time_ms
-        requests = [RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(ranges)]
+        requests = [
+            RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(self.ranges)
+        ]
         for request in requests:
             if self._fills_table(request):
                 end = yield from self._records(request)
@@ -68,6 +69,9 @@ class FirstLayerBatch(LayerBatch):
                 self.time.receive(index, Partition(*place), chunk)
             if chunk.rows and count:
                 yield from self.run({edge.tag: chunk.rows for edge in outputs})
+                if excess := rejections.count_later(chunk.rows.offset, self.rejected_rows):
+                    self.fail_task(index, TaskStatus.EXCESS, excess)
+                self.rejected_rows.clear()
             end = chunk.end or end
         self.rejections[index].add(rejections.report())
         return end

@@ -39,7 +39,8 @@ class KeyCheck:
         """
         faults: dict[int, str] = {}
         if self.placement is not None:
-            faults |= _misplaced_keys(self.placement, self.partition, keys)
+            misplaced = misplaced_keys(self.placement, self.partition, keys)
+            faults |= {place: f"its key {where}; {MEND}" for place, where in misplaced.items()}
         if self.column is not None:
             faults |= _null_keys(self.column, keys)
             faults |= _other_keys(self.column, records, columns.column(self.column))
@@ -51,8 +52,6 @@ def key_check(read: Read, asked: ReadRange, placements: Mapping[str, KeyPlacemen
     if read.reliance is KeyReliance.NONE:
         return None
     placement = placements.get(read.stream) if read.reliance is KeyReliance.PLACE else None
-    if placement is not None and placement.tasks[placement.home(asked.partition)] == NO_TASK:
-        placement = None
     column = read.key if any(each.name == read.key for each in read.columns) else None
     if column is None and placement is None:
         return None
@@ -69,9 +68,12 @@ def key_texts(column: pa.Array) -> pa.BinaryArray | None:
     return None
 
 
-def _misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> dict[int, str]:
-    homes = partition_of(keys, placement.count)
+def misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> dict[int, str]:
+    """Which keys belong to another task than a partition does, by their place, and where each belongs."""
     here = placement.home(partition)
+    if placement.tasks[here] == NO_TASK:
+        return {}
+    homes = partition_of(keys, placement.count)
     misplaced: npt.NDArray[np.bool_] = homes != here
     if placement.tasks.count(placement.tasks[here]) > 1:
         tasks = np.array(placement.tasks, np.int32)
@@ -84,7 +86,7 @@ def _misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> 
         where += f" when state began, and this partition goes with {here}"
     texts = _texts(keys, places)
     return {
-        place: f"its key {text} belongs in partition {home} {where}; {MEND}"
+        place: f"{text} belongs in partition {home} {where}"
         for place, text, home in zip(places.tolist(), texts, homes[places].tolist(), strict=True)
     }
 

@@ -21,7 +21,7 @@ from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
 from streamapp_runtime.lanes.records.key_check import KeyCheck
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
-from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -70,6 +70,19 @@ def read_records(
         if end:
             yield DecodedRecords(None, 0, end=end)
             return
+
+
+def reread_records(
+    partition: Partition, read_range: ReadRange, reasons: Mapping[int, str], system: StreamSystem
+) -> tuple[RejectedRecord, ...]:
+    """Records of a range as they were read, by their offsets: what is bad about each was seen later."""
+    offsets = pa.array(list(reasons), pa.int64())
+    rejected: tuple[RejectedRecord, ...] = ()
+    for records in system.read(partition, min(reasons), max(reasons) + 1):
+        chosen = records.filter(pc.is_in(records.column("offset"), offsets))
+        places = {place: reasons[offset] for place, offset in enumerate(chosen.column("offset").to_pylist())}
+        rejected += _bad(chosen, declared_stream(read_range.stream), read_range, places)
+    return rejected
 
 
 def _set_aside(read: Read, records: pa.RecordBatch, request: RequestedRange) -> DecodedRecords:

@@ -44,5 +44,6 @@ class PythonMap(RowOperation):
     python: str
     each: bool
     keyed: bool = False
+    stream: str | None = None  # that fills a table with the rows, whose keys have to belong to its task
 
     runs_unread: ClassVar[bool] = False
