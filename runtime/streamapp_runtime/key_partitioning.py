@@ -13,6 +13,9 @@ _SEED = np.uint32(0x9747B28C)
 _MULTIPLIER = np.uint32(0x5BD1E995)
 _R = np.uint32(24)
 _POSITIVE = np.uint32(0x7FFFFFFF)
+_TAIL_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
+_BLOCK_KEYS = 1 << 15
+"""So many keys at a time, for what is computed of them to stay in the processor's cache."""
 
 
 def partition_of(keys: pa.Array, count: int, start: int = 0) -> np.ndarray:
@@ -27,18 +30,49 @@ def partition_of(keys: pa.Array, count: int, start: int = 0) -> np.ndarray:
 def murmur2(keys: pa.Array) -> np.ndarray:
     """The hash of each key's bytes, unsigned; of a null key it means nothing."""
     bounds, data = byte_spans(keys)
-    starts, lengths = bounds[:-1], np.diff(bounds)
-    words = _words(data)
-    hashes = lengths.astype(np.uint32) ^ _SEED
-    whole = lengths // 4
-    fewest, most = (int(whole.min()), int(whole.max())) if len(whole) else (0, 0)
-    for at in range(fewest):
-        hashes = _mixed(hashes, words[starts + 4 * at])
-    left = np.flatnonzero(whole > fewest)
-    for at in range(fewest, most):
-        left = left[whole[left] > at]
-        hashes[left] = _mixed(hashes[left], words[starts[left] + 4 * at])
-    return _finished(_with_tail(hashes, words, starts + 4 * whole, lengths % 4))
+    hashes = np.empty(len(keys), np.uint32)
+    for start in range(0, len(keys), _BLOCK_KEYS):
+        block = bounds[start : start + _BLOCK_KEYS + 1]
+        content = data[block[0] : block[-1]]
+        lengths = np.diff(block)
+        if (lengths == lengths[0]).all():
+            _hash_even(hashes[start : start + _BLOCK_KEYS], content, int(lengths[0]))
+        else:
+            _hash_uneven(hashes[start : start + _BLOCK_KEYS], content, block[:-1] - block[0], lengths)
+    return hashes
+
+
+def _hash_even(hashes: np.ndarray, content: np.ndarray, length: int) -> None:
+    """Keys of one length: each of their words is a column of a matrix, so that nothing is looked up."""
+    matrix = content.reshape(len(hashes), length)
+    hashes[:] = np.uint32(length) ^ _SEED
+    whole = length // 4 * 4
+    for at in range(0, whole, 4):
+        _mix(hashes, np.ndarray(len(hashes), "<u4", content, at, (length,)))
+    if whole < length:
+        tail = np.zeros(len(hashes), np.uint32)
+        for at in range(whole, length):
+            tail |= matrix[:, at].astype(np.uint32) << np.uint32(8 * (at - whole))
+        hashes ^= tail
+        hashes *= _MULTIPLIER
+    _finish(hashes)
+
+
+def _hash_uneven(hashes: np.ndarray, content: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> None:
+    """Keys of several lengths, those of each length together."""
+    words = _words(content)
+    small = lengths.astype(np.uint16) if lengths.max() < 1 << 16 else lengths  # numpy sorts these faster
+    order = np.argsort(small, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        length, places = int(lengths[rows[0]]), starts[rows]
+        of_rows = np.full(len(rows), np.uint32(length) ^ _SEED)
+        for at in range(0, length // 4 * 4, 4):
+            _mix(of_rows, words[places + at])
+        if length % 4:
+            of_rows ^= words[places + length // 4 * 4] & _TAIL_MASKS[length % 4]
+            of_rows *= _MULTIPLIER
+        _finish(of_rows)
+        hashes[rows] = of_rows
 
 
 def _words(data: np.ndarray) -> np.ndarray:
@@ -48,26 +82,15 @@ def _words(data: np.ndarray) -> np.ndarray:
     return np.ndarray((len(data) + 1,), "<u4", padded, strides=(1,))
 
 
-def _mixed(hashes: np.ndarray, word: np.ndarray) -> np.ndarray:
-    word = word * _MULTIPLIER
-    word ^= word >> _R
-    word *= _MULTIPLIER
-    word ^= hashes * _MULTIPLIER
-    return word
+def _mix(hashes: np.ndarray, word: np.ndarray) -> None:
+    mixed = word * _MULTIPLIER
+    mixed ^= mixed >> _R
+    mixed *= _MULTIPLIER
+    hashes *= _MULTIPLIER
+    hashes ^= mixed
 
 
-def _with_tail(
-    hashes: np.ndarray, words: np.ndarray, places: np.ndarray, tail_lengths: np.ndarray
-) -> np.ndarray:
-    """The one to three bytes behind the last whole word."""
-    some = np.flatnonzero(tail_lengths)
-    mask = np.uint32(0xFFFFFF) >> (8 * (3 - tail_lengths[some])).astype(np.uint32)
-    hashes[some] = (hashes[some] ^ (words[places[some]] & mask)) * _MULTIPLIER
-    return hashes
-
-
-def _finished(hashes: np.ndarray) -> np.ndarray:
+def _finish(hashes: np.ndarray) -> None:
     hashes ^= hashes >> np.uint32(13)
     hashes *= _MULTIPLIER
     hashes ^= hashes >> np.uint32(15)
-    return hashes

@@ -28,15 +28,22 @@ class SystemHandle:
         format: Literal["json", "avro", "bytes", "string", "columns"] | None = None,
         columns: str | None = None,
         key: str | None = None,
+        keys: Literal["checked", "unchecked"] | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         control: bool | None = None,
         feedback: bool | None = None,
     ) -> StreamHandle:
         """Declare a stream of this system."""
-        fields = {"topic": topic, "format": format, "columns": columns, "key": key, "event_time": event_time}
-        other_fields = resource_fields({**fields, "start": start, "control": control, "feedback": feedback})
-        self.parts.streams.append({"name": name, "system": self.name, **other_fields})
+        fields: dict[str, Any] = {
+            "topic": topic,
+            "format": format,
+            "columns": columns,
+            "key": key,
+            "keys": keys,
+        }
+        fields |= {"event_time": event_time, "start": start, "control": control, "feedback": feedback}
+        self.parts.streams.append({"name": name, "system": self.name, **resource_fields(fields)})
         return StreamHandle(self.parts, name)
 
 

@@ -1,6 +1,6 @@
 """What Spark makes of expressions before any row is there: their names and types, or why they are wrong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -59,9 +59,17 @@ def analyse(
 
 
 def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Declared columns with their types as Spark names them."""
+    """Declared columns with their types as Spark names them, and NOT NULL where that was declared."""
+    for column in columns:
+        if " NOT NULL" in column.type:
+            raise CompileRefusedError(
+                f'column "{short(column.name)}" has NOT NULL inside its type, which nothing checks; '
+                "say it of the whole column or leave it out",
+                reason=Reason.NOT_YET_SUPPORTED,
+            )
     written = ", ".join(f"{quoted(column.name)} {column.type}" for column in columns)
-    return _checked(read_ddl(written))
+    named = zip(_checked(read_ddl(written)), columns, strict=True)
+    return tuple(replace(column, nullable=declared.nullable) for column, declared in named)
 
 
 def _checked(schema: t.StructType) -> tuple[Column, ...]:

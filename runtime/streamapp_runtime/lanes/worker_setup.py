@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamapp.tasks.key_placement import KeyPlacement
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
@@ -40,3 +41,4 @@ class WorkerSetup:
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring
+    placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided

@@ -5,6 +5,7 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
+from streamapp.author.key_reliance import key_reliance, side_input_reliance
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.spec.problem import Problem
@@ -73,15 +74,17 @@ class _Compilation:
     def inputs(self) -> None:
         """Every stream that is read, once for the operators and once for each table that it fills."""
         inputs = {o.stream for o in self.graph.operators.values() if o.is_input}
+        reliance = key_reliance(self.world.app, self.graph)
         for index, stream in enumerate(self.spec.streams):
             path = f"spec.streams[{index}]"
             if stream.name in inputs:
-                self.add(stream.name, path, partial(compile_read, stream))
+                self.add(stream.name, path, partial(compile_read, stream, reliance[stream.name]))
             for table in self.spec.tables:
                 for side in table.side_inputs:
                     if side.stream == stream.name:
                         name = side_name(stream.name, table.name)
-                        self.add(name, path, partial(compile_read, stream, table.name, side.versions))
+                        relied = side_input_reliance(stream, table, side)
+                        self.add(name, path, partial(compile_read, stream, relied, table.name, side.versions))
 
     def operators(self) -> None:
         """Each operator after those that it reads, and after what gives a table its columns."""

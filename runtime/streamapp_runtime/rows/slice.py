@@ -30,6 +30,10 @@ class Slice:
         """The rows at these places, in that order."""
         return self._each(lambda array: array.take(indices))
 
+    def slice(self, start: int, length: int | None = None) -> "Slice":
+        """The rows from a place on, so many of them or all."""
+        return self._each(lambda array: array.slice(start, length))
+
     def choose(self, positions: Sequence[int]) -> "Slice":
         """The same rows with these of their columns."""
         return replace(self, columns=tuple(self.columns[position] for position in positions))

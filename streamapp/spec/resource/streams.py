@@ -41,6 +41,8 @@ class Stream(Part):
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
     key: Annotated[str | None, Field(min_length=1, max_length=255)] = None
     """The column that is the record's key: what producers partition by and tables are keyed by."""
+    keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"
+    """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
     avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.RUNNING)] = None
     """The Avro schema as JSON, for `format: avro`."""
     event_time: EventTime | None = None

@@ -94,3 +94,13 @@ def changes(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def keyless(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch.select(["tier"])
+
+
+def renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows under another key than that of their records."""
+    return pa.record_batch({"__key": batch["name"], "tier": batch["tier"]})
+
+
+def renamed_by_row(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same, and of which record each row was made."""
+    return renamed(batch).append_column("__row", pa.array(range(batch.num_rows), pa.int64()))

@@ -170,3 +170,47 @@ def test_a_reader_of_the_output_that_leaves_ends_it_quietly(data: str) -> None:
         os.close(reading)
         _, err = process.communicate()
     assert (err, process.returncode) == (b"", 0)
+
+
+APP = """
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: app}
+spec:
+  systems: [{name: main, embedded: {path: data}}]
+  streams:
+    - {name: views, system: main, topic: page-views, key: user, columns: "user STRING, n INT"}
+    - {name: out, system: main}
+  operators: [{name: sent, sendTo: {from: views, stream: out}}]
+"""
+
+
+def keys_of(data: str, stream: str) -> set[str]:
+    return {json.loads(line)["key"] for line in lines(data, stream, "-o", "json")}
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_records_of_an_apps_stream_have_the_key_that_the_app_says(tmp_path: Path, form: str) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(APP.replace("path: data", f"path: {tmp_path / 'data'}"))
+    given = views(20) if form == "json" else "user,n\n" + "".join(f"u{n % 7},{n}\n" for n in range(20))
+    run("write", str(file), "views", "--partitions", "3", "--format", form, given=given)
+    assert keys_of(str(tmp_path / "data"), "page-views") == {f"u{number}" for number in range(7)}
+    run("write", str(file), "views", "--key", "n", "--format", form, given=given)
+    assert keys_of(str(tmp_path / "data"), "page-views") > {f"{number}" for number in range(20)}
+
+
+def test_a_key_that_no_record_has_is_refused_and_nothing_is_written(data: str) -> None:
+    result = run("write", data, "views", "--key", "usr", given=views(5), code=1)
+    assert 'no record has a column "usr"; they have user, n' in result.stderr
+    assert "0 records written" in result.stderr
+    nameless = '{"user": null, "n": 1}\n{"n": 2}\n'
+    run("write", data, "views", "--key", "user", given=nameless)
+    assert lines(data, "views", "--keys") == ['null\t{"user": null, "n": 1}', 'null\t{"n": 2}']
+
+
+def test_an_apps_stream_is_not_written_without_the_apps_key(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(APP.replace("path: data", f"path: {tmp_path / 'data'}"))
+    result = run("write", str(file), "views", given='{"usr": "u1", "n": 1}\n', code=1)
+    assert 'no record has a column "user"; they have usr, n' in result.stderr

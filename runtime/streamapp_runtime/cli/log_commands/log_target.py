@@ -26,6 +26,7 @@ class TargetStreams:
     system: "StreamSystem"
     topics: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> its name in the system
     prefix: str = ""  # of an app: what the names of the streams that it makes begin with
+    keys: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> the column that is its key
 
     def name_in_system(self, stream: str) -> str:
         """The name in the system."""
@@ -74,7 +75,8 @@ class LogTarget:
 
         app = one_app(self.log, self.app)
         with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:
-            yield TargetStreams(system, declared_topics(app), stream_prefix(app.application_id))
+            keys = {stream.name: stream.key for stream in app.spec.streams if stream.key is not None}
+            yield TargetStreams(system, declared_topics(app), stream_prefix(app.application_id), keys)
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:

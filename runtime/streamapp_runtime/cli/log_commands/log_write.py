@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 @target_options
 @click.argument("stream")
 @click.argument("file", type=click.File("rb"), default="-")
-@click.option("--key", metavar="COLUMN", help="The column whose text is the record's key.")
+@click.option(
+    "--key",
+    metavar="COLUMN",
+    help="The column whose text is the record's key; of an app's stream its own key if this is left out.",
+)
 @click.option(
     "--format", "form", type=click.Choice(["json", "csv", "text"]), default="json", show_default=True
 )
@@ -45,6 +49,7 @@ def write(
     \b
     Examples:
       streamapp log write ./data views --key user --partitions 4 views.jsonl
+      streamapp log write app.yaml views views.jsonl
       tail -f access.log | streamapp log write kafka://localhost:9092 lines --format text
     """
     if form == "text" and key is not None:
@@ -56,6 +61,8 @@ def write(
         )
         # A name of its own, so that on Kafka two that write at once do not fence each other.
         writer, written = f"streamapp-log-{uuid4().hex}", 0
+        if form != "text":
+            key = key or target_streams.keys.get(stream)
         try:
             for keys, values in _blocks(file, form, key):
                 _append(target_streams.system, writer, name, count, keys, values, written)
@@ -87,15 +94,20 @@ def _blocks(
     import pyarrow as pa
 
     from streamapp_runtime.cli.record_input.csv_rows import read_rows
-    from streamapp_runtime.cli.record_input.json_lines import with_keys
+    from streamapp_runtime.cli.record_input.json_lines import require_column, with_keys
     from streamapp_runtime.cli.record_input.lines import read_lines
 
     if form == "csv":
         yield from read_rows(source, key)
     else:
+        keyed = key is None
         for lines in read_lines(source):
             if form == "json":
-                yield with_keys(lines, key)
+                keys, values = with_keys(lines, key)
+                if key is not None and not keyed and len(values):
+                    require_column(keys, values, key)
+                    keyed = True
+                yield keys, values
             else:
                 yield pa.nulls(len(lines.values), pa.binary()), lines.values
 

@@ -20,6 +20,15 @@ def with_keys(lines: Lines, key: str | None) -> tuple[pa.BinaryArray, pa.BinaryA
     return (_one_by_one(values, numbers, key) if keys is None else keys), values
 
 
+def require_column(keys: pa.BinaryArray, values: pa.BinaryArray, key: str) -> None:
+    """UnusableLineError where none of some records has the column that is to be their key."""
+    if keys.null_count < len(keys):
+        return
+    names = dict.fromkeys(name for line in values.to_pylist() for name in json.loads(line))
+    if key not in names:
+        raise UnusableLineError(f'no record has a column "{key}"; they have {", ".join(names) or "none"}')
+
+
 def _parsed(values: pa.BinaryArray, key: str, kind: pa.DataType) -> pa.BinaryArray | None:
     """All keys at once, if all are of this kind; a number that has another spelling is not."""
     joined = pc.binary_join(pa.ListArray.from_arrays([0, len(values)], values), b"\n")[0].as_buffer()

@@ -8,6 +8,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from streamapp.author.app_streams import declared_topics
+from streamapp.author.key_reliance import key_placements
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
 from streamapp.author.names import processor_names
@@ -187,6 +188,7 @@ def prepare_launch(
         ),
         rejection=rejection,
         avro=compiled.avro,
+        placements=key_placements(assignment),
         delivery=delivery_guarantee_of(app, specs.values()),
         begins=_begins(specs.values(), ledger.starts),
         remotes=remote_settings(app, compiled.program),

@@ -9,6 +9,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
+from streamapp_runtime.lanes.records.key_check import key_check
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
 from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
@@ -26,9 +27,10 @@ class FirstLayerBatch(LayerBatch):
         Side inputs go first, and behind them the word that they are all there: so a table that is to have
         them before it is joined has them, and none takes a part of a range for the whole.
         """
-        ranges = [(index, one) for index, task in enumerate(self.lane.tasks) for one in task.ranges]
         now = self.orders.time_ms
-        requests = [RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(ranges)]
+        requests = [
+            RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(self.ranges)
+        ]
         for request in requests:
             if self._fills_table(request):
                 end = yield from self._records(request)
@@ -50,9 +52,9 @@ class FirstLayerBatch(LayerBatch):
         known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
         before = self.lane.tasks[index].rejections
         rejections, end = RejectionCounter(self.context.setup.rejection, before, *place), None
-        chunks = read_records(
-            read, self.context.formats[stream], replace(request, known=known), self.context.system
-        )
+        keys = key_check(read, request.range, self.context.setup.placements)
+        request = replace(request, known=known, keys=keys)
+        chunks = read_records(read, self.context.formats[stream], request, self.context.system)
         for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
             count = len(chunk.rows) if chunk.rows else 0
             self.rows_in[index] += count + len(chunk.bad)
@@ -67,6 +69,9 @@ class FirstLayerBatch(LayerBatch):
                 self.time.receive(index, Partition(*place), chunk)
             if chunk.rows and count:
                 yield from self.run({edge.tag: chunk.rows for edge in outputs})
+                if excess := rejections.count_later(chunk.rows.offset, self.rejected_rows):
+                    self.fail_task(index, TaskStatus.EXCESS, excess)
+                self.rejected_rows.clear()
             end = chunk.end or end
         self.rejections[index].add(rejections.report())
         return end

@@ -1,7 +1,7 @@
 """One batch in one layer: rows go to the operations that read their edge, what comes of them goes on."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
@@ -27,8 +28,10 @@ from streamapp_runtime.lanes.protocol.failed_rows import FailedRows
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
+from streamapp_runtime.lanes.records.key_check import misplaced_keys
 from streamapp_runtime.lanes.records.late_rows import late_row_records as late_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
+from streamapp_runtime.lanes.records.record_reader import reread_records
 from streamapp_runtime.operators.state.changelog_buffer import ChangelogBuffer
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
@@ -49,11 +52,13 @@ class LayerBatch:
 
     def __init__(self, context: LayerContext, orders: Orders, lane: LaneOrder, attempt: str) -> None:
         self.context, self.orders, self.lane, self.attempt = context, orders, lane, attempt
+        self.ranges = [(index, one) for index, task in enumerate(lane.tasks) for one in task.ranges]
         self.failed: set[int] = set()
         self.failures: dict[int, tuple[TaskStatus, str]] = {}
         self.rows_in: Counter[int] = Counter()
         self.bytes_in: Counter[int] = Counter()
         self.bad: Counter[int] = Counter()
+        self.rejected_rows: list[RejectedRecord] = []  # by operations, and not counted yet
         self.rejections: defaultdict[int, RejectionReport] = defaultdict(RejectionReport)
         self.restored: Counter[int] = Counter()
         self.side_inputs = SideInputArrivals(context.side_input_stores)
@@ -75,6 +80,8 @@ class LayerBatch:
             filled=context.side_input_stores.specs,
             clock=self.time.clock if self.time else None,
         )
+        self.state.misplaced = self._misplaced_keys
+        self.state.ends_at_bad = context.setup.rejection[RejectionCause.RECORD].action == "fail"
         self.times = StepTimes()
         self.failed_rows = FailedRows.of(lane)
         self._touched: set[tuple[int, str]] = set()
@@ -192,6 +199,7 @@ class LayerBatch:
         """Every operation of the layer that has rows on its edges, in their order."""
         for task in self.context.layer.tasks:
             self._execute(task, rows)
+        yield from self._set_aside_rejected()
         yield from self._out(rows)
         yield from self._send_late_rows()
 
@@ -281,6 +289,24 @@ class LayerBatch:
                 self.fail_task(task, TaskStatus.BAD, f"{rejected[0].place}: {rejected[0].reason}")
             elif rejected and policy.letters:
                 yield from self._send(LETTER_TAGS[cause], task, *dead_letters(rejected))
+
+    def _misplaced_keys(self, stream: str, source: int, keys: pa.Array) -> Mapping[int, str]:
+        placement = self.context.setup.placements.get(stream)
+        _, asked = self.ranges[source]
+        return {} if placement is None else misplaced_keys(placement, asked.partition, keys)
+
+    def _set_aside_rejected(self) -> Iterator[pa.RecordBatch]:
+        """Do with records of which operations say that they are bad as with those that cannot be decoded."""
+        rejected, self.state.rejected = self.state.rejected, []
+        reasons: dict[int, dict[int, str]] = {}
+        for row in rejected:
+            reasons.setdefault(row.source, {}).setdefault(row.offset, row.reason)
+        for source, by_offset in reasons.items():
+            task, asked = self.ranges[source]
+            partition = Partition(self.context.topics[asked.stream], asked.partition)
+            records = reread_records(partition, asked, by_offset, self.context.system)
+            self.rejected_rows += records
+            yield from self.set_aside(task, records)
 
     def _send_late_rows(self) -> Iterator[pa.RecordBatch]:
         """Send late rows to the stream that takes them; without one they were only counted."""

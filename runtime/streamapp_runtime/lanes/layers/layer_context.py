@@ -47,6 +47,7 @@ class LayerContext:
     reads: Mapping[
         str, tuple[Read, tuple[RowEdge, ...]]
     ]  # by stream: the operation and the edges of its rows
+    topics: Mapping[str, str]  # by stream, in whichever layer it is read
     formats: Mapping[str, RecordFormat]
     executors: Mapping[str, OperationExecutor]  # by operation
     schemas: Mapping[str, pa.Schema]  # by table
@@ -77,6 +78,13 @@ class LayerContext:
             reads={
                 placed.operation.name: (placed.operation, tuple(placed.outputs))
                 for placed in layer.tasks
+                if isinstance(placed.operation, Read)
+            },
+            topics={
+                placed.operation.name: placed.operation.topic
+                for some in program.layers
+                if isinstance(some, PythonLayer)
+                for placed in some.tasks
                 if isinstance(placed.operation, Read)
             },
             formats=layer_formats(layer, setup.avro),

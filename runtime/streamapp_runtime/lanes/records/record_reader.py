@@ -1,8 +1,9 @@
 """Reading: records of a stream's ranges as slices, decoded, with what could not be decoded set apart."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +19,9 @@ from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRa
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
+from streamapp_runtime.lanes.records.key_check import KeyCheck
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
-from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -45,6 +47,7 @@ class RequestedRange:
     number: int
     known: Mapping[int, KnownRejection]  # by offset: the records that are known to be bad
     now_ms: int | None = None  # the time of the batch, which event times may not run far ahead of
+    keys: KeyCheck | None = None  # what the records' keys are held against
 
 
 def read_records(
@@ -67,6 +70,19 @@ def read_records(
         if end:
             yield DecodedRecords(None, 0, end=end)
             return
+
+
+def reread_records(
+    partition: Partition, read_range: ReadRange, reasons: Mapping[int, str], system: StreamSystem
+) -> tuple[RejectedRecord, ...]:
+    """Records of a range as they were read, by their offsets: what is bad about each was seen later."""
+    offsets = pa.array(list(reasons), pa.int64())
+    rejected: tuple[RejectedRecord, ...] = ()
+    for records in system.read(partition, min(reasons), max(reasons) + 1):
+        chosen = records.filter(pc.is_in(records.column("offset"), offsets))
+        places = {place: reasons[offset] for place, offset in enumerate(chosen.column("offset").to_pylist())}
+        rejected += _bad(chosen, declared_stream(read_range.stream), read_range, places)
+    return rejected
 
 
 def _set_aside(read: Read, records: pa.RecordBatch, request: RequestedRange) -> DecodedRecords:
@@ -112,26 +128,42 @@ def _message(kind: int, body: bytes) -> Control | Refusal:
 def _rows(
     read: Read, form: RecordFormat, records: pa.RecordBatch, request: RequestedRange, size: int
 ) -> DecodedRecords:
-    offsets, values = records.column("offset"), records.column("value")
-    decoded = form.decode(values)
-    count = len(values)
-    times = event_times(read, records.column("timestamp"), decoded.columns, request.now_ms)
+    decoded = form.decode(records.column("value"))
+    columns = decoded.columns
+    bad: tuple[RejectedRecord, ...] = ()
+    if decoded.bad:
+        bad = _bad(records, read.stream, request.range, {each.index: each.reason for each in decoded.bad})
+        good = decoded.good()
+        records, columns = records.filter(good), columns.filter(good)
+    keys = _keys(read, records.column("key"), columns)
+    faults = request.keys.faults(records, keys, columns) if request.keys else {}
+    if faults:
+        bad += _bad(records, read.stream, request.range, faults)
+        good = _others(faults, len(records))
+        records, columns, keys = records.filter(good), columns.filter(good), keys.filter(good)
+    times = event_times(read, records.column("timestamp"), columns, request.now_ms)
+    count = len(records)
+    if times.ahead:
+        bad += _bad(records, read.stream, request.range, times.ahead)
+        good = _others(times.ahead, count)
     rows = Slice(
         task=pa.array(np.full(count, request.task, np.int32)),
-        key=_keys(read, records.column("key"), decoded.columns),
+        key=keys,
         time=times.times,
-        tombstone=values.is_null(),
+        tombstone=records.column("value").is_null(),
         source=pa.array(np.full(count, request.number, np.int32)),
-        offset=offsets,
-        columns=tuple(decoded.columns.columns),
+        offset=records.column("offset"),
+        columns=tuple(columns.columns),
     )
-    reasons = {each.index: each.reason for each in decoded.bad} | dict(times.ahead)
-    if not reasons:
-        return DecodedRecords(rows, size, (), times.newest)
-    bad = _bad(records, read.stream, request.range, reasons)
-    good = np.ones(count, bool)
-    good[list(reasons)] = False
-    return DecodedRecords(rows.filter(pa.array(good)), size, bad, times.newest)
+    bad = tuple(sorted(bad, key=attrgetter("offset")))
+    return DecodedRecords(rows.filter(good) if times.ahead else rows, size, bad, times.newest)
+
+
+def _others(places: Iterable[int], count: int) -> pa.BooleanArray:
+    """Which of so many records are at none of these places."""
+    others = np.ones(count, bool)
+    others[list(places)] = False
+    return pa.array(others)
 
 
 def _bad(

@@ -1,9 +1,10 @@
 """Counts the records of a range that are left out, before the others are handed on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount, RejectionReport
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
@@ -52,6 +53,20 @@ class RejectionCounter:
             if excess:
                 return f"{self._place}: {excess}: {samples(of_cause)}"
             self._report.note(self._stream, (record.summary for record in of_cause))
+        return ""
+
+    def count_later(self, offsets: pa.Array, rejected: Sequence[RejectedRecord]) -> str:
+        """The same for records that operations have rejected after those of these offsets were counted."""
+        cause = RejectionCause.RECORD
+        policy = self._policies.get(cause)
+        if policy is None or not rejected:
+            return ""
+        left_out = np.array(sorted(record.offset for record in rejected), np.int64)
+        before = replace(self._counts[cause], in_a_row=0)
+        self._counts[cause], excess = counted_on(before, np.asarray(offsets), left_out, policy.limit)
+        if excess:
+            return f"{self._place}: {excess}: {samples(rejected)}"
+        self._report.note(self._stream, (record.summary for record in rejected))
         return ""
 
     def report(self) -> RejectionReport:

@@ -1,5 +1,7 @@
 """Rows brought to declared columns: by name, cast where types differ, nothing missing or left over."""
 
+from dataclasses import replace
+
 from pyspark.sql import SparkSession
 
 from streamapp.spec.problem import nearest, short
@@ -9,6 +11,22 @@ from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
+from streamapp_runtime.operators.compilation.piece import PieceChain, SqlPart
+
+
+def nullable_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of rows: a tombstone has null in each, whatever was declared."""
+    return tuple(replace(column, nullable=True) for column in columns)
+
+
+def with_required_columns(chain: PieceChain, declared: tuple[Column, ...], what: str) -> PieceChain:
+    """The rows of a chain, which have the declared columns, and fail where a NOT NULL column has no value."""
+    if all(column.nullable for column in declared):
+        return chain
+    outputs = tuple(
+        _required(column_template(position), column, what) for position, column in enumerate(declared)
+    )
+    return chain.then("required", SqlPart(outputs), nullable_columns(declared), chain.flow.key)
 
 
 def fit_columns(
@@ -36,7 +54,7 @@ def _cast(
 ) -> Template:
     column = columns[position]
     if column.type == wanted.type:
-        return column_template(position)
+        return _required(column_template(position), wanted, what)
     try:
         analyse(
             spark, [f"CAST({quoted(column.name)} AS {wanted.type})"], ColumnScope((ScopeSide("", columns),))
@@ -46,4 +64,13 @@ def _cast(
             f'column "{short(column.name)}" is {column.type}, and {wanted.type} in {what}; '
             "no cast leads there"
         ) from None
-    return column_template(position).inside("CAST(", f" AS {wanted.type})")
+    return _required(column_template(position).inside("CAST(", f" AS {wanted.type})"), wanted, what)
+
+
+def _required(value: Template, column: Column, what: str) -> Template:
+    """The value of a column, which fails where it is null and must not be."""
+    if column.nullable:
+        return value
+    message = f'column "{short(column.name)}" of {what} is NOT NULL, and the row has no value for it'
+    literal = message.replace("\\", "\\\\").replace("'", "\\'")
+    return value.inside("COALESCE(", f", CAST(RAISE_ERROR('{literal}') AS {column.type}))")

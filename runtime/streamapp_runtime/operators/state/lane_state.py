@@ -21,6 +21,13 @@ FillStore = Callable[[int, str, pa.Array, pa.Array], None]
 """Takes keys and values of a task's side inputs; a null value deletes."""
 
 
+MisplacedKeys = Callable[[str, int, pa.Array], Mapping[int, str]]
+"""Takes a stream, one of the batch's ranges in it, and keys of rows that were made of its records.
+
+It tells which of them belong to another task, by their place, and where each belongs.
+"""
+
+
 LATE_ROWS_COUNTER = "lateRows"
 """What late rows are counted as."""
 
@@ -33,6 +40,15 @@ class LateRowBatch:
     rows: Slice
     columns: pa.Schema
     watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """A record that turned out to be bad after it was decoded: in which range it stands, and why."""
+
+    source: int
+    offset: int
+    reason: str
 
 
 class LaneState:
@@ -60,6 +76,9 @@ class LaneState:
         self.clock = clock or EventClock()
         self.changes = ChangelogBuffer()
         self.late: list[LateRowBatch] = []
+        self.misplaced: MisplacedKeys = _none_misplaced
+        self.rejected: list[RejectedRow] = []
+        self.ends_at_bad = False  # whether one bad record is as good as all: the app ends at it
         self.touched: dict[tuple[int, str], list[pa.Array]] = {}  # closed windows that late rows changed
         self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator
 
@@ -103,3 +122,8 @@ class LaneState:
         """Count rows that came too late, and keep them for whoever wants them."""
         self.count(LATE_ROWS_COUNTER, late.operator, len(late.rows))
         self.late.append(late)
+
+
+def _none_misplaced(_stream: str, _source: int, _keys: pa.Array) -> Mapping[int, str]:
+    """Where one task has all keys."""
+    return {}

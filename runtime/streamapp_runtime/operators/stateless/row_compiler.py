@@ -8,6 +8,7 @@ from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, r
 from streamapp_runtime.expressions.condition_predicate import predicate_of
 from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
 from streamapp_runtime.expressions.template import Template, column_templates, substituted
+from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import (
@@ -43,14 +44,14 @@ def compile_map(
     if body.python is not None:
         columns = _declared(body.columns)
         each = isinstance(body, Map)
-        chain = PieceChain(name, flow).then(
-            "", PythonMap(body.python, each), columns, _after_python(flow, each)
-        )
+        function, row_key = PythonMap(body.python, each), _after_python(flow, each)
+        chain = PieceChain(name, flow).then("", function, nullable_columns(columns), row_key)
+        chain = with_required_columns(chain, columns, f'operator "{name}"')
         if body.key is None:
             return chain.done()
         key, row_key = rekey(world.spark, body.key, chain.flow)
         part = SqlPart(column_templates(len(columns)), key=key, tombstones_keep_key=False)
-        return chain.then("key", part, columns, row_key).done()
+        return chain.then("key", part, nullable_columns(columns), row_key).done()
     with refusals_within("select"):
         read = select if isinstance(body, Map) else select_with_generator
         chosen = read(world.spark, body.select or "*", scope)

@@ -3,10 +3,11 @@
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
-from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import (
@@ -26,7 +27,8 @@ ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRI
 def stream_columns(stream: Stream) -> tuple[Column, ...]:
     """The columns of a declared stream; empty where nothing says them."""
     if stream.columns is not None:
-        columns = canonical(parse_columns(stream.columns))
+        with refusals_within("columns"):
+            columns = canonical(parse_columns(stream.columns))
         value_column = ONE_VALUE.get(stream.format)
         if value_column and [c.type for c in columns] != [value_column.type]:
             raise CompileRefusedError(
@@ -36,7 +38,9 @@ def stream_columns(stream: Stream) -> tuple[Column, ...]:
     return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
-def compile_read(stream: Stream, table: str | None = None, versions: str = "none") -> CompiledOperator:
+def compile_read(
+    stream: Stream, reliance: KeyReliance, table: str | None = None, versions: str = "none"
+) -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
     columns = stream_columns(stream)
     if not columns:
@@ -53,14 +57,16 @@ def compile_read(stream: Stream, table: str | None = None, versions: str = "none
         role=role,
         format=stream.format,
         columns=columns,
-        key=stream.key,
+        key=_named(columns, stream.key) if stream.key else None,
         event_time=_named(columns, time.column) if time else None,
         event_time_unit=time.unit if time else None,
         max_ahead=time.max_ahead if time else None,
         table=table,
         control=stream.control,
         versions=versions,
+        reliance=reliance,
     )
+    columns = nullable_columns(columns)
     piece = Piece(read.name, stream.name, (), read, columns)
     return CompiledOperator((piece,), RowFlow(read.name, columns, RowKey(stream.key, stream.key)))
 
@@ -103,6 +109,7 @@ def compile_send_to(
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
             columns = (Column(flow.columns[0].name, columns[0].type),)
         outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"')
+        columns = nullable_columns(columns)
         key = _key_column(stream, columns, flow)
     chain = PieceChain(name, flow)
     if key is not None or not all_columns(outputs) or columns != flow.columns:

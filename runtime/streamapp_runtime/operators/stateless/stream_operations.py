@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streamapp.spec.value_types.column_list import Column
+from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.operators.operation import RowOperation
 
 
@@ -49,6 +50,7 @@ class Read(RowOperation):
     versions: str = "none"  # what ends a version of what is read: endOfStream or nullKey
     event_time_unit: str | None = None  # what an event time of whole numbers counts; None for a timestamp
     max_ahead: str | None = None  # how far an event time may be ahead of the clock
+    reliance: KeyReliance = KeyReliance.NONE  # what is checked of its records' keys
 
     @property
     def name(self) -> str:

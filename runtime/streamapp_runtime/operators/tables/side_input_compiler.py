@@ -14,7 +14,11 @@ from streamapp_runtime.expressions.template import (
     column_templates,
     substituted,
 )
-from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.column_fit import (
+    fit_columns,
+    nullable_columns,
+    with_required_columns,
+)
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
 from streamapp_runtime.operators.compilation.row_key import RowKey
@@ -38,12 +42,16 @@ def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tu
 def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:
     """Fill a table with a stream's records."""
     side = table.side_inputs[number]
-    table_columns = world.table_columns[table.name]
+    declared = world.table_columns[table.name]
+    table_columns = nullable_columns(declared)
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
     outputs = column_templates(len(table_columns))
     if side.python is not None:
-        python_map = PythonMap(side.python, each=False, keyed=True)
+        unchecked = table.broadcast or world.stream(side.stream).keys == "unchecked"
+        placed_by = None if unchecked else side.stream
+        python_map = PythonMap(side.python, each=False, keyed=True, stream=placed_by)
         chain = chain.then("rows", python_map, table_columns, RowKey(None, None))
+        chain = with_required_columns(chain, declared, f'table "{table.name}"')
     else:
         outputs = _outputs(table, number, flow, world)
         if side.key is not None or not all_columns(outputs):

@@ -11,7 +11,7 @@ from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, r
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
-from streamapp_runtime.operators.compilation.column_fit import fit_columns
+from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
@@ -25,7 +25,8 @@ def compile_join_table(
     """Look up each row's key, then take what is wanted of row and table."""
     (flow,) = flows
     table = world.table(body.table)
-    scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, world.table_columns[table.name])))
+    held = nullable_columns(world.table_columns[table.name])
+    scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, held)))
     with refusals_within("select"):
         chosen = select(world.spark, body.select or "*", scope)
     with refusals_within("key"):
@@ -44,7 +45,7 @@ def compile_join_table(
 
     def operation(positions: tuple[int, ...]) -> LookUp | LookUpRemote:
         keeps = body.type == "left"
-        place = len(flow.columns) if look_up.computed is not None else None
+        place = len(flow.columns) if look_up.computed is not None else look_up.column
         kind = LookUp if table.remote is None else LookUpRemote
         return kind(table.name, keeps, place, positions)
 
@@ -59,6 +60,7 @@ def compile_send_to_table(
     table_columns = world.table_columns[body.table]
     with refusals_within("table"):
         outputs = fit_columns(world.spark, flow.columns, table_columns, f'table "{body.table}"')
+        table_columns = nullable_columns(table_columns)
         flow.key.demand_together(f'table "{body.table}"')
     chain = PieceChain(name, flow)
     if body.delete_where is not None or not all_columns(outputs):
@@ -74,11 +76,16 @@ def compile_send_to_table(
     return chain.then("", write, (), flow.key).ended()
 
 
+_AS_KEYS = ("STRING", "BINARY")
+"""Columns whose values are keys as they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class _LookUpKey:
-    """The key to compute; none where it is the row's own."""
+    """The key to compute, or the column that is the key; neither where it is the row's own."""
 
-    computed: Template | None
+    computed: Template | None = None
+    column: int | None = None
 
 
 def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: CompileContext) -> _LookUpKey:
@@ -86,11 +93,13 @@ def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: Compile
     if body.key is None:
         if local:
             flow.key.demand_together(f'local table "{table.name}"')
-        return _LookUpKey(None)
+        return _LookUpKey()
     key, _ = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
-    if flow.key.is_column(name) and (flow.key.together or not local):
-        return _LookUpKey(None)
+    if local and flow.key.is_column(name) and flow.key.together:
+        return _LookUpKey()
+    if not local and key.column is not None and flow.columns[key.column].type in _AS_KEYS:
+        return _LookUpKey(column=key.column)  # of what the row has for its own key nothing is known here
     if local and not flow.key.places(name):
         raise CompileRefusedError(
             f'table "{table.name}" is local: each task has the keys that rows were partitioned by, '

@@ -61,7 +61,7 @@ def _joined(rows: Slice, operation: LookUp | LookUpRemote, find: Callable[[pa.Ar
 
 
 def _keys(rows: Slice, column: int | None) -> pa.Array:
-    keys = rows.key if column is None else rows.columns[column]
+    keys = rows.key if column is None else rows.columns[column].cast(pa.binary())
     if rows.tombstone.true_count:
         return pc.if_else(rows.tombstone, pa.scalar(None, keys.type), keys)
     return keys

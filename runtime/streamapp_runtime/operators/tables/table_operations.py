@@ -11,7 +11,7 @@ class LookUp(RowOperation):
 
     table: str
     keeps_unmatched: bool
-    key: int | None  # the BINARY column to look up; the row's key when None
+    key: int | None  # the BINARY or STRING column to look up; the row's key when None
     chosen: tuple[int, ...]
 
     def local_tables(self) -> tuple[str, ...]:

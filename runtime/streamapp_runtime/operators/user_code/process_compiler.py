@@ -5,6 +5,7 @@ from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import canonical
 from streamapp_runtime.expressions.compile_refusal import refusals_within
 from streamapp_runtime.expressions.template import column_templates
+from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
@@ -21,12 +22,14 @@ def compile_process(
         output_columns = canonical(parse_columns(body.columns)) if body.columns else ()
     remotes = tuple(table for table in body.tables if world.table(table).remote is not None)
     local = tuple(table for table in body.tables if table not in remotes)
-    process = ProcessRows(name, body.python, local, remotes)
-    chain = PieceChain(name, flow).then("", process, output_columns, RowKey(None, None))
+    required = tuple((t, c.name) for t in local for c in world.table_columns[t] if not c.nullable)
+    process = ProcessRows(name, body.python, local, remotes, required)
+    chain = PieceChain(name, flow).then("", process, nullable_columns(output_columns), RowKey(None, None))
     if not output_columns:
         return CompiledOperator(chain.pieces)
+    chain = with_required_columns(chain, output_columns, f'operator "{name}"')
     if body.key is None:
         return chain.done()
     key, row_key = rekey(world.spark, body.key, chain.flow)
     part = SqlPart(column_templates(len(output_columns)), key=key, tombstones_keep_key=False)
-    return chain.then("key", part, output_columns, row_key).done()
+    return chain.then("key", part, nullable_columns(output_columns), row_key).done()

@@ -83,7 +83,7 @@ class ProcessExecutor:
             out.append(user_rows(rows, batch, self._output_schema, python).rows)
 
         views: dict[str, TableView | RemoteView] = {
-            name: TableView(TypedRows(state, task, name, state.schemas[name]))
+            name: TableView(TypedRows(state, task, name, state.schemas[name]), self._required(name))
             for name in self._operation.tables
         }
         for name in self._operation.remotes:
@@ -94,6 +94,9 @@ class ProcessExecutor:
                 with_key_and_time(rows, self._schema), TaskState(views, own_table), put_out
             )
         return out
+
+    def _required(self, table: str) -> tuple[str, ...]:
+        return tuple(column for name, column in self._operation.required if name == table)
 
     def _tables(self, state: LaneState) -> dict[str, pa.Schema]:
         names = (*self._operation.tables, *self._operation.remotes)

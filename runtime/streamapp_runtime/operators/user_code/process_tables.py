@@ -16,6 +16,7 @@ class TableView:
     """One task's part of a table. Keys are arrays of texts or of bytes; a text is its UTF-8."""
 
     rows: TypedRows
+    required: tuple[str, ...] = ()  # the columns that are never null
 
     @property
     def schema(self) -> pa.Schema:
@@ -40,6 +41,9 @@ class TableView:
             raise ValueError(f"{len(keys)} keys for {rows.num_rows} rows")
         if keys.null_count:
             raise ValueError("a table has no row for a null key")
+        for name in self.required:
+            if rows.column(name).null_count:
+                raise ValueError(f'column "{name}" of the table is NOT NULL, and a row has no value for it')
         last = last_of_each(keys)
         columns = [rows.column(field.name).cast(field.type).take(last) for field in self.schema]
         self.rows.put(keys.take(last), pa.RecordBatch.from_arrays(columns, schema=self.schema))

@@ -14,6 +14,7 @@ class ProcessRows(Operation):
     python: str
     tables: tuple[str, ...]
     remotes: tuple[str, ...] = ()  # tables that are kept elsewhere
+    required: tuple[tuple[str, str], ...] = ()  # columns of its tables that are never null, by table
 
     def own_state(self) -> str | None:
         """A table of its own, where the class has `state_columns`."""
@@ -43,5 +44,6 @@ class PythonMap(RowOperation):
     python: str
     each: bool
     keyed: bool = False
+    stream: str | None = None  # that fills a table with the rows, whose keys have to belong to its task
 
     runs_unread: ClassVar[bool] = False

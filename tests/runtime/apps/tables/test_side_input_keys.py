@@ -1,5 +1,7 @@
 """Tables whose keys and values are made of a side input's records."""
 
+import json
+from base64 import b64decode
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
+from tests.harness.runs.run_systems import ON_BOTH
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, n INT"}
 USERS = {"name": "users", "key": "id", "columns": "id STRING, name STRING, tier INT, op STRING"}
@@ -15,14 +18,15 @@ ROWS: list[Row] = [{"id": "1", "name": "Ann", "tier": 10}, {"id": "2", "name": "
 FOUND = ["ann", "bob", "1", "2", "u1", "u2"]
 
 
-def filled(side: Row, columns: str | None = None, **spec: Any) -> Any:
+def filled(side: Row, columns: str | None = None, *, broadcast: bool = False, **spec: Any) -> Any:
     """An app that says what the table holds for each key asked for."""
     table = {"name": "tiers", "sideInputs": [{"stream": "users", "bootstrap": True, **side}]}
+    table |= {"broadcast": broadcast}
     body = {"from": "views", "table": "tiers", "select": "user, tier"}
     return app(
         {"name": "with", "joinTable": body},
         {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
-        streams=[VIEWS, USERS, {"name": "out"}],
+        streams=[VIEWS, USERS, {"name": "out"}, {"name": "letters"}],
         tables=[table | ({"columns": columns} if columns else {})],
         **spec,
     )
@@ -100,6 +104,45 @@ def test_what_cannot_fill_a_table_is_refused_where_it_stands(
     (problem,) = caught.value.problems
     assert problem.path == f"spec.tables[0].{path}"
     assert why in problem.message
+
+
+MANY: list[Row] = [{"id": f"{n}", "name": f"u{n}", "tier": n} for n in range(40)]
+LETTERS: Row = {"action": "deadLetter", "stream": "letters"}
+
+
+def many_joined(env: AppEnv, made: Any) -> list[Row]:
+    env.write("users", [*inputs(MANY, "id"), Input("1", None)], 4)
+    env.write("views", inputs([{"user": row["name"], "n": 1} for row in MANY], "user"), 4)
+    env.run(made)
+    return env.rows("out")
+
+
+@ON_BOTH
+@pytest.mark.parametrize("function", ["renamed", "renamed_by_row"])
+def test_a_record_of_which_a_function_makes_a_key_of_another_task_is_set_aside(
+    env: AppEnv, function: str
+) -> None:
+    made = filled({"python": f"{CODE}:{function}"}, columns="tier INT", onBadRecord=LETTERS)
+    found = many_joined(env, made)
+    letters = env.rows("letters")
+    lost = {json.loads(b64decode(letter["value"]))["name"] for letter in letters}
+    assert 0 < len(lost) == len(letters) < 40
+    assert found == in_order([{"user": r["name"], "tier": r["tier"]} for r in MANY if r["name"] not in lost])
+    for letter in letters:
+        assert letter["stream"] == "users"
+        assert f'graph_code:{function} made of it a row whose key "u' in letter["reason"]
+        assert "make the table broadcast" in letter["reason"]
+
+
+def test_the_app_ends_at_such_a_record_and_says_which_it_is(env: AppEnv) -> None:
+    made = filled({"python": f"{CODE}:renamed"}, columns="tier INT")
+    with pytest.raises(FinalFailureError, match=r"users#\d at offset \d+: .* belongs in partition \d of 4"):
+        many_joined(env, made)
+
+
+def test_a_function_may_give_any_keys_for_a_table_that_is_whole_everywhere(env: AppEnv) -> None:
+    made = filled({"python": f"{CODE}:renamed"}, columns="tier INT", broadcast=True)
+    assert many_joined(env, made) == in_order([{"user": r["name"], "tier": r["tier"]} for r in MANY])
 
 
 def test_where_all_partitions_are_of_one_task_any_key_will_do(env: AppEnv) -> None:

@@ -1,0 +1,128 @@
+"""Whether records have the keys that their stream declares, and lie where these belong.
+
+Results depend on it wherever keys meet: a record in another task than its key's finds no match there, and its
+group is counted twice.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.spec.problem import short
+from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.operators.stateless.stream_operations import Read
+
+MEND = (
+    "write it under its key, put a partitionBy before what needs the key, "
+    'or say "keys: unchecked" for the stream'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCheck:
+    """What the keys of one range are held against."""
+
+    column: str | None  # the column that is said to be the key
+    partition: int
+    placement: KeyPlacement | None  # None where it does not matter in which partition a key is
+
+    def faults(self, records: pa.RecordBatch, keys: pa.Array, columns: pa.RecordBatch) -> dict[int, str]:
+        """What is wrong with the keys of records that could be decoded, by their place in the batch.
+
+        `keys` are the records' own, and where they have none those of the column.
+        """
+        faults: dict[int, str] = {}
+        if self.placement is not None:
+            misplaced = misplaced_keys(self.placement, self.partition, keys)
+            faults |= {place: f"its key {where}; {MEND}" for place, where in misplaced.items()}
+        if self.column is not None:
+            faults |= _null_keys(self.column, keys)
+            faults |= _other_keys(self.column, records, columns.column(self.column))
+        return faults
+
+
+def key_check(read: Read, asked: ReadRange, placements: Mapping[str, KeyPlacement]) -> KeyCheck | None:
+    """What the keys of a range are held against; None where nothing relies on them."""
+    if read.reliance is KeyReliance.NONE:
+        return None
+    placement = placements.get(read.stream) if read.reliance is KeyReliance.PLACE else None
+    column = read.key if any(each.name == read.key for each in read.columns) else None
+    if column is None and placement is None:
+        return None
+    return KeyCheck(column, asked.partition, placement)
+
+
+def key_texts(column: pa.Array) -> pa.BinaryArray | None:
+    """The keys of a column's values; None for types whose values have several spellings."""
+    kind = column.type
+    if pa.types.is_binary(kind) or pa.types.is_string(kind):
+        return column.cast(pa.binary())
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
+        return column.cast(pa.string()).cast(pa.binary())
+    return None
+
+
+def misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> dict[int, str]:
+    """Which keys belong to another task than a partition does, by their place, and where each belongs."""
+    here = placement.home(partition)
+    if placement.tasks[here] == NO_TASK:
+        return {}
+    homes = partition_of(keys, placement.count)
+    misplaced: npt.NDArray[np.bool_] = homes != here
+    if placement.tasks.count(placement.tasks[here]) > 1:
+        tasks = np.array(placement.tasks, np.int32)
+        misplaced = tasks[homes] != tasks[here]
+    if keys.null_count:
+        misplaced &= keys.is_valid().to_numpy(zero_copy_only=False)
+    places = np.flatnonzero(misplaced)
+    where = f"of {placement.count}"
+    if partition >= placement.count:
+        where += f" when state began, and this partition goes with {here}"
+    texts = _texts(keys, places)
+    return {
+        place: f"{text} belongs in partition {home} {where}"
+        for place, text, home in zip(places.tolist(), texts, homes[places].tolist(), strict=True)
+    }
+
+
+def _null_keys(column: str, keys: pa.Array) -> dict[int, str]:
+    if not keys.null_count:
+        return {}
+    reason = f"it has no key, and its column {column} is null, so that it belongs to no task; {MEND}"
+    return dict.fromkeys(_places(keys.is_null()), reason)
+
+
+def _other_keys(column: str, records: pa.RecordBatch, values: pa.Array) -> dict[int, str]:
+    """Records that have a key of their own and say something else in the column."""
+    own = records.column("key")
+    faults: dict[int, str] = {}
+    texts = key_texts(values)
+    if texts is not None:
+        different = pc.fill_null(pc.not_equal(own, texts), False)
+        if different.true_count:
+            places = _places(different)
+            for place, key, text in zip(places, _texts(own, places), _texts(texts, places), strict=True):
+                faults[place] = f"its key is {key}, and its column {column} is {text}; {MEND}"
+    if values.null_count:
+        lacking = pc.and_(pc.and_(values.is_null(), own.is_valid()), records.column("value").is_valid())
+        places = _places(lacking)
+        for place, key in zip(places, _texts(own, places), strict=True):
+            faults[place] = f"its key is {key}, and its column {column} is null; {MEND}"
+    return faults
+
+
+def _places(mask: pa.BooleanArray) -> list[int]:
+    places: list[int] = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+    return places
+
+
+def _texts(keys: pa.Array, places: Iterable[int]) -> list[str]:
+    """The keys at these places, for people."""
+    chosen = keys.take(pa.array(list(places), pa.int64())).to_pylist()
+    return [f'"{short(key.decode(errors="replace"))}"' for key in chosen]

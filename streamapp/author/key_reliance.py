@@ -1,0 +1,97 @@
+"""Which streams an app relies on to hold each record in the partition of its key, and where that is."""
+
+from collections.abc import Iterable
+
+from streamapp.graph.join_groups import forms_group
+from streamapp.graph.nodes import Graph
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.resource.tables import SideInput, Table
+from streamapp.tasks.groupers.grouping_request import Assignment
+from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
+from streamapp.tasks.partition import Partition
+
+
+def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
+    """How far the operators rely on the keys of each stream that exists outside the app and is read.
+
+    What groups keys relies on the place of every record. A class of the app's own may do so too, where the
+    stream declares a key; a table that is whole everywhere is looked up by the value.
+    """
+    groups = {name for name, operator in graph.operators.items() if forms_group(graph, operator)}
+    keeps = {name for name, operator in graph.operators.items() if operator.traits.keeps_state}
+    looks_up = {
+        operator.name
+        for operator in app.spec.operators
+        if operator.join_table is not None and operator.join_table.key is None
+    }
+    grouped, kept = _streams_before(graph, groups), _streams_before(graph, keeps)
+    looked_up = _streams_before(graph, looks_up)
+    found: dict[str, KeyReliance] = {}
+    for stream in app.spec.streams:
+        declared = stream.key is not None
+        if stream.keys == "unchecked":
+            reliance = KeyReliance.NONE
+        elif stream.name in grouped or (declared and stream.name in kept):
+            reliance = KeyReliance.PLACE
+        else:
+            reliance = KeyReliance.VALUE if declared and stream.name in looked_up else KeyReliance.NONE
+        found[stream.name] = reliance
+    return found
+
+
+def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyReliance:
+    """How far a table relies on the keys of the records that fill it.
+
+    The keys that a Python function gives are not the records'.
+    """
+    if stream.keys == "unchecked" or side.python is not None:
+        return KeyReliance.NONE
+    if not table.broadcast:
+        return KeyReliance.PLACE
+    return KeyReliance.VALUE if stream.key is not None and side.key is None else KeyReliance.NONE
+
+
+def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
+    """Where the keys of each stream belong that several tasks divide among them.
+
+    A stream on which no state depends has no initial partitions. It counts as it is today; once it has grown
+    nothing tells by which count a record was written, and it has no entry.
+    """
+    owner_of = {partition: task for task, partitions in assignment.tasks.items() for partition in partitions}
+    found: dict[str, KeyPlacement] = {}
+    for stream in sorted({partition.stream for partition in owner_of}):
+        layout = assignment.layout.streams[stream]
+        if layout.initial:
+            count, owners = layout.initial, layout.owners
+        elif layout.first == layout.last:
+            count = layout.last
+            owners = tuple(owner_of.get(Partition(stream, index)) for index in range(count))
+        else:
+            continue
+        if len(set(owners)) > 1:
+            found[stream] = KeyPlacement(count, layout.folds, _numbers(owners))
+    return found
+
+
+def _numbers(owners: Iterable[str | None]) -> tuple[int, ...]:
+    """A number for each task."""
+    numbers: dict[str, int] = {}
+    return tuple(NO_TASK if task is None else numbers.setdefault(task, len(numbers)) for task in owners)
+
+
+def _streams_before(graph: Graph, operators: Iterable[str]) -> set[str]:
+    """The streams whose records reach one of these operators in the task that reads them."""
+    reached = set(operators)
+    waiting = list(reached)
+    streams: set[str] = set()
+    while waiting:
+        operator = graph.operators[waiting.pop()]
+        if operator.is_input and operator.stream is not None:
+            streams.add(operator.stream)
+        for name in operator.inputs:
+            producer = graph.operators.get(name)
+            if producer is not None and not producer.cuts and name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return streams

@@ -1,0 +1,35 @@
+"""Where the keys of a stream belong, and how far an app relies on that."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class KeyReliance(StrEnum):
+    """What results depend on, of the keys of a stream's records."""
+
+    NONE = "none"
+    VALUE = "value"  # what the key is
+    PLACE = "place"  # what it is, and in which task its record is read
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlacement:
+    """The task of each key of a stream: that of the initial partition that the key's hash names.
+
+    A growth moves keys to other partitions of their tasks, so a record is where its key belongs before and
+    after a growth alike if its partition goes back to an initial partition of the same task.
+    """
+
+    count: int  # the initial partitions: those when state began
+    folds: tuple[int, ...] = ()  # initial indexes of later partitions, where they are not index mod count
+    tasks: tuple[int, ...] = ()  # a number for the task of each initial partition, NO_TASK where it has none
+
+    def home(self, index: int) -> int:
+        """The initial partition that a partition goes back to."""
+        if index < self.count or not self.folds:
+            return index % self.count
+        return self.folds[index - self.count]
+
+
+NO_TASK = -1
+"""In place of the number of a task: each task reads that partition."""
