@@ -85,6 +85,7 @@ class Loop:
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
+    _watch: BatchWatch = field(init=False)
     _ended_at: float = 0.0  # when the last batch ended
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
     _rows_at: float = float("-inf")  # when the last batch with records began
@@ -93,6 +94,7 @@ class Loop:
         self.backlog = Backlog(self.run, data_lost=self.trouble)
         self.bad_records = BadRecordSearch(self.launch.setup.rejection)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
+        self._watch = self._new_watch()
 
     @property
     def launch(self) -> Launch:
@@ -130,7 +132,9 @@ class Loop:
         self.release()
         session = renew()
         bound = {} if session else self.supervisor.executors.bound
-        self.session = session or self.session
+        if session:
+            self.session = session
+            self._watch = self._new_watch()
         self.run.launch = launch
         self.backlog = self.backlog.renewed()
         self.supervisor = self._new_supervisor(
@@ -381,12 +385,16 @@ class Loop:
         if self.end_by is not None and not orders.release:
             left = max(self.end_by - time.monotonic(), 0.0)
             seconds = left if seconds is None else min(seconds, left)
-        context = self.session.sparkContext
-        host = context.getConf().get("spark.driver.host", "127.0.0.1")
-        bind = context.getConf().get("spark.driver.bindAddress", host)
-        watch = BatchWatch(host, bind, context.cancelAllJobs, self.slow)
-        with watch.over(orders.batch, seconds) as address:
+        with self._watch.over(orders.batch, seconds) as address:
             return self.supervisor.executors.run_batch(frame, replace(orders, steps_to=address))
+
+    def _new_watch(self) -> BatchWatch:
+        """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
+        context = self.session.sparkContext
+        settings = context.getConf()
+        host = settings.get("spark.driver.host", "127.0.0.1")
+        bind = settings.get("spark.driver.bindAddress", host)
+        return BatchWatch(host, bind, context.cancelAllJobs, self.slow)
 
     def _orders(
         self,
