@@ -25,19 +25,19 @@ def key_reliance(app: StreamApp, graph: Graph) -> dict[str, KeyReliance]:
         for operator in app.spec.operators
         if operator.join_table is not None and operator.join_table.key is None
     }
-    grouped, kept = _streams_before(graph, groups), _streams_before(graph, keeps)
+    grouped, remembered = _streams_before(graph, groups), _streams_before(graph, keeps)
     looked_up = _streams_before(graph, looks_up)
-    found: dict[str, KeyReliance] = {}
+    reliances: dict[str, KeyReliance] = {}
     for stream in app.spec.streams:
         declared = stream.key is not None
         if stream.keys == "unchecked":
             reliance = KeyReliance.NONE
-        elif stream.name in grouped or (declared and stream.name in kept):
+        elif stream.name in grouped or (declared and stream.name in remembered):
             reliance = KeyReliance.PLACE
         else:
             reliance = KeyReliance.VALUE if declared and stream.name in looked_up else KeyReliance.NONE
-        found[stream.name] = reliance
-    return found
+        reliances[stream.name] = reliance
+    return reliances
 
 
 def side_input_reliance(stream: Stream, table: Table, side: SideInput) -> KeyReliance:
@@ -59,7 +59,7 @@ def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
     nothing tells by which count a record was written, and it has no entry.
     """
     owner_of = {partition: task for task, partitions in assignment.tasks.items() for partition in partitions}
-    found: dict[str, KeyPlacement] = {}
+    placements: dict[str, KeyPlacement] = {}
     for stream in sorted({partition.stream for partition in owner_of}):
         layout = assignment.layout.streams[stream]
         if layout.initial:
@@ -70,8 +70,8 @@ def key_placements(assignment: Assignment) -> dict[str, KeyPlacement]:
         else:
             continue
         if len(set(owners)) > 1:
-            found[stream] = KeyPlacement(count, layout.folds, _numbers(owners))
-    return found
+            placements[stream] = KeyPlacement(count, layout.folds, _numbers(owners))
+    return placements
 
 
 def _numbers(owners: Iterable[str | None]) -> tuple[int, ...]:
