@@ -9,9 +9,17 @@ from pathlib import Path
 from hypothesis import settings
 
 from tests.harness.api_server.api_server_fixtures import api_server, namespace, pytest_runtest_makereport
-from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars
+from tests.harness.kafka.broker_fixtures import broker, kafka, kafka_jars, two_brokers
 
-__all__ = ["api_server", "broker", "kafka", "kafka_jars", "namespace", "pytest_runtest_makereport"]
+__all__ = [
+    "api_server",
+    "broker",
+    "kafka",
+    "kafka_jars",
+    "namespace",
+    "pytest_runtest_makereport",
+    "two_brokers",
+]
 
 os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("harness") / "spark"))
 

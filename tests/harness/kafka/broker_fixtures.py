@@ -39,3 +39,16 @@ def broker(kafka_jars: Path, tmp_path: Path) -> Iterator[Broker]:
     broker.start()
     yield broker
     broker.stop()
+
+
+@pytest.fixture
+def two_brokers(kafka_jars: Path, tmp_path: Path) -> Iterator[tuple[Broker, Broker]]:
+    """The one that keeps the cluster together, and the one that may go; each has all partitions."""
+    settings = {"default.replication.factor": "2", "transaction.state.log.replication.factor": "2"}
+    keeps = Broker(tmp_path / "keeps", settings)
+    goes = Broker(tmp_path / "goes", settings, joins=keeps)
+    keeps.start()
+    goes.start()
+    yield keeps, goes
+    goes.kill()  # it would wait for the other one
+    keeps.stop()

@@ -9,10 +9,12 @@ from confluent_kafka.admin import OffsetSpec
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka.client_errors import kafka_error
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
+from streamapp_runtime.systems.stream_system import UnavailableError
 
 _MOVING = frozenset(
     {
         KafkaError._NOENT,
+        KafkaError._TIMED_OUT,
         KafkaError.FENCED_LEADER_EPOCH,
         KafkaError.LEADER_NOT_AVAILABLE,
         KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -21,7 +23,9 @@ _MOVING = frozenset(
     }
 )
 """What is answered while a partition gets a leader: its first, or another."""
-_MOVE_SECONDS = 5.0
+_SETTLE_SECONDS = 15.0
+"""How long a partition may have no leader that answers."""
+_FIRST_ANSWER_SECONDS = 1.0
 _PAUSE_SECONDS = 0.05
 
 
@@ -43,20 +47,45 @@ def high_watermarks(cluster: KafkaClients, partitions: Collection[Partition]) ->
 def _list_offsets(
     cluster: KafkaClients, partitions: Collection[Partition], spec: OffsetSpec, isolation: IsolationLevel
 ) -> dict[Partition, int]:
+    """The offsets, asked for again while leaders move.
+
+    The client asks the leader that it knows until it looks at the topics anew. Where that broker is gone,
+    the client waits for the whole time-out, and then gives an offset below zero (OFFSET_INVALID) and no
+    error. So the first request has a short time-out, each next one has twice as long, and in between the
+    client looks for the leaders.
+    """
     offsets: dict[Partition, int] = {}
-    deadline = time.monotonic() + _MOVE_SECONDS
-    while missing := [partition for partition in partitions if partition not in offsets]:
-        request = {TopicPartition(p.stream, p.index): spec for p in missing}
-        answers = cluster.admin.list_offsets(
-            request, isolation_level=isolation, request_timeout=ANSWER_SECONDS
-        )
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    wait_seconds = _FIRST_ANSWER_SECONDS
+    missing_partitions = list(partitions)
+    while missing_partitions:
+        request = {TopicPartition(p.stream, p.index): spec for p in missing_partitions}
+        answers = cluster.admin.list_offsets(request, isolation_level=isolation, request_timeout=wait_seconds)
         for topic_partition, future in answers.items():
             partition = Partition(topic_partition.topic, topic_partition.partition)
             try:
-                offsets[partition] = int(future.result(2 * ANSWER_SECONDS).offset)
+                offset = int(future.result(2 * ANSWER_SECONDS).offset)
             except KafkaException as error:
                 if kafka_error(error).code() not in _MOVING or time.monotonic() > deadline:
                     raise cluster.failure(error, f"asking for the ends of {partition}") from None
-        if len(offsets) < len(partitions):
+            else:
+                if offset >= 0:
+                    offsets[partition] = offset
+        missing_partitions = [partition for partition in missing_partitions if partition not in offsets]
+        if missing_partitions:
+            if time.monotonic() > deadline:
+                raise UnavailableError(
+                    f"asking for the ends of {missing_partitions[0]}: its leader does not answer"
+                )
             time.sleep(_PAUSE_SECONDS)
+            _look_for_leaders(cluster)
+            wait_seconds = min(2 * wait_seconds, ANSWER_SECONDS)
     return offsets
+
+
+def _look_for_leaders(cluster: KafkaClients) -> None:
+    """Have the client look at the topics anew."""
+    try:
+        cluster.admin.list_topics(timeout=ANSWER_SECONDS)
+    except KafkaException as error:
+        raise cluster.failure(error, "looking for the leaders of partitions") from None
