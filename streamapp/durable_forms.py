@@ -36,6 +36,10 @@ class DurableForm:
     change: str  # what a new version needs, beside a reader of the old ones and golden bytes of its own
     number_name: str = "format"  # what the number is called in messages
 
+    def version_within(self, number: object, what: str = "") -> int | VersionRefusal:
+        """`read_version` of a document whose form began without a number: none stands for version 1."""
+        return self.read_version(number, what) if type(number) is int else 1
+
     def read_version(self, number: object, what: str = "") -> int | VersionRefusal:
         """The version that bytes say they are of, or why this program does not read them."""
         called = what or f"the {self.name}"

@@ -39,7 +39,7 @@ class CheckpointEntry:
         try:
             document = json.loads(value)
             number = document.get("format") if isinstance(document, dict) else None
-            version = self.form.read_version(number) if type(number) is int else self.form.version
+            version = self.form.version_within(number)
             if isinstance(version, VersionRefusal):
                 hint = version.hint or RESTORE_HINT
                 raise StateUnreadableError(f"{stream}, partition 0: {version.message}; {hint}")

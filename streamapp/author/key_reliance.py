@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from streamapp.graph.join_groups import forms_group
 from streamapp.graph.nodes import Graph
+from streamapp.graph.wiring import direct_producers
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.resource.tables import SideInput, Table
@@ -89,9 +90,7 @@ def _streams_before(graph: Graph, operators: Iterable[str]) -> set[str]:
         operator = graph.operators[waiting.pop()]
         if operator.is_input and operator.stream is not None:
             streams.add(operator.stream)
-        for name in operator.inputs:
-            producer = graph.operators.get(name)
-            if producer is not None and not producer.cuts and name not in reached:
-                reached.add(name)
-                waiting.append(name)
+        producers = {producer.name for producer in direct_producers(graph, operator)}
+        waiting += producers - reached
+        reached |= producers
     return streams

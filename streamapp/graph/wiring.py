@@ -45,7 +45,7 @@ def wire(graph: Graph) -> Wiring:
     for vertex, name in enumerate(operators):
         operator = graph.operators[name]
         reads[vertex] = [stream_of[stream] for stream in streams_read(graph, operator) if stream in stream_of]
-        before[vertex] = [vertex_of[producer.name] for producer in _direct(graph, operator)]
+        before[vertex] = [vertex_of[producer.name] for producer in direct_producers(graph, operator)]
         for table in operator.tables:
             if table not in table_of:
                 continue
@@ -66,7 +66,7 @@ def streams_read(graph: Graph, operator: OperatorNode) -> Iterator[str]:
             yield producer.stream
 
 
-def _direct(graph: Graph, operator: OperatorNode) -> Iterator[OperatorNode]:
+def direct_producers(graph: Graph, operator: OperatorNode) -> Iterator[OperatorNode]:
     """The operators whose rows an operator is handed in the same task."""
     for name in operator.inputs:
         producer = graph.operators.get(name)

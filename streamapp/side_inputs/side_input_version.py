@@ -69,7 +69,7 @@ class SideInputVersion:
             return cls()
         try:
             fields = json.loads(text)
-            version = SIDE_INPUT_VERSION.read_version(fields.get("format", 1))
+            version = SIDE_INPUT_VERSION.version_within(fields.get("format"))
             if isinstance(version, VersionRefusal):
                 return None
             ended_upstreams = {

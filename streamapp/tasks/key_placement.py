@@ -1,5 +1,6 @@
 """Where the keys of a stream belong, and how far an app relies on that."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -10,6 +11,11 @@ class KeyReliance(StrEnum):
     NONE = "none"
     VALUE = "value"  # what the key is
     PLACE = "place"  # what it is, and in which task its record is read
+
+
+def folded_index(index: int, initial: int, folds: Sequence[int]) -> int:
+    """The initial partition that a partition was folded to; by the remainder where no fold is recorded."""
+    return index % initial if index < initial or not folds else folds[index - initial]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +30,9 @@ class KeyPlacement:
     folds: tuple[int, ...] = ()  # initial indexes of later partitions, where they are not index mod count
     tasks: tuple[int, ...] = ()  # a number for the task of each initial partition, NO_TASK where it has none
 
-    def home(self, index: int) -> int:
+    def initial_index(self, index: int) -> int:
         """The initial partition that a partition goes back to."""
-        if index < self.count or not self.folds:
-            return index % self.count
-        return self.folds[index - self.count]
+        return folded_index(index, self.count, self.folds)
 
 
 NO_TASK = -1

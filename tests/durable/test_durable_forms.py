@@ -106,7 +106,7 @@ def test_no_form_and_no_key_of_a_checkpoint_stream_is_declared_elsewhere() -> No
 def test_every_numbered_form_is_checked_by_its_reader() -> None:
     texts = [text for _, text in modules()]
     named = {name for listing in LISTS.values() for name, form in vars(listing).items() if form in EVERY_FORM}
-    readers = r"\b{0}\.read_version\(|form={0}\b|CheckpointEntry\([^)]*forms\.{0}\b"
+    readers = r"\b{0}\.(?:read_version|version_within)\(|form={0}\b|CheckpointEntry\([^)]*forms\.{0}\b"
     read = {name for name in named for text in texts if re.search(readers.format(name), text)}
     assert named - read == UNNUMBERED | {"PLAN_DOCUMENT"}  # which only programs of users read
 

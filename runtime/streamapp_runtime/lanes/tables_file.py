@@ -61,7 +61,7 @@ def _decode_tables(file: Path) -> tuple[KnownTable, ...]:
     try:
         entries = json.loads(file.read_text("utf-8"))
         number = entries.get("format")  # a number only in later versions: a table of that name is an object
-        version = TABLES_FILE.read_version(number, str(file)) if type(number) is int else TABLES_FILE.version
+        version = TABLES_FILE.version_within(number, str(file))
         if isinstance(version, VersionRefusal):
             raise StateUnreadableError(f"{version.message}; {version.hint or _REWRITE_HINT}")
         return tuple(

@@ -7,6 +7,7 @@ its keys. It is written beside the state; every other copy is a convenience.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamapp.tasks.key_placement import folded_index
 from streamapp.tasks.layouts.split import Split
 from streamapp.tasks.partition import Partition
 
@@ -23,9 +24,7 @@ class StreamLayout:
 
     def initial_index(self, index: int) -> int:
         """The initial partition that held the keys of one seen so far."""
-        if index < self.initial or not self.folds:
-            return index % self.initial
-        return self.folds[index - self.initial]
+        return folded_index(index, self.initial, self.folds)
 
     def owner(self, index: int) -> str | None:
         """The task with the state of a partition; None if it never had a task of its own."""

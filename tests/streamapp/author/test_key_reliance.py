@@ -122,12 +122,12 @@ def test_a_key_is_at_home_in_every_partition_that_held_it_and_in_no_other_task(
         assignment = formed({"views": counts[-1]}, assignment)
     placement = key_placements(assignment)["views"]
     for key in keys:
-        home = key % placement.count
+        initial_index = key % placement.count
         for count in counts:
-            assert placement.tasks[placement.home(key % count)] == placement.tasks[home]
+            assert placement.tasks[placement.initial_index(key % count)] == placement.tasks[initial_index]
         for index in range(counts[-1]):
             same = owner(assignment, "views", index) == owner(assignment, "views", key % counts[-1])
-            assert (placement.tasks[placement.home(index)] == placement.tasks[home]) == same
+            assert (placement.tasks[placement.initial_index(index)] == placement.tasks[initial_index]) == same
 
 
 def test_where_one_task_has_all_partitions_no_key_can_be_elsewhere() -> None:

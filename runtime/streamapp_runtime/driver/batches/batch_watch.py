@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 
@@ -27,6 +27,12 @@ class BatchWatch:
     bind: str
     cancel: Callable[[], None]
     slow: Callable[[str], None]
+    _place: tuple[Any, ...] = field(init=False, repr=False)  # family, kind, protocol and address of sockets
+
+    def __post_init__(self) -> None:
+        """Resolve the address once, and not with every batch."""
+        family, kind, protocol, _, address = socket.getaddrinfo(self.bind, 0, type=socket.SOCK_DGRAM)[0]
+        self._place = family, kind, protocol, address
 
     @contextmanager
     def over(self, number: int, seconds: float | None) -> Iterator[str]:
@@ -34,9 +40,9 @@ class BatchWatch:
 
         BatchTimeoutError takes the place of what a batch raises that was ended.
         """
-        family, kind, protocol, _, place = socket.getaddrinfo(self.bind, 0, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, kind, protocol) as receiver:
-            receiver.bind(place)
+        *kind, address = self._place
+        with socket.socket(*kind) as receiver:
+            receiver.bind(address)
             receiver.setblocking(False)
             batch = _WatchedBatch(self, number, seconds, receiver)
             thread = threading.Thread(target=batch.watch, name="batch-watch", daemon=True)

@@ -110,9 +110,9 @@ class CheckpointStream:
             self._record = Incarnation(self.run_id, self.incarnation).encode()
             prefix = self.stream.removesuffix(CHECKPOINT)
             ends = ends_of(self.system, prefix, time.sleep, time.monotonic)
-            starts = {str(at): end for at, end in ends.items() if at.stream != self.stream}
+            starts = {at: end for at, end in ends.items() if at.stream != self.stream}
             entries = dict.fromkeys(values.keys() - OUTLIVE_RESET) | entries
-            entries |= {INCARNATION.key: self._record, START_POSITIONS.key: START_POSITIONS.encode(starts)}
+            entries |= {INCARNATION.key: self._record, START_POSITIONS.key: _encode_starts(starts)}
         if entries:
             crash_point("driver.giving-up")
             self._put(entries)

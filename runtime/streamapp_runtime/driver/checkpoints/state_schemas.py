@@ -44,7 +44,11 @@ def take_state_schemas(
     AppRefusedError where a store was written by another schema; nothing is written then.
     """
     recorded = STATE_SCHEMAS.read(ledger.entries, ledger.stream, _parse) or {}
-    today = {name: StateSchema(schema, _declaration(app, name)) for name, schema in schemas.items()}
+    declarations = _declarations(app)
+    today = {
+        name: StateSchema(schema, declarations.get(name.partition("/")[0], ""))
+        for name, schema in schemas.items()
+    }
     if problems := list(_changed(app, recorded, today)):
         raise AppRefusedError(problems)
     if any(recorded.get(name) != schema for name, schema in today.items()):
@@ -71,14 +75,15 @@ def _path(app: StreamApp, name: str) -> str:
     return f"spec.tables[{tables.index(name)}]" if name in tables else field_path(app, name)
 
 
-def _declaration(app: StreamApp, name: str) -> str:
-    """What the resource says of a table or an operator, on one line."""
+def _declarations(app: StreamApp) -> dict[str, str]:
+    """What the resource says of each table and operator, on one line each."""
     spec = as_data(app)["spec"]
-    whole = name.partition("/")[0]
-    for declared in [*spec.get("tables", ()), *spec.get("operators", ())]:
-        if declared["name"] == whole:
-            return ", ".join(f"{field}: {value}" for field, value in declared.items() if field != "name")
-    return ""
+    return {
+        declared["name"]: ", ".join(
+            f"{field}: {value}" for field, value in declared.items() if field != "name"
+        )
+        for declared in [*spec.get("operators", ()), *spec.get("tables", ())]
+    }
 
 
 def _parse(document: Mapping[str, Any]) -> dict[str, StateSchema]:

@@ -42,6 +42,7 @@ from streamapp_runtime.rows.task_slices import slices_by_task
 from streamapp_runtime.stores.store import Store
 
 LETTER_TAGS: Final = {RejectionCause.RECORD: DEAD_LETTER_TAG, RejectionCause.CODE: CODE_ERROR_TAG}
+LETTER_CAUSES: Final = {tag: cause for cause, tag in LETTER_TAGS.items()}
 """By cause, the tag of the records that are left out on their way to the stream that takes them."""
 COMMIT_STEP = "commit"
 """A step beside the operators: outputs encoded and written."""
@@ -323,8 +324,7 @@ class LayerBatch:
 
     def _collect_side_output(self, tag: int, task: int, keys: pa.Array, values: pa.Array) -> None:
         setup = self.context.setup
-        letters = {LETTER_TAGS[cause]: policy.letters for cause, policy in setup.rejection.items()}
-        stream = setup.late_rows if tag == LATE_ROW_TAG else letters[tag]
+        stream = setup.late_rows if tag == LATE_ROW_TAG else setup.rejection[LETTER_CAUSES[tag]].letters
         if stream is not None:
             self.outbox.put_letters(stream, task, keys, values)
 

@@ -18,6 +18,13 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.operators.stateless.stream_operations import Read
 
+_EXACT_TYPES = (
+    pa.types.is_binary,
+    pa.types.is_string,
+    pa.types.is_integer,
+    pa.types.is_boolean,
+    pa.types.is_date,
+)
 MEND = (
     "write it under its key, put a partitionBy before what needs the key, "
     'or say "keys: unchecked" for the stream'
@@ -58,36 +65,38 @@ def key_check(read: Read, asked: ReadRange, placements: Mapping[str, KeyPlacemen
     return KeyCheck(column, asked.partition, placement)
 
 
+def key_bytes(column: pa.Array) -> pa.BinaryArray:
+    """The keys that records get whose key is this column: binary values as they are, others as text."""
+    texts = column if pa.types.is_binary(column.type) else column.cast(pa.string())
+    return texts.cast(pa.binary())
+
+
 def key_texts(column: pa.Array) -> pa.BinaryArray | None:
     """The keys of a column's values; None for types whose values have several spellings."""
-    kind = column.type
-    if pa.types.is_binary(kind) or pa.types.is_string(kind):
-        return column.cast(pa.binary())
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
-        return column.cast(pa.string()).cast(pa.binary())
-    return None
+    is_exact = any(is_of_type(column.type) for is_of_type in _EXACT_TYPES)
+    return key_bytes(column) if is_exact else None
 
 
 def misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> dict[int, str]:
     """Which keys belong to another task than a partition does, by their place, and where each belongs."""
-    here = placement.home(partition)
-    if placement.tasks[here] == NO_TASK:
+    initial_index = placement.initial_index(partition)
+    if placement.tasks[initial_index] == NO_TASK:
         return {}
-    homes = partition_of(keys, placement.count)
-    misplaced: npt.NDArray[np.bool_] = homes != here
-    if placement.tasks.count(placement.tasks[here]) > 1:
+    key_indexes = partition_of(keys, placement.count)
+    misplaced: npt.NDArray[np.bool_] = key_indexes != initial_index
+    if placement.tasks.count(placement.tasks[initial_index]) > 1:
         tasks = np.array(placement.tasks, np.int32)
-        misplaced = tasks[homes] != tasks[here]
+        misplaced = tasks[key_indexes] != tasks[initial_index]
     if keys.null_count:
         misplaced &= keys.is_valid().to_numpy(zero_copy_only=False)
     places = np.flatnonzero(misplaced)
     where = f"of {placement.count}"
     if partition >= placement.count:
-        where += f" when state began, and this partition goes with {here}"
+        where += f" when state began, and this partition goes with {initial_index}"
     texts = _texts(keys, places)
     return {
-        place: f"{text} belongs in partition {home} {where}"
-        for place, text, home in zip(places.tolist(), texts, homes[places].tolist(), strict=True)
+        place: f"{text} belongs in partition {index} {where}"
+        for place, text, index in zip(places.tolist(), texts, key_indexes[places].tolist(), strict=True)
     }
 
 

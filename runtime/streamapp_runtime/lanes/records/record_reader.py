@@ -19,7 +19,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRa
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
 from streamapp_runtime.lanes.records.event_times import event_times
-from streamapp_runtime.lanes.records.key_check import KeyCheck
+from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
 from streamapp_runtime.lanes.records.version_end import VersionEnd, first_version_end
 from streamapp_runtime.operators.stateless.stream_operations import Read, declared_stream
 from streamapp_runtime.rows.slice import Slice
@@ -189,6 +189,4 @@ def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
     """The record's own key; where it has none, the text of the column that is said to be its key."""
     if read.key is None or not keys.null_count:
         return keys
-    key_column = columns.column(read.key)
-    text = key_column.cast(pa.string()) if not pa.types.is_binary(key_column.type) else key_column
-    return pc.coalesce(keys, text.cast(pa.binary()))
+    return pc.coalesce(keys, key_bytes(columns.column(read.key)))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount, RejectionReport
@@ -25,9 +26,11 @@ class RejectionCounter:
     ) -> None:
         counts = {count.subject: count for count in before}
         self._policies = {cause: one for cause, one in policies.items() if one.action != "fail"}
-        self._before = {cause: counts.get((cause, stream, partition)) for cause in self._policies}
-        self._blank = {cause: RejectionCount(cause, stream, partition) for cause in self._policies}
-        self._counts = {cause: self._before[cause] or self._blank[cause] for cause in self._policies}
+        self._first = {
+            cause: counts.get((cause, stream, partition)) or RejectionCount(cause, stream, partition)
+            for cause in self._policies
+        }
+        self._counts = dict(self._first)
         self._stream, self._place = declared_stream(stream), f"{declared_stream(stream)}#{partition}"
         self._known: tuple[RejectedRecord, ...] = ()
         self._report = RejectionReport()
@@ -38,18 +41,15 @@ class RejectionCounter:
             self._known += chunk.bad
             return ""
         rejected, self._known = self._known + chunk.bad, ()
+        read = np.sort(np.concatenate([np.asarray(chunk.rows.offset), _offsets(rejected)]))
         for cause, policy in self._policies.items():
             of_cause = [record for record in rejected if record.cause is cause]
             if not of_cause:
                 if len(chunk.rows):
                     self._counts[cause] = replace(self._counts[cause], in_a_row=0)
                 continue
-            places = np.array([record.offset for record in rejected], np.int64)
-            read = np.sort(np.concatenate([np.asarray(chunk.rows.offset), places]))
-            left_out = np.array([record.offset for record in of_cause], np.int64)
-            self._counts[cause], excess = counted_on(
-                self._counts[cause], read, np.sort(left_out), policy.limit
-            )
+            left_out = np.sort(_offsets(of_cause))
+            self._counts[cause], excess = counted_on(self._counts[cause], read, left_out, policy.limit)
             if excess:
                 return f"{self._place}: {excess}: {samples(of_cause)}"
             self._report.note(self._stream, (record.summary for record in of_cause))
@@ -61,7 +61,7 @@ class RejectionCounter:
         policy = self._policies.get(cause)
         if policy is None or not rejected:
             return ""
-        left_out = np.array(sorted(record.offset for record in rejected), np.int64)
+        left_out = np.sort(_offsets(rejected))
         before = replace(self._counts[cause], in_a_row=0)
         self._counts[cause], excess = counted_on(before, np.asarray(offsets), left_out, policy.limit)
         if excess:
@@ -71,9 +71,9 @@ class RejectionCounter:
 
     def report(self) -> RejectionReport:
         """What was counted, where it differs from what the order says."""
-        changed = [
-            count
-            for cause, count in self._counts.items()
-            if count != (self._before[cause] or self._blank[cause])
-        ]
+        changed = [count for cause, count in self._counts.items() if count != self._first[cause]]
         return RejectionReport(changed, self._report.reasons)
+
+
+def _offsets(records: Sequence[RejectedRecord]) -> npt.NDArray[np.int64]:
+    return np.array([record.offset for record in records], np.int64)
