@@ -12,6 +12,7 @@ from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import stored_layout
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
@@ -45,6 +46,8 @@ def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAcce
         counts = {**facts.counts, **{name: system.partitions(topic) for name, topic in topics.items()}}
         if index:
             return LiveFacts(counts, facts.layout, facts.run)
-        return LiveFacts(
-            counts | made_counts(app, system), *stored_layout(system, checkpoint_stream(app.application_id))
-        )
+        checkpoints = checkpoint_stream(app.application_id)
+        layout, run_id = stored_layout(system, checkpoints)
+        values = system.latest(checkpoints, settled=False) if run_id else {}
+        problems = stored_changes(app, values, checkpoints)
+        return LiveFacts(counts | made_counts(app, system), layout, run_id, problems)

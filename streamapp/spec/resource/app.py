@@ -97,6 +97,8 @@ class Spec(Part):
     """What becomes of records on which the app's own Python fails."""
     on_data_loss: Annotated[Literal["fail", "earliest"], Needs(Capability.RUNNING), Effect.RESTART] = "fail"
     """What to do when records that were not yet read are gone from a stream."""
+    state_changes: Annotated[Literal["refuse", "accept"], Needs(Capability.RUNNING), Effect.LIVE] = "refuse"
+    """What to do with an edit after which state would mean something else: other aggregates, another key."""
     late_rows: Annotated[LateRows, Needs(Capability.EVENT_TIME), Effect.RESTART] = LateRows()
     """What becomes of rows that come too late."""
     batch: Annotated[Batch, Effect.LIVE] = Batch()

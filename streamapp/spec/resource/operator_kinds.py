@@ -59,6 +59,7 @@ class OperatorTraits:
     reads_tables: bool
     writes_tables: bool
     least_tables: int
+    key_is_of_rows: bool  # whether its `key` is that of the rows that it hands on
     takes_select_or_python: bool  # either a select list or a Python function makes its columns
 
     @property
@@ -81,6 +82,7 @@ _ON_ROWS = OperatorTraits(
     reads_tables=False,
     writes_tables=False,
     least_tables=0,
+    key_is_of_rows=False,
     takes_select_or_python=False,
 )
 """An operator on single rows, which keeps nothing and names neither stream nor table."""
@@ -88,19 +90,22 @@ _ON_ROWS = OperatorTraits(
 OPERATOR_TRAITS: Mapping[OperatorKind, OperatorTraits] = {
     OperatorKind.INPUT: replace(_ON_ROWS, least_inputs=0, stream=StreamUse.READS),
     OperatorKind.FILTER: _ON_ROWS,
-    OperatorKind.MAP: replace(_ON_ROWS, takes_select_or_python=True),
-    OperatorKind.FLAT_MAP: replace(_ON_ROWS, takes_select_or_python=True),
+    OperatorKind.MAP: replace(_ON_ROWS, key_is_of_rows=True, takes_select_or_python=True),
+    OperatorKind.FLAT_MAP: replace(_ON_ROWS, key_is_of_rows=True, takes_select_or_python=True),
     OperatorKind.MERGE: _ON_ROWS,
-    OperatorKind.PARTITION_BY: replace(_ON_ROWS, stream=StreamUse.REPARTITIONS),
+    OperatorKind.PARTITION_BY: replace(_ON_ROWS, key_is_of_rows=True, stream=StreamUse.REPARTITIONS),
     OperatorKind.BROADCAST: replace(_ON_ROWS, stream=StreamUse.BROADCASTS),
     OperatorKind.JOIN: replace(_ON_ROWS, least_inputs=2, keeps_state=True, grouping=Grouping.ALWAYS),
     OperatorKind.JOIN_TABLE: replace(
         _ON_ROWS, grouping=Grouping.THROUGH_TABLES, reads_tables=True, least_tables=1
     ),
     OperatorKind.SEND_TO_TABLE: replace(_ON_ROWS, hands_on_rows=False, writes_tables=True, least_tables=1),
-    OperatorKind.AGGREGATE: replace(_ON_ROWS, keeps_state=True, grouping=Grouping.ALWAYS),
+    OperatorKind.AGGREGATE: replace(
+        _ON_ROWS, key_is_of_rows=True, keeps_state=True, grouping=Grouping.ALWAYS
+    ),
     OperatorKind.PROCESS: replace(
         _ON_ROWS,
+        key_is_of_rows=True,
         keeps_state=True,
         grouping=Grouping.THROUGH_TABLES,
         reads_tables=True,

@@ -1,6 +1,7 @@
 """Apps run to their end on one Spark session: records in, the records of every stream out."""
 
 import json
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,9 +75,17 @@ class AppEnv:
 
     def command(self, app: StreamApp, *options: str) -> list[str]:
         """What runs an app in a process of its own."""
+        return self._command("run", app, *options)
+
+    def planned(self, app: StreamApp) -> subprocess.CompletedProcess[str]:
+        """What `plan --live` says of an app."""
+        command = self._command("plan", app, "--live")
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def _command(self, verb: str, app: StreamApp, *options: str) -> list[str]:
         file = self.data / f"{app.metadata.name}.yaml"
         file.write_text(as_yaml(self.in_environment(app)), "utf-8")
-        return [str(COMMAND), "run", str(file), "--data", str(self.data), *options]
+        return [str(COMMAND), verb, str(file), "--data", str(self.data), *options]
 
     def ends(self, stream: str, *partitions: int) -> None:
         """Append a record without a key to these partitions: it ends a version."""

@@ -39,11 +39,13 @@ def run_before(env: AppEnv) -> AppEnv:
 @pytest.mark.parametrize(
     ("edited", "words"),
     [
-        (totals(aggregates="sum(n) AS total, count(*) AS rows"), ["sum(n) AS total, count(*) AS rows"]),
-        (totals(aggregates="max(n) AS total"), ["max(n) AS total"]),
+        (totals(aggregates="sum(n) AS total, count(*) AS rows"), ["aggregates was sum(n) and is sum(n), count(*)"]),
+        (totals(aggregates="max(n) AS total"), ["aggregates was sum(n) and is max(n)"]),
+        (totals(aggregates="sum(length(page)) AS total"), ["was sum(n) and is sum(length(page))"]),
+        (totals(key="page"), ["key was user and is page"]),
         (totals(columns=COLUMNS.replace("n INT", "n DOUBLE")), ["other names or types"]),
     ],
-    ids=["another column", "another function", "another type"],
+    ids=["another column", "another function", "another argument", "another key", "another type"],
 )
 def test_an_edit_that_gives_state_another_meaning_is_refused_and_touches_nothing(
     run_before: AppEnv, edited: StreamApp, words: list[str]
@@ -68,6 +70,28 @@ def test_an_operator_of_another_name_begins_anew_and_the_state_it_leaves_is_name
     assert "state that nothing in the app has any more, and that stays as it is: total" in ended.stderr
     after = last_by_key(run_before.records("out"))
     assert {user: row["total"] for user, row in after.items()} == {"u0": 0, "u1": 1, "u2": 2}
+
+
+def test_state_goes_on_under_a_new_meaning_where_the_app_says_so(run_before: AppEnv) -> None:
+    edited = totals(aggregates="sum(2 * n) AS total")
+    spec = edited.spec.model_copy(update={"state_changes": "accept"})
+    run_before.write("events", inputs(ROWS[:3], "user"))
+    run_before.run(edited.model_copy(update={"spec": spec}))
+    after = last_by_key(run_before.records("out"))
+    assert {user: row["total"] for user, row in after.items()} == {"u0": 18, "u1": 24, "u2": 30}
+    run_before.run(edited)  # which is the meaning now
+    with pytest.raises(AppRefusedError, match=r"was sum\(2 \* n\) and is sum\(n\)"):
+        run_before.run(totals())
+
+
+def test_a_plan_of_what_is_there_refuses_the_edit_before_any_start(run_before: AppEnv) -> None:
+    plan = run_before.planned(totals(key="page"))
+    assert plan.returncode == 1
+    assert "spec.operators[1].aggregate: the state of total was written with another meaning" in plan.stderr
+    assert run_before.planned(totals()).returncode == 0
+    edited = totals(key="page")
+    reset = edited.model_copy(update={"spec": edited.spec.model_copy(update={"reset_nonce": 1})})
+    assert run_before.planned(reset).returncode == 0
 
 
 def test_a_reset_takes_an_edit_of_any_kind(run_before: AppEnv) -> None:

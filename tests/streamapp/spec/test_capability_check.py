@@ -34,6 +34,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.onBadRecord": ("spec.onBadRecord", {"action": "skip"}),
     "Spec.onCodeError": ("spec.onCodeError", {"action": "skip"}),
     "Spec.onDataLoss": ("spec.onDataLoss", "earliest"),
+    "Spec.stateChanges": ("spec.stateChanges", "accept"),
     "Spec.lateRows": ("spec.lateRows", {"action": "stream", "stream": "enriched"}),
     "Batch.rows": ("spec.batch.rows", 10),
     "Batch.bytes": ("spec.batch.bytes", 2_048),

@@ -115,6 +115,7 @@ NAMED = (
     "spec.onBadRecord",
     "spec.onCodeError",
     "spec.onDataLoss",
+    "spec.stateChanges",
     "spec.lateRows",
     "spec.grouper",
     "spec.broadcastInputs",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from streamapp.author.app_streams import is_embedded
+from streamapp.author.state_meaning import changed_meanings, state_meanings
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.message_frame import MOST_BYTES, MessageTooLargeError
 from streamapp.spec.problem import Problem
@@ -138,6 +139,7 @@ def refused_changes(facts: Facts, app: StreamApp) -> Iterator[Problem]:
     for path in paths_with_effect(changes(in_force.accepted.app, app), Effect.REFUSED):
         message = "cannot change while there is state; put it back, or raise resetNonce to give the state up"
         yield Problem(0, 0, path, message, Reason.CHANGE_REFUSED)
+    yield from changed_meanings(app, state_meanings(in_force.accepted.app))
 
 
 def has_state(facts: Facts) -> bool:

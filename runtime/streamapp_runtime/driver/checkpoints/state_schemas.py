@@ -5,22 +5,21 @@ they are an error or, worse, a wrong answer.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from streamapp.author.problems import field_path
+from streamapp.author.state_meaning import (
+    changed_meanings,
+    state_changed,
+    state_declarations,
+    state_meanings,
+)
 from streamapp.spec.problem import Problem, short
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.serialization import as_data
 from streamapp_runtime.checkpoint_entries import STATE_SCHEMAS
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
-
-_MENDS = (
-    "take the edit back, or give it another name so that its state begins anew, "
-    "or raise resetNonce, which gives all state of the app up"
-)
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +28,25 @@ class StateSchema:
 
     schema: str
     declaration: str = ""
+    meaning: Mapping[str, str] = field(default_factory=dict)  # what the resource says of it, by aspect
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> "StateSchema":
+        """The schema in a document; those of before had no meaning."""
+        meaning = {str(aspect): str(text) for aspect, text in fields.get("meaning", {}).items()}
+        return cls(str(fields["schema"]), str(fields["declaration"]), meaning)
+
+    def fields(self) -> dict[str, object]:
         """The schema in a document."""
-        return cls(str(fields["schema"]), str(fields["declaration"]))
+        return {"schema": self.schema, "declaration": self.declaration, "meaning": dict(self.meaning)}
+
+
+def stored_changes(app: StreamApp, values: Mapping[bytes, bytes], stream: str) -> tuple[Problem, ...]:
+    """The edits that the state in a checkpoint stream refuses, as far as the resource says them."""
+    recorded = STATE_SCHEMAS.read(values, stream, _parse) or {}
+    if StateReset.of_run(app).due(values, stream):
+        return ()
+    return tuple(changed_meanings(app, {name: schema.meaning for name, schema in recorded.items()}))
 
 
 def take_state_schemas(
@@ -44,46 +57,33 @@ def take_state_schemas(
     AppRefusedError where a store was written by another schema; nothing is written then.
     """
     recorded = STATE_SCHEMAS.read(ledger.entries, ledger.stream, _parse) or {}
-    declarations = _declarations(app)
+    declarations, meanings = state_declarations(app), state_meanings(app)
     today = {
-        name: StateSchema(schema, declarations.get(name.partition("/")[0], ""))
+        name: StateSchema(schema, declarations.get(whole, ""), meanings.get(whole, {}))
         for name, schema in schemas.items()
+        for whole in [name.partition("/")[0]]
     }
-    if problems := list(_changed(app, recorded, today)):
+    problems = list(changed_meanings(app, {name: schema.meaning for name, schema in recorded.items()}))
+    refused_paths = {problem.path for problem in problems}
+    problems += [each for each in _changed_schemas(app, recorded, today) if each.path not in refused_paths]
+    if problems:
         raise AppRefusedError(problems)
     if any(recorded.get(name) != schema for name, schema in today.items()):
         ledger.record(STATE_SCHEMAS, _document({**recorded, **today}))
     return tuple(sorted(recorded.keys() - today.keys()))
 
 
-def _changed(
+def _changed_schemas(
     app: StreamApp, recorded: Mapping[str, StateSchema], today: Mapping[str, StateSchema]
 ) -> Iterator[Problem]:
     for name, now in today.items():
         before = recorded.get(name)
         if before is None or before.schema == now.schema:
             continue
-        what = "the columns that reach it have other names or types than then"
+        change = "the columns that reach it have other names or types than then"
         if before.declaration != now.declaration:
-            what = f"it was {short(before.declaration, 200)} and is {short(now.declaration, 200)}"
-        message = f"the state of {name} was written with another meaning: {what}; {_MENDS}"
-        yield Problem(0, 0, _path(app, name), message, Reason.STATE_CHANGED)
-
-
-def _path(app: StreamApp, name: str) -> str:
-    tables = [table.name for table in app.spec.tables]
-    return f"spec.tables[{tables.index(name)}]" if name in tables else field_path(app, name)
-
-
-def _declarations(app: StreamApp) -> dict[str, str]:
-    """What the resource says of each table and operator, on one line each."""
-    spec = as_data(app)["spec"]
-    return {
-        declared["name"]: ", ".join(
-            f"{field}: {value}" for field, value in declared.items() if field != "name"
-        )
-        for declared in [*spec.get("operators", ()), *spec.get("tables", ())]
-    }
+            change = f"it was {short(before.declaration, 200)} and is {short(now.declaration, 200)}"
+        yield state_changed(app, name, change)
 
 
 def _parse(document: Mapping[str, Any]) -> dict[str, StateSchema]:
@@ -91,8 +91,4 @@ def _parse(document: Mapping[str, Any]) -> dict[str, StateSchema]:
 
 
 def _document(schemas: Mapping[str, StateSchema]) -> dict[str, object]:
-    stores = {
-        name: {"schema": schema.schema, "declaration": schema.declaration}
-        for name, schema in sorted(schemas.items())
-    }
-    return {"stores": stores}
+    return {"stores": {name: schema.fields() for name, schema in sorted(schemas.items())}}

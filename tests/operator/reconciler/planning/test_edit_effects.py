@@ -40,6 +40,7 @@ EDITS: dict[str, Any] = {
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
     "spec.onCodeError": {"onCodeError": {"action": "skip"}},
     "spec.onDataLoss": {"onDataLoss": "earliest"},
+    "spec.stateChanges": {"stateChanges": "accept"},
     "spec.lateRows": {"lateRows": {"action": "stream", "stream": "enriched"}},
     "spec.batch": {"batch": {"rows": 10}},
     "spec.image": {"image": "other:2"},

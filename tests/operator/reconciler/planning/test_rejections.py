@@ -152,3 +152,23 @@ def test_an_app_whose_inputs_all_go_to_every_task_is_refused_by_its_field(sim: O
     assert sim.says("Accepted") == ("False", "NoTasks")
     assert sim.condition("Accepted")["message"].startswith("spec.broadcastInputs: all inputs (users, views)")
     assert sim.drivers() == []
+
+
+def test_an_edit_that_gives_state_another_meaning_is_refused_and_the_driver_runs_on(sim: OperatorSim) -> None:
+    def operators(aggregates: str) -> list[dict[str, object]]:
+        return [
+            {"name": "total", "aggregate": {"from": "views", "aggregates": aggregates}},
+            {"name": "out", "sendTo": {"from": "total", "stream": "enriched"}},
+        ]
+
+    sim.bring_up(join(operators=operators("max(page) AS page")))
+    sim.edit(operators=operators("min(page) AS page"))
+    sim.settle()
+    assert sim.says("Accepted") == ("False", "StateChanged")
+    message = sim.condition("Accepted")["message"]
+    assert message.startswith("spec.operators[0].aggregate: the state of total was written with another meaning")
+    assert "was max(page) and is min(page)" in message
+    assert (sim.says("Ready"), sim.driver()["metadata"]["name"]) == (("True", "Running"), "app-driver-1")
+    sim.edit(stateChanges="accept")
+    sim.settle()
+    assert sim.says("Accepted") == ("True", "Accepted")
