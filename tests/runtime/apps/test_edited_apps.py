@@ -39,7 +39,7 @@ def run_before(env: AppEnv) -> AppEnv:
 @pytest.mark.parametrize(
     ("edited", "words"),
     [
-        (totals(aggregates="sum(n) AS total, count(*) AS rows"), ["aggregates was sum(n) and is sum(n), count(*)"]),
+        (totals(aggregates="sum(n) AS total, count(*) AS rows"), ["was sum(n) and is sum(n), count(*)"]),
         (totals(aggregates="max(n) AS total"), ["aggregates was sum(n) and is max(n)"]),
         (totals(aggregates="sum(length(page)) AS total"), ["was sum(n) and is sum(length(page))"]),
         (totals(key="page"), ["key was user and is page"]),

@@ -166,7 +166,7 @@ def test_an_edit_that_gives_state_another_meaning_is_refused_and_the_driver_runs
     sim.settle()
     assert sim.says("Accepted") == ("False", "StateChanged")
     message = sim.condition("Accepted")["message"]
-    assert message.startswith("spec.operators[0].aggregate: the state of total was written with another meaning")
+    assert message.startswith("spec.operators[0].aggregate: the state of total was written with another")
     assert "was max(page) and is min(page)" in message
     assert (sim.says("Ready"), sim.driver()["metadata"]["name"]) == (("True", "Running"), "app-driver-1")
     sim.edit(stateChanges="accept")
