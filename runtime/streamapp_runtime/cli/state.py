@@ -11,6 +11,7 @@ import click
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors, open_log
+from streamapp_runtime.cli.log_commands.log_target import is_app_source
 from streamapp_runtime.cli.text_columns import aligned_columns
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ STATE = "state"
 
 @click.group(short_help="List, read and clear the state of apps.")
 def state() -> None:
-    """List, read and clear the state of apps on an embedded system.
+    """List, read and clear the state of apps.
 
-    DATA is the folder that the system's `path` names. An app that runs there is not disturbed.
+    DATA is the folder that an embedded system's `path` names, or an app that has one: `app.yaml`. With Kafka
+    it is the folder that `streamapp run --data` named. An app that runs there is not disturbed.
 
     \b
     Examples:
@@ -43,7 +45,7 @@ def list_stores(data: Path, output: str) -> None:
     Tables that are kept in memory have no store here; `streamapp state read` reads those too. For RocksDB the
     number of entries is an estimate.
     """
-    stores = list(_stores(data / STATE))
+    stores = list(_stores(state_folder(data)))
     if output == "json":
         click.echo(json.dumps(stores, indent=2))
         return
@@ -85,6 +87,7 @@ def read(
     from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
     from streamapp_runtime.stores.store import StoreKind
 
+    data = data_folder(data)
     with cli_errors(), open_log(data) as system:
         owner, known_table = _find_table(data / STATE, table, app)
         if known_table.changelog is None and known_table.store == StoreKind.MEMORY:
@@ -136,7 +139,8 @@ def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> Non
     """
     from streamapp_runtime.cli.state_gc import collect_garbage
 
-    collected = list(collect_garbage(data, data / STATE, app, seconds_of(age, "--older-than"), dry_run))
+    data = data_folder(data)
+    collected = list(collect_garbage(data, state_folder(data), app, seconds_of(age, "--older-than"), dry_run))
     if output == "json":
         click.echo(json.dumps([collected_store.facts() for collected_store in collected], indent=2))
         return
@@ -151,6 +155,28 @@ def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> Non
     freed = [each.store.size for each in collected if each.counts]
     verb = "would be taken away" if dry_run else "taken away"
     click.echo(f"{len(freed)} {'store' if len(freed) == 1 else 'stores'} {verb}, {sum(freed):,} bytes")
+
+
+def data_folder(data: Path) -> Path:
+    """The folder that an argument DATA names: itself, or that of an app's embedded system."""
+    from streamapp.cli.app_sources import one_app
+
+    if not is_app_source(str(data)):
+        return data
+    embedded = one_app(str(data), None).spec.systems[0].embedded
+    if embedded is None:
+        raise click.UsageError(
+            "the streams of this app are on Kafka: name the folder that `streamapp run --data` named"
+        )
+    return Path(embedded.path)
+
+
+def state_folder(data: Path) -> Path:
+    """The folder of stores; an error where there is none."""
+    folder = data_folder(data) / STATE
+    if not folder.is_dir():
+        raise click.ClickException(f"no state in {folder.parent}: no app has run there")
+    return folder
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:

@@ -101,21 +101,31 @@ def test_a_machine_is_told_the_outcome_last(tmp_path: Path) -> None:
     assert (outcome["outcome"], outcome["reason"]) == ("config", "InvalidSpec")
 
 
-def test_without_java_one_line_names_the_java_that_is_needed(tmp_path: Path) -> None:
-    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A log with the streams of the example."""
+    for stream in ("page-views", "users", "totals"):
+        subprocess.run([COMMAND, "log", "create", tmp_path / "data", stream, "--partitions", "2"], check=True)
+    return tmp_path / "data"
+
+
+def test_without_java_one_line_names_the_java_that_is_needed(tmp_path: Path, data: Path) -> None:
+    done = ran(EXAMPLE, "--data", data, java=str(tmp_path))
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert "Spark needs Java 17 or newer" in line
     assert str(tmp_path) in line
 
 
-def test_a_java_that_fails_is_told_with_its_last_words_and_may_be_tried_again(tmp_path: Path) -> None:
+def test_a_java_that_fails_is_told_with_its_last_words_and_may_be_tried_again(
+    tmp_path: Path, data: Path
+) -> None:
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     version = """[ "$1" = -version ] && { echo 'openjdk version "21.0.1"' >&2; exit; }"""
     java.write_text(f"#!/bin/sh\n{version}\necho no room >&2; exit 1\n")
     java.chmod(0o755)
-    done = ran(EXAMPLE, "--data", tmp_path / "data", java=str(tmp_path))
+    done = ran(EXAMPLE, "--data", data, java=str(tmp_path))
     assert done.returncode == 3
     assert "Spark's JVM ended at its start: no room" in done.stderr
 
@@ -133,3 +143,30 @@ def test_a_wrong_use_ends_with_2(tmp_path: Path, options: list[str], told: str) 
     assert done.returncode == 2
     assert told in done.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_streams_that_are_not_there_are_refused_before_spark_starts_and_nothing_is_made(
+    tmp_path: Path,
+) -> None:
+    done = ran(EXAMPLE, "--data", tmp_path / "typo", java="/nowhere")
+    assert done.returncode == 1
+    assert "no system knows the stream" in done.stderr
+    assert not (tmp_path / "typo").exists()
+
+
+@pytest.mark.parametrize("verb", [["list"], ["gc"]])
+@pytest.mark.parametrize("source", ["folder", "app"])
+def test_a_folder_without_state_is_an_error_however_it_is_named(
+    tmp_path: Path, verb: list[str], source: str
+) -> None:
+    folder = tmp_path / "data"
+    if source == "app":
+        file = tmp_path / "app.yaml"
+        file.write_text(COPIES.replace("path: data", f"path: {folder}"))
+    done = subprocess.run(
+        [COMMAND, "state", *verb, folder if source == "folder" else file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, f"Error: no state in {folder}: no app has run there\n")

@@ -70,3 +70,10 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         running.stdout.read(10)
         running.stdout.close()
         assert running.stderr.read() == b""
+
+
+def test_the_package_runs_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "streamapp", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("streamapp, version ")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
@@ -20,24 +21,40 @@ _APPS = (".json", ".py", ".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
-class TargetStreams:
-    """The streams of a target, by the names that the user knows."""
+class TargetNames:
+    """The names of streams that the user may say; any where no app was named."""
 
-    system: "StreamSystem"
     topics: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> its name in the system
     prefix: str = ""  # of an app: what the names of the streams that it makes begin with
     keys: Mapping[str, str] = field(default_factory=dict)  # of an app: stream -> the column that is its key
 
+    def in_system(self, stream: str) -> str:
+        """The name in the system."""
+        if self.prefix and stream not in self.topics and not stream.startswith(self.prefix):
+            raise click.ClickException(
+                f'the app has no stream named "{stream}"{nearest(stream, list(self.topics))}'
+            )
+        return self.topics.get(stream, stream)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetStreams:
+    """The streams of a target, by the names that the user knows."""
+
+    system: "StreamSystem"
+    names: TargetNames = TargetNames()
+
     def name_in_system(self, stream: str) -> str:
         """The name in the system."""
-        return self.topics.get(stream, stream)
+        return self.names.in_system(stream)
 
     def app_stream_names(self) -> Collection[str] | None:
         """The streams of an app, those that it makes too; all where no app was named."""
-        if not self.prefix:
+        prefix = self.names.prefix
+        if not prefix:
             return None
-        own_streams = {name for name in self.system.streams() if name.startswith(self.prefix)}
-        return own_streams | set(self.topics.values())
+        own_streams = {name for name in self.system.streams() if name.startswith(prefix)}
+        return own_streams | set(self.names.topics.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,18 @@ class LogTarget:
     log: str
     secrets: Path | None
     app: str | None
+
+    def names(self) -> TargetNames:
+        """The names that it has, before anything is opened."""
+        from streamapp.author.app_streams import declared_topics
+        from streamapp.author.names import stream_prefix
+        from streamapp.cli.app_sources import one_app
+
+        if not is_app_source(self.log):
+            return TargetNames()
+        app = one_app(self.log, self.app)
+        keys = {stream.name: stream.key for stream in app.spec.streams if stream.key is not None}
+        return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
 
     @contextmanager
     def streams(self, make: bool = False) -> Iterator[TargetStreams]:
@@ -59,7 +88,7 @@ class LogTarget:
                 KafkaConnection(self.log.removeprefix(KAFKA_PREFIX), {}, secrets), make
             ) as system:
                 yield TargetStreams(system)
-        elif Path(self.log).suffix in _APPS and not Path(self.log).is_dir():
+        elif is_app_source(self.log):
             with self._app_streams(make) as app_streams:
                 yield app_streams
         else:
@@ -68,15 +97,17 @@ class LogTarget:
 
     @contextmanager
     def _app_streams(self, make: bool) -> Iterator[TargetStreams]:
-        from streamapp.author.app_streams import declared_topics
-        from streamapp.author.names import stream_prefix
         from streamapp.cli.app_sources import one_app
         from streamapp_runtime.driver.start.app_storage import connection_of
 
         app = one_app(self.log, self.app)
         with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:
-            keys = {stream.name: stream.key for stream in app.spec.streams if stream.key is not None}
-            yield TargetStreams(system, declared_topics(app), stream_prefix(app.application_id), keys)
+            yield TargetStreams(system, self.names())
+
+
+def is_app_source(target: str) -> bool:
+    """Whether an argument names a file with apps, and not a folder or a cluster."""
+    return Path(target).suffix in _APPS and not Path(target).is_dir()
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from io import BufferedIOBase
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -54,21 +55,23 @@ def write(
     """
     if form == "text" and key is not None:
         raise click.UsageError("lines of text have no columns: --key goes with json and csv")
-    with cli_errors(), target.streams(make=True) as target_streams:
-        name, count = (
-            target_streams.name_in_system(stream),
-            _partition_count(target_streams, stream, partitions),
-        )
-        # A name of its own, so that on Kafka two that write at once do not fence each other.
-        writer, written = f"streamapp-log-{uuid4().hex}", 0
+    with cli_errors():
+        names = target.names()
+        name = names.in_system(stream)
         if form != "text":
-            key = key or target_streams.keys.get(stream)
-        try:
-            for keys, values in _blocks(file, form, key):
-                _append(target_streams.system, writer, name, count, keys, values, written)
-                written += len(values)
-        finally:
-            click.echo(f"{written} records written to {stream}", err=True)
+            key = key or names.keys.get(stream)
+        blocks = _blocks(file, form, key)
+        first_block = list(islice(blocks, 1))  # before anything is made: it may be refused
+        with target.streams(make=True) as target_streams:
+            count = _partition_count(target_streams, stream, partitions)
+            # A name of its own, so that on Kafka two that write at once do not fence each other.
+            writer, written = f"streamapp-log-{uuid4().hex}", 0
+            try:
+                for keys, values in chain(first_block, blocks):
+                    _append(target_streams.system, writer, name, count, keys, values, written)
+                    written += len(values)
+            finally:
+                click.echo(f"{written} records written to {stream}", err=True)
 
 
 def _partition_count(target_streams: "TargetStreams", stream: str, partitions: int | None) -> int:

@@ -68,6 +68,9 @@ class RunMode(Protocol):
     def storage(self) -> AppStorage:
         """Where the app's streams and stores are; AppRefusedError where they cannot be anywhere."""
 
+    def refuse_early(self, storage: AppStorage) -> None:
+        """AppRefusedError for what needs no Spark to be refused."""
+
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """A Spark session, and the means to have more or fewer executors in it."""
 
@@ -99,6 +102,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
     if problems := unsupported_fields(mode.app):
         raise AppRefusedError(problems)
     storage = mode.storage()
+    mode.refuse_early(storage)
     system = open_app_system(storage)
     executor_pool = mode.open_executors(storage)
     try:

@@ -66,6 +66,9 @@ class Managed:
         state = self.environment.state
         return replace(storage_of(self.app, state, self.environment.secrets), state=state / "state")
 
+    def refuse_early(self, storage: AppStorage) -> None:
+        """The operator has planned the app already, or leaves that to the first launch."""
+
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Executors that the cluster brings, as many as are asked for."""
         app_id, conf = self.app.application_id, self.environment.spark()

@@ -25,6 +25,7 @@ from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.modes.stop_signal import StopFlag
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
+from streamapp_runtime.driver.start.early_refusals import early_problems
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.stores.directories.state_directory import quoted
@@ -70,6 +71,11 @@ class Standalone:
     def storage(self) -> AppStorage:
         """As the options have it, or the app."""
         return storage_of(self.app, self.options.data, self.options.secrets)
+
+    def refuse_early(self, storage: AppStorage) -> None:
+        """A start takes seconds, and what it refuses may have been known before."""
+        if problems := early_problems(self.app, storage.connection):
+            raise AppRefusedError(problems)
 
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Threads of this process for one processor, executors on this machine for several."""
