@@ -41,6 +41,7 @@ class Reason(StrEnum):
     CHANGE_REFUSED = "ChangeRefused"
     APPLICATION_ID_IN_USE = "ApplicationIdInUse"
     SYSTEM_UNAVAILABLE = "SystemUnavailable"
+    INTERNAL_ERROR = "InternalError"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

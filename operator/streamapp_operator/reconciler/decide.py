@@ -21,10 +21,12 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.installation import Installation
-from streamapp_operator.reconciler.planning.acceptance import Acceptance, accept_generation
+from streamapp_operator.reconciler.internal_error import internal_error
+from streamapp_operator.reconciler.planning.acceptance import Acceptance, AcceptanceStatus, accept_generation
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan, plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
 from streamapp_operator.reconciler.status.app_status import app_status
+from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
 from streamapp_operator.reconciler.status.status_events import status_events
 from streamapp_operator.reconciler.writes.planned_writes import after_status, before_status, expires_in
 from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision
@@ -33,8 +35,32 @@ RETRY_SECONDS = 30.0
 
 
 def decide(facts: Facts, installation: Installation) -> ReconcileDecision:
-    """Accept the newest generation, plan it, update the job model, choose the driver's action and report."""
-    findings = collect_findings(facts, installation)
+    """Accept the newest generation, plan it, update the job model, choose the driver's action and report.
+
+    Never raises. After an exception the newest generation is refused, and the one accepted before is looked
+    after as if the edit had not come.
+    """
+    try:
+        return _decision(collect_findings(facts, installation))
+    except Exception as error:  # a fault of ours must not leave the driver without anybody who restarts it
+        return _after_error(facts, installation, error)
+
+
+def _after_error(facts: Facts, installation: Installation, error: Exception) -> ReconcileDecision:
+    problem = internal_error(error)
+    acceptance = Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=(problem,))
+    try:
+        decision = _decision(collect_findings(facts, installation, acceptance))
+    except Exception:  # the first error is the one that is reported
+        status = internal_error_status(facts, problem)
+        events = tuple(status_events(facts.status, status))
+        return ReconcileDecision((), status, (), events, RETRY_SECONDS, error)
+    delay = min(decision.requeue_after or RETRY_SECONDS, RETRY_SECONDS)
+    return replace(decision, requeue_after=delay, internal_error=error)
+
+
+def _decision(findings: Findings) -> ReconcileDecision:
+    facts = findings.facts
     history = _announced_history(findings)
     writes_before = tuple(before_status(findings, history))
     status = app_status(findings, history, _model_in_force(findings))
@@ -47,9 +73,11 @@ def decide(facts: Facts, installation: Installation) -> ReconcileDecision:
     )
 
 
-def collect_findings(facts: Facts, installation: Installation) -> Findings:
-    """Run every step and collect the findings."""
-    acceptance = accept_generation(facts, installation)
+def collect_findings(
+    facts: Facts, installation: Installation, acceptance: Acceptance | None = None
+) -> Findings:
+    """Run every step and collect the findings; `acceptance`, where it is decided already."""
+    acceptance = acceptance or accept_generation(facts, installation)
     plan = _plan_target(facts, acceptance)
     model = _update_model(facts, acceptance, plan)
     driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)

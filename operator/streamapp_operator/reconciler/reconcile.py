@@ -1,6 +1,7 @@
 """One reconcile: gather the facts, decide, execute. A reconcile may be killed at any point."""
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -24,10 +25,12 @@ from streamapp_operator.reconciler.decide import decide
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.gather import gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
 from streamapp_operator.reconciler.writes.write_execution import ForeignObject, execute_writes
 
+_log = logging.getLogger(__name__)
 CONFLICT_RETRY_SECONDS = 0.2
 WRITE_FAILURE_RETRY_SECONDS = 15.0
 LARGE_APP_PARTITIONS = 2_000
@@ -56,8 +59,14 @@ async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
     """Decide; for a large app on a thread, so that other apps and the Lease are served meanwhile."""
     with context.metrics.timed(DECIDE_SECONDS):
         if facts.partitions < LARGE_APP_PARTITIONS:
-            return decide(facts, context.installation)
-        return await asyncio.to_thread(decide, facts, context.installation)
+            decision = decide(facts, context.installation)
+        else:
+            decision = await asyncio.to_thread(decide, facts, context.installation)
+    if error := decision.internal_error:
+        _log.error(
+            "generation %d refused: %s", facts.newest.generation, internal_error(error), exc_info=error
+        )
+    return decision
 
 
 async def _outcome(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> ReconcileOutcome:

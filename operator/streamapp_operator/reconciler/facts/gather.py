@@ -1,5 +1,6 @@
 """Gathers the facts of a reconcile, from the cache or from the API server."""
 
+import logging
 from collections.abc import Iterable, Mapping
 
 from streamapp.author.app_streams import is_embedded
@@ -27,10 +28,13 @@ from streamapp_operator.reconciler.facts.facts import ApplicationIdHolder, Facts
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
 from streamapp_operator.reconciler.pods.state_volume import location_provider
+
+_log = logging.getLogger(__name__)
 
 
 async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) -> Facts | None:
@@ -61,7 +65,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     )
     decoded = await decode_config_maps(context, app, config_maps)
     newest = context.newest_cache.get(
-        (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: _newest(app)
+        (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: newest_generation(app)
     )
     nodes = await _nodes(context, (*drivers, *executors))
     accepted_before = _is_accepted(newest, decoded)
@@ -103,9 +107,14 @@ def _pods_of_role(
             yield pod
 
 
-def _newest(app: Manifest) -> NewestGeneration:
-    parsed = parse_data(app)
+def newest_generation(app: Manifest) -> NewestGeneration:
+    """The generation of a resource, whatever the resource holds."""
     generation = app["metadata"]["generation"]
+    try:
+        parsed = parse_data(app)
+    except Exception as error:
+        _log.exception("generation %d of %s cannot be parsed", generation, app["metadata"]["name"])
+        return NewestGeneration(generation, None, (internal_error(error),))
     return NewestGeneration(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
 
 

@@ -58,3 +58,4 @@ class ReconcileDecision:
     after: tuple[Write, ...]
     events: tuple[StatusEvent, ...]
     requeue_after: float | None  # seconds; None: only when an object changes
+    internal_error: Exception | None = None  # after which the newest generation was refused
