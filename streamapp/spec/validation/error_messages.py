@@ -100,6 +100,7 @@ MESSAGES: Mapping[str, Callable[[Context, object], str]] = {
     "float_type": _wanted("a number"),
     "bool_type": _wanted("true or false"),
     "tuple_type": _wanted("a list"),
+    "list_type": _wanted("a list"),
     "dict_type": _wanted("a mapping"),
     "model_type": _wanted("a mapping"),
     "model_attributes_type": _wanted("a mapping"),

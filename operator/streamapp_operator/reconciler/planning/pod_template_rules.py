@@ -3,11 +3,12 @@
 Fields that give power over the node or over other accounts need an allowance of the installation.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from streamapp.spec.problem import Problem, nearest
+from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
+from streamapp_operator.controller.client.pod_template_types import type_problems
 from streamapp_operator.reconciler.installation import Allowance, Installation
 
 _TOP = ("metadata", "spec")
@@ -33,6 +34,7 @@ _SECURITY = (
     "readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser", "seccompProfile",
     "supplementalGroups",
 )  # fmt: skip
+_OPERATOR_PREFIX = "streamapp-"
 _HOST_NAMESPACES = {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}
 _ACCOUNTS = {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}
 
@@ -44,9 +46,16 @@ def template_problems(
 ) -> list[Problem]:
     """The problems of a template; `own_container` is the container that the operator fills."""
     rules = _Rules(own_container, installation)
-    return [
+    problems = [
         Problem(0, 0, field_path, message, Reason.NOT_ALLOWED)
         for field_path, message in rules.messages(template, path)
+    ]
+    problems += [Problem(0, 0, *problem) for problem in _repeated_names(template, path)]
+    reported_paths = {problem.path for problem in problems}
+    return problems + [
+        Problem(0, 0, field_path, message)
+        for field_path, message in type_problems(template, path)
+        if field_path not in reported_paths
     ]
 
 
@@ -57,62 +66,59 @@ class _Rules:
 
     def messages(self, template: Mapping[str, Any], path: str) -> PathMessages:
         yield from _unknown(template, path, _TOP)
-        yield from _mapping(template.get("metadata"), f"{path}.metadata", _METADATA)
-        spec, spec_path = template.get("spec"), f"{path}.spec"
-        if spec is None:
-            return
-        if not isinstance(spec, dict):
-            yield spec_path, "a mapping has to stand here"
-            return
-        yield from self._pod(spec, spec_path)
+        yield from _unknown(_mapping(template.get("metadata")), f"{path}.metadata", _METADATA)
+        yield from self._pod(_mapping(template.get("spec")), f"{path}.spec")
 
-    def _pod(self, spec: dict[str, Any], path: str) -> PathMessages:
+    def _pod(self, spec: Mapping[str, Any], path: str) -> PathMessages:
         needing = {**dict.fromkeys(_HOST_NAMESPACES, Allowance.HOST_NAMESPACES)}
         needing |= dict.fromkeys(_ACCOUNTS, Allowance.SERVICE_ACCOUNTS)
         for name in sorted(spec.keys() & needing.keys()):
             if spec[name] not in (None, False) or name in _ACCOUNTS:
                 yield from self._disallowed(needing[name], f"{path}.{name}")
         yield from _unknown({k: v for k, v in spec.items() if k not in needing}, path, _POD)
-        yield from self._security(spec.get("securityContext"), f"{path}.securityContext")
-        for field in ("containers", "initContainers"):
-            for index, container in enumerate(_entries(spec.get(field))):
-                yield from self._container(container, f"{path}.{field}[{index}]")
-        for index, volume in enumerate(_entries(spec.get("volumes"))):
+        yield from self._security(_mapping(spec.get("securityContext")), f"{path}.securityContext")
+        for index, container in enumerate(_mappings(spec.get("containers"))):
+            is_own = container.get("name") == self._own_container
+            yield from self._container(container, f"{path}.containers[{index}]", is_own=is_own)
+        for index, container in enumerate(_mappings(spec.get("initContainers"))):
+            if container.get("name") == self._own_container:
+                yield (
+                    f"{path}.initContainers[{index}].name",
+                    "this is the name of the operator's own container",
+                )
+            yield from self._container(container, f"{path}.initContainers[{index}]", is_own=False)
+        for index, volume in enumerate(_mappings(spec.get("volumes"))):
             yield from self._volume(volume, f"{path}.volumes[{index}]")
+        for index, secret in enumerate(_mappings(spec.get("imagePullSecrets"))):
+            if not secret.get("name"):
+                yield f"{path}.imagePullSecrets[{index}].name", "missing; name the Secret"
 
-    def _container(self, container: Any, path: str) -> PathMessages:
-        if not (isinstance(container, dict) and isinstance(container.get("name"), str)):
-            yield path, "a container with a name has to stand here"
-            return
-        is_own = container["name"] == self._own_container
+    def _container(self, container: Mapping[str, Any], path: str, *, is_own: bool) -> PathMessages:
+        yield from _reserved_name(container, path)
         yield from _unknown(container, path, _OWN_CONTAINER if is_own else _CONTAINER)
-        yield from self._security(container.get("securityContext"), f"{path}.securityContext")
-        for index, port in enumerate(_entries(container.get("ports"))):
-            if isinstance(port, dict) and port.get("hostPort"):
+        yield from self._security(_mapping(container.get("securityContext")), f"{path}.securityContext")
+        for index, port in enumerate(_mappings(container.get("ports"))):
+            if port.get("hostPort"):
                 yield from self._disallowed(Allowance.HOST_NAMESPACES, f"{path}.ports[{index}].hostPort")
 
-    def _volume(self, volume: Any, path: str) -> PathMessages:
-        if not (isinstance(volume, dict) and isinstance(volume.get("name"), str)):
-            yield path, "a volume with a name has to stand here"
-            return
-        if volume["name"].startswith("streamapp-"):
-            yield f"{path}.name", 'names that begin with "streamapp-" are the operator\'s'
+    def _volume(self, volume: Mapping[str, Any], path: str) -> PathMessages:
+        yield from _reserved_name(volume, path)
         if "hostPath" in volume:
             yield from self._disallowed(Allowance.HOST_PATH, f"{path}.hostPath")
         yield from _unknown({k: v for k, v in volume.items() if k != "hostPath"}, path, _VOLUME)
-        for index, source in enumerate(_entries((volume.get("projected") or {}).get("sources"))):
-            if isinstance(source, dict) and "serviceAccountToken" in source:
+        for index, source in enumerate(_mappings(_mapping(volume.get("projected")).get("sources"))):
+            if "serviceAccountToken" in source:
                 token_path = f"{path}.projected.sources[{index}].serviceAccountToken"
                 yield from self._disallowed(Allowance.SERVICE_ACCOUNTS, token_path)
 
-    def _security(self, context: Any, path: str) -> PathMessages:
-        yield from _mapping(context, path, _SECURITY)
-        if not isinstance(context, dict) or self._installation.allows(Allowance.PRIVILEGED):
+    def _security(self, context: Mapping[str, Any], path: str) -> PathMessages:
+        yield from _unknown(context, path, _SECURITY)
+        if self._installation.allows(Allowance.PRIVILEGED):
             return
         for name in ("privileged", "allowPrivilegeEscalation"):
             if context.get(name):
                 yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.{name}")
-        if (context.get("capabilities") or {}).get("add"):
+        if _mapping(context.get("capabilities")).get("add"):
             yield from self._disallowed(Allowance.PRIVILEGED, f"{path}.capabilities.add")
         if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False:
             field = "runAsUser" if context.get("runAsUser") == 0 else "runAsNonRoot"
@@ -123,20 +129,53 @@ class _Rules:
             yield path, f"this installation does not allow {allowance}; leave it out"
 
 
-def _entries(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """The mapping; an empty one for a value of another type, which the types of the API refuse."""
+    return value if isinstance(value, dict) else {}
 
 
-def _mapping(value: Any, path: str, allowed: tuple[str, ...]) -> PathMessages:
-    if value is None:
-        return
-    if not isinstance(value, dict):
-        yield path, "a mapping has to stand here"
-    else:
-        yield from _unknown(value, path, allowed)
+def _mappings(value: Any) -> Iterable[Mapping[str, Any]]:
+    """The entries of a list as mappings, in their places."""
+    return map(_mapping, value) if isinstance(value, list) else ()
+
+
+def _reserved_name(entry: Mapping[str, Any], path: str) -> PathMessages:
+    if str(entry.get("name")).startswith(_OPERATOR_PREFIX):
+        yield f"{path}.name", f'names that begin with "{_OPERATOR_PREFIX}" are the operator\'s'
+
+
+def _repeated_names(template: Mapping[str, Any], path: str) -> PathMessages:
+    """Entries that a pod may have once, of which the merge with the operator's template would drop one."""
+    spec = _mapping(template.get("spec"))
+    containers = [
+        (f"{path}.spec.{field}[{index}]", container)
+        for field in ("containers", "initContainers")
+        for index, container in enumerate(_mappings(spec.get(field)))
+    ]
+    yield from _repeated(containers, "name")
+    volumes = enumerate(_mappings(spec.get("volumes")))
+    yield from _repeated([(f"{path}.spec.volumes[{index}]", volume) for index, volume in volumes], "name")
+    for container_path, container in containers:
+        mounts = enumerate(_mappings(container.get("volumeMounts")))
+        mount_entries = [(f"{container_path}.volumeMounts[{index}]", mount) for index, mount in mounts]
+        yield from _repeated(mount_entries, "mountPath")
+
+
+def _repeated(entries: list[tuple[str, Mapping[str, Any]]], key: str) -> PathMessages:
+    first_paths: dict[str, str] = {}
+    for path, entry in entries:
+        value = entry.get(key)
+        if not isinstance(value, str):
+            continue
+        if value in first_paths:
+            yield (
+                f"{path}.{key}",
+                f'"{short(value)}" is already at {first_paths[value]}; leave one of them out',
+            )
+        first_paths.setdefault(value, path)
 
 
 def _unknown(fields: Mapping[str, Any], path: str, allowed: tuple[str, ...]) -> PathMessages:
     for name in fields:
         if name not in allowed:
-            yield f"{path}.{name}", f"a pod template may not set this{nearest(name, allowed)}"
+            yield f"{path}.{short(name)}", f"a pod template may not set this{nearest(name, allowed)}"

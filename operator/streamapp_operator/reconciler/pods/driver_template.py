@@ -1,5 +1,6 @@
 """The template of driver pods: all fields that do not differ between incarnations."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamapp.author.app_streams import is_embedded
@@ -30,6 +31,7 @@ GRACE_SECONDS = 60
 
 def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any]:
     """The operator's pod template, merged over the user's."""
+    user_template = app.spec.driver.template
     name = app.metadata.name
     image = runtime_image.runtime_image(app, installation)
     state = _state(app, image)
@@ -60,7 +62,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
             "automountServiceAccountToken": True,
             "serviceAccountName": app.spec.service_account_name or object_names.driver_account(name),
             "subdomain": object_names.service(name),
-            "terminationGracePeriodSeconds": GRACE_SECONDS,
+            "terminationGracePeriodSeconds": _grace_seconds(user_template),
             "securityContext": pod_security(),
             "containers": [container],
             "volumes": [*state.volumes, *code_volumes, *secrets],
@@ -70,7 +72,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
         template["spec"]["initContainers"] = list(state.init_containers)
     if secrets_to_pull := runtime_image.pull_secrets(app, installation):
         template["spec"]["imagePullSecrets"] = [{"name": secret} for secret in secrets_to_pull]
-    return merge_template(app.spec.driver.template, template)
+    return merge_template(user_template, template)
 
 
 def _state(app: StreamApp, image: str) -> StateVolume:
@@ -86,6 +88,12 @@ def _resources(app: StreamApp, installation: Installation) -> dict[str, Any]:
     if resources.limits:
         result["limits"] = dict(resources.limits)
     return result
+
+
+def _grace_seconds(user_template: Mapping[str, Any]) -> int:
+    """The user's grace period, if there is one."""
+    grace_seconds = (user_template.get("spec") or {}).get("terminationGracePeriodSeconds")
+    return GRACE_SECONDS if grace_seconds is None else int(grace_seconds)
 
 
 def _facts(app: StreamApp) -> list[dict[str, Any]]:
