@@ -61,7 +61,7 @@ def propose(app: StreamApp, world: World) -> Proposal:
     graph = build_graph(app, world.counts)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)
-    if world.layout:
+    if world.layout and not planned.exceeds_bound:
         today = {name: count for name, count in world.counts.items() if count is not None}
         groups = [join.streams for join in planned.joins]
         planned_of = planned_counts(world.layout, today, groups, world.algorithm, without_state)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # a verb prints its help without the model
     from streamapp.cli.live_lookup import LiveFacts
     from streamapp.spec.resource.app import StreamApp
 
+LONGEST_COUNT = 18
+"""Digits of a count; the planner refuses most of these counts, and says what one app may have."""
+
 
 @dataclass(frozen=True, slots=True)
 class CountOptions:
@@ -97,7 +100,8 @@ def known_counts(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts
     streams = [stream.name for stream in app.spec.streams]
     for setting in options.settings:
         name, equals, count = setting.partition("=")
-        if not (equals and count.isascii() and count.isdecimal() and int(count) > 0):
+        is_number = count.isascii() and count.isdecimal() and len(count) <= LONGEST_COUNT
+        if not (equals and is_number and int(count) > 0):
             raise click.BadParameter(f'found "{setting}"; write it like views=8', param_hint="--set")
         if name not in streams:
             raise click.BadParameter(f'no stream named "{name}"{nearest(name, streams)}', param_hint="--set")

@@ -10,10 +10,13 @@ import zlib
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
+from streamapp.spec.app_bounds import MOST_PARTITIONS
+
 _NUMBERS = struct.Struct("<IqB")
 _LENGTH = struct.Struct("<I")
 # What a reader unpacks at most, so that a few hostile bytes cannot fill the memory.
-_UNPACKED_LIMIT = 512 * 1024 * 1024
+_UNPACKED_LIMIT = 64 * 1024 * 1024
+MOST_VALUES = 4 * MOST_PARTITIONS
 # The last digits in a name read backwards, few enough for 64 bits.
 _BACKWARDS = re.compile(r"([^0-9]*)([0-9]{1,18})")
 _NO_NUMBER = -1
@@ -76,7 +79,8 @@ class ColumnWriter:
 class ColumnReader:
     """Takes columns out in the order in which they were written."""
 
-    def __init__(self, packed: bytes) -> None:
+    def __init__(self, packed: bytes, most_values: int = MOST_VALUES) -> None:
+        self._most_values = most_values  # of a column
         unpack = zlib.decompressobj()
         try:
             self._body = unpack.decompress(packed, _UNPACKED_LIMIT)
@@ -89,6 +93,10 @@ class ColumnReader:
     def numbers(self) -> list[int]:
         """What `ColumnWriter.numbers` wrote."""
         count, low, width = _NUMBERS.unpack(self._take(_NUMBERS.size))
+        if count > self._most_values:
+            raise MalformedColumnsError(
+                f"a column of {count:,} values; at most {self._most_values:,} are read"
+            )
         if not 1 <= width <= 8:
             raise MalformedColumnsError(f"a number of {width} bytes")
         planes = self._take(count * width)
@@ -116,9 +124,13 @@ class ColumnReader:
 
     def names(self) -> list[str]:
         """What `ColumnWriter.names` wrote."""
-        split = zip(self.choices(), self.steps(), self.choices(), strict=True)
+        befores, numbers, afters = self.choices(), self.steps(), self.choices()
+        characters = sum(map(len, befores)) + sum(map(len, afters))
+        if characters > _UNPACKED_LIMIT:
+            raise MalformedColumnsError(f"names of {characters:,} characters")
         return [
-            before if number == _NO_NUMBER else f"{before}{number}{after}" for before, number, after in split
+            before if number == _NO_NUMBER else f"{before}{number}{after}"
+            for before, number, after in zip(befores, numbers, afters, strict=True)
         ]
 
     def end(self) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.given_counts import requested_counts
-from streamapp.plan.partition_plan import PlanError
+from streamapp.plan.partition_plan import PlanError, PlannedStream
+from streamapp.spec.app_bounds import MOST_PARTITIONS
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import KEYS, PARTITIONS
 
@@ -77,6 +78,22 @@ def unresolved_error(names: Iterable[str]) -> Iterator[PlanError]:
             f"nothing says how many partitions {listed} should have: no join imposes a count, "
             f"{PARTITIONS} is not set, and no input or output has a known count",
             f"set {PARTITIONS}, or give the partitionBy its own partitions",
+        )
+
+
+def bound_error(streams: Iterable[PlannedStream]) -> Iterator[PlanError]:
+    """An error where the streams have more partitions together than one app may have."""
+    counts = {stream.name: stream.partitions for stream in streams if stream.partitions}
+    total = sum(counts.values())
+    if total > MOST_PARTITIONS:
+        largest = max(counts, key=lambda name: (counts[name], name))
+        yield PlanError(
+            Reason.TOO_MANY_PARTITIONS,
+            None,
+            ((largest, counts[largest]),),
+            f"the streams have {total:,} partitions together, of which {largest} has {counts[largest]:,}; "
+            f"one app may have {MOST_PARTITIONS:,}",
+            "read fewer streams in this app, or streams with fewer partitions",
         )
 
 

@@ -85,6 +85,11 @@ class Plan:
         """Accepted when nothing is wrong."""
         return PlanOutcome.REJECTED if self.errors else PlanOutcome.ACCEPTED
 
+    @property
+    def exceeds_bound(self) -> bool:
+        """Whether the app has more partitions than can be planned any further."""
+        return any(error.reason is Reason.TOO_MANY_PARTITIONS for error in self.errors)
+
     def classification(self) -> dict[Role, tuple[str, ...]]:
         """The app's streams by role."""
         return {

@@ -7,7 +7,7 @@ from streamapp.graph.nodes import Graph
 from streamapp.graph.stages import stages
 from streamapp.graph.wiring import broadcast_streams
 from streamapp.plan.agreement import Agreement, agree_counts
-from streamapp.plan.count_errors import count_errors, missing_error, unresolved_error
+from streamapp.plan.count_errors import bound_error, count_errors, missing_error, unresolved_error
 from streamapp.plan.count_reason import CountReason, CountSource
 from streamapp.plan.given_counts import PartitionCount, default_count, given_counts, missing_streams
 from streamapp.plan.group_counts import group_counts, planned_joins
@@ -42,7 +42,11 @@ def plan(graph: Graph, *, config: Mapping[str, str] | None = None, mode: Mode = 
         for count in (_count(name, role, counts, agreement, default),)
     }
     counted = group_counts(groups, streams)
-    unfounded = [*count_errors(graph, settings), *missing_error(graph, missing)]
+    unfounded = [
+        *bound_error(streams.values()),
+        *count_errors(graph, settings),
+        *missing_error(graph, missing),
+    ]
     wrong = [*structure_errors(graph), *unfounded, *mismatches(graph, groups, counted)]
     if not unfounded:  # else a count that nothing gives is only what follows from one that is wrong
         wrong += unresolved_error(_without_count(streams))

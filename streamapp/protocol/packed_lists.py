@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from streamapp.durable_forms import PACKED_LIST
-from streamapp.jobmodel.packed_columns import ColumnReader, ColumnWriter
+from streamapp.jobmodel.packed_columns import MOST_VALUES, ColumnReader, ColumnWriter
 from streamapp.jobmodel.sealed_frame import SealedFrame
 from streamapp.protocol.message_frame import MessageUnreadableError
 
@@ -37,11 +37,11 @@ def pack_rows(rows: Mapping[str, tuple[str | None, ...]], width: int) -> str:
     return bytes_to_text(_SEAL.close(columns.packed()))
 
 
-def unpack_rows(text: str, width: int) -> dict[str, tuple[str | None, ...]]:
+def unpack_rows(text: str, width: int, most_rows: int = MOST_VALUES) -> dict[str, tuple[str | None, ...]]:
     """What `pack` was given; a MessageUnreadableError where it is nothing like that."""
     body = _SEAL.open(text_to_bytes(text))
     try:
-        columns = ColumnReader(body)
+        columns = ColumnReader(body, most_rows)
         names = columns.names()
         value_columns = [
             [

@@ -8,6 +8,7 @@ from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progr
 from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
 from streamapp.protocol.packed_lists import pack_rows, unpack_rows
 from streamapp.protocol.wanted_state import layout_in
+from streamapp.spec.app_bounds import MOST_PARTITIONS, MOST_PROCESSORS
 from streamapp.tasks.layouts.layout_codec import encode_layout
 from streamapp.tasks.partition import Partition
 
@@ -15,7 +16,8 @@ KIND: Final = "report"
 MOST_WARNINGS: Final = 20
 LONGEST_MESSAGE: Final = 2_000
 
-Count = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+"""Larger numbers are no numbers to every reader of JSON, and none counts so far."""
 
 
 class _Warned(MessageForm):
@@ -92,8 +94,8 @@ def decode_report(text: str) -> Report:
         state = DriverState(form.state)
     except ValueError as error:
         raise damaged_message(KIND, str(error)) from None
-    seats = unpack_rows(form.binding, 2) if form.binding else {}
-    moved = unpack_rows(form.moved, 1) if form.moved else {}
+    seats = unpack_rows(form.binding, 2, MOST_PROCESSORS) if form.binding else {}
+    moved = unpack_rows(form.moved, 1, MOST_PARTITIONS) if form.moved else {}
     return Report(
         state=state,
         driver=form.driver,

@@ -14,6 +14,7 @@ from streamapp.jobmodel.compact_codec import decode_model, encode_model
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol.message_frame import MessageForm, MessageUnreadableError, read_message, write_message
 from streamapp.protocol.packed_lists import bytes_to_text, pack_rows, text_to_bytes, unpack_rows
+from streamapp.spec.app_bounds import MOST_PROCESSORS
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.refusal import Refusal
@@ -62,7 +63,7 @@ def encode_wanted(wanted: WantedState) -> str:
 def decode_wanted(text: str) -> WantedState:
     """As it was sent; an UnreadableError where any part of it cannot be trusted."""
     form = read_message(KIND, _Written, text)
-    places = unpack_rows(form.locations, 1) if form.locations else {}
+    places = unpack_rows(form.locations, 1, MOST_PROCESSORS) if form.locations else {}
     return WantedState(
         form.spec_hash,
         form.processors,

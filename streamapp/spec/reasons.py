@@ -17,6 +17,7 @@ class Reason(StrEnum):
     JOIN_PARTITION_MISMATCH = "JoinPartitionMismatch"
     UNRESOLVED_PARTITIONS = "UnresolvedPartitions"
     MISSING_STREAM = "MissingStream"
+    TOO_MANY_PARTITIONS = "TooManyPartitions"
     INVALID_GRAPH = "InvalidGraph"
     INVALID_CONFIG = "InvalidConfig"
     # Tasks and expansion.

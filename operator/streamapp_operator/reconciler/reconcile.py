@@ -61,7 +61,8 @@ async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
         if facts.partitions < LARGE_APP_PARTITIONS:
             decision = decide(facts, context.installation)
         else:
-            decision = await asyncio.to_thread(decide, facts, context.installation)
+            async with context.large_plans:
+                decision = await asyncio.to_thread(decide, facts, context.installation)
     if error := decision.internal_error:
         _log.error(
             "generation %d refused: %s", facts.newest.generation, internal_error(error), exc_info=error

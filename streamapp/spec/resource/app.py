@@ -4,6 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from streamapp.spec.app_bounds import MOST_PROCESSORS
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.resource.operators import Operator
@@ -54,7 +55,7 @@ class Spec(Part):
     """Prefix of every derived topic, transactional id and state path; `<namespace>.<name>` when unset."""
     mode: Annotated[Literal["stream", "batch"], Effect.REPLAN] = "stream"
     """Whether the app goes on for ever, or ends when every input has ended."""
-    processors: Annotated[int, Field(ge=1, le=10_000), Effect.LIVE] = 1
+    processors: Annotated[int, Field(ge=1, le=MOST_PROCESSORS), Effect.LIVE] = 1
     """How many processors run its tasks; `kubectl scale` changes it."""
     config: Annotated[dict[str, Text], Crd({"maxProperties": 64}), Effect.REPLAN] = {}
     """Settings that keep the names of the design documents; see the list of keys."""

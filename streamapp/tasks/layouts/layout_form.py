@@ -5,10 +5,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from streamapp.spec.app_bounds import MOST_PARTITIONS
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.layouts.run_encoding import (
-    NameRun,
-    NumberRun,
     name_runs,
     names_of,
     number_runs,
@@ -17,13 +16,14 @@ from streamapp.tasks.layouts.run_encoding import (
 from streamapp.tasks.layouts.split import KeyMovement, Split
 from streamapp.tasks.partition import Partition
 
-# More than any system has, so that a few bytes cannot ask for all memory.
-_MANY = 10_000_000
+_MANY = 8 * MOST_PARTITIONS
+"""Entries of a layout, so that a few bytes cannot ask for all memory: removed streams stay in it."""
+_MOST_CHARACTERS = 200 * MOST_PARTITIONS
 _NOBODY = -1
 
 Count = Annotated[int, Field(ge=0, le=_MANY)]
 Numbers = list[tuple[int, Count, Annotated[int, Field(ge=0, le=1)]]]
-Names = list[tuple[str, Annotated[int, Field(ge=0)], Count, str]]
+Names = list[tuple[str, Annotated[int, Field(ge=0, le=10**18)], Count, str]]
 
 
 class _Written(BaseModel):
@@ -104,10 +104,11 @@ def written_layout(layout: Layout) -> WrittenLayout:
 
 def layout_of(form: WrittenLayout) -> Layout:
     """The layout of a written form; a ValueError says where it contradicts itself."""
-    tasks = names_of(_bounded_names(form.tasks))
+    _check_size(form)
+    tasks = names_of(form.tasks)
     if len(set(tasks)) != len(tasks):
         raise ValueError("a task is named twice")
-    changelog = numbers_of(_bounded(form.changelog))
+    changelog = numbers_of(form.changelog)
     if len(changelog) != len(tasks):
         raise ValueError(f"{len(tasks)} tasks and {len(changelog)} changelog numbers")
     return Layout(
@@ -124,10 +125,8 @@ def layout_of(form: WrittenLayout) -> Layout:
 
 
 def _stream(name: str, form: WrittenStream, tasks: list[str]) -> StreamLayout:
-    owners = tuple(
-        None if place == _NOBODY else _task(tasks, place) for place in numbers_of(_bounded(form.owners))
-    )
-    folds = tuple(numbers_of(_bounded(form.folds)))
+    owners = tuple(None if place == _NOBODY else _task(tasks, place) for place in numbers_of(form.owners))
+    folds = tuple(numbers_of(form.folds))
     if owners and len(owners) != form.initial:
         raise ValueError(f"{name} has {len(owners)} owners and {form.initial} initial partitions")
     if folds and len(folds) != form.last - form.initial:
@@ -152,16 +151,16 @@ def _task(tasks: list[str], place: int) -> str:
     return tasks[place]
 
 
-def _bounded(runs: list[NumberRun]) -> list[NumberRun]:
-    if sum(count for _, count, _ in runs) > _MANY:
-        raise ValueError(f"a list of more than {_MANY}")
-    return runs
-
-
-def _bounded_names(runs: list[NameRun]) -> list[NameRun]:
-    if sum(count for _, _, count, _ in runs) > _MANY:
-        raise ValueError(f"a list of more than {_MANY}")
-    return runs
+def _check_size(form: WrittenLayout) -> None:
+    """Refuse runs that stand for more than any app has, before they are unfolded."""
+    lists = [form.changelog, *(runs for one in form.streams.values() for runs in (one.owners, one.folds))]
+    entries = sum(count for runs in lists for _, count, _ in runs)
+    entries += sum(count for _, _, count, _ in form.tasks)
+    if entries > _MANY:
+        raise ValueError(f"it has {entries:,} entries; at most {_MANY:,} are read")
+    characters = sum((len(before) + len(after)) * count for before, _, count, after in form.tasks)
+    if characters > _MOST_CHARACTERS:
+        raise ValueError(f"its names have {characters:,} characters; at most {_MOST_CHARACTERS:,} are read")
 
 
 def _all_tasks(layout: Layout) -> Iterator[str]:

@@ -43,6 +43,17 @@ def test_every_example_has_every_form(run: Run, example: Example, name: str, for
     assert len(result.output) > 200
 
 
+@pytest.mark.parametrize("count", [250_000, 30_000_000, 99_999_999, 10**17])
+def test_more_partitions_than_an_app_may_have_are_refused_with_the_bound(
+    run: Run, example: Example, count: int
+) -> None:
+    result = run("plan", example("page-views") / "app.yaml", "--set", f"views={count}", "--set", "users=8")
+    assert result.exit_code == 1
+    assert "TooManyPartitions" in result.output
+    text = " ".join(result.output.split())
+    assert f"views has {count:,}; one app may have 250,000" in text
+
+
 def test_a_program_plans_as_its_resource_does(run: Run, example: Example) -> None:
     folder = example("page-views")
     plans = [

@@ -1,5 +1,6 @@
 """The context of a reconcile: its access to the cluster and to the process."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -31,5 +32,7 @@ class ReconcileContext:
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
+    large_plans: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Large apps are planned one after the other, so that the memory is that of one plan."""
     config_map_cache: RecentResults[Manifest] = field(default_factory=RecentResults)
     """ConfigMaps whose data the object cache drops."""

@@ -1,0 +1,8 @@
+"""How large one app may be: the bounds that planner, stored forms, commands and operator share."""
+
+from typing import Final
+
+MOST_PARTITIONS: Final = 250_000
+"""Of all streams of an app together. Kafka's guide takes a whole cluster to 200,000 with ZooKeeper, and apps
+of one hundred thousand tasks are tried. A plan of this size takes some seconds and less than 200 MB."""
+MOST_PROCESSORS: Final = 10_000
