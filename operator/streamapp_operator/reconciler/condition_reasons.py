@@ -20,6 +20,7 @@ class ConditionReason(StrEnum):
     DRIVER_STARTING = "DriverStarting"
     DRIVER_PENDING = "DriverPending"
     DRIVER_FAILED = "DriverFailed"
+    DRIVER_REPORTED = "DriverReported"
     LAUNCH_REJECTED = "LaunchRejected"
     NAME_TAKEN = "NameTaken"
     EXECUTORS_MISSING = "ExecutorsMissing"

@@ -6,6 +6,7 @@ from streamapp.author.app_streams import is_embedded
 from streamapp.author.monitoring import growth_interval
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.tasks.refusal import Refusal
+from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
@@ -147,6 +148,9 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
             delays.append(RETRY_SECONDS)
+    pod = findings.driver.pod
+    if pod is not None and pod.labels.get(APP_LABEL) != findings.facts.name:
+        delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
     delays += expires_in(findings)
     plan = findings.acceptance.plan
     if plan is not None and findings.acceptance.new_generation is None:

@@ -51,6 +51,7 @@ ALLOWED = (
     }
 )
 
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("OAUTHBEARER", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 """Kerberos is not among them: its client runs commands."""
 
@@ -74,10 +75,27 @@ def refused_settings(settings: Mapping[str, str], *, secret: bool) -> dict[str, 
     mechanism = settings.get("sasl.mechanism", MECHANISMS[0]).upper()
     if mechanism not in MECHANISMS:
         reasons["sasl.mechanism"] = f"allowed are {', '.join(MECHANISMS)}"
+    if settings.get("security.protocol", PROTOCOLS[0]).upper() not in PROTOCOLS:
+        reasons["security.protocol"] = f"allowed are {', '.join(PROTOCOLS)}"
     replication = settings.get("replication.factor", "1")
     if not (replication.isascii() and replication.isdecimal() and int(replication) > 0):
         reasons["replication.factor"] = "write a number of at least 1"
     return {name: why for name, why in reasons.items() if why}
+
+
+def refused_secret(settings: Mapping[str, str]) -> str:
+    """What is wrong with the settings in a Secret; empty where nothing is.
+
+    Keys that are no settings are counted and not listed: a Secret may hold anything, under names that tell.
+    """
+    reasons = refused_settings(settings, secret=True)
+    texts = [f"{name}: {why}" for name, why in reasons.items() if name in ALLOWED or name in _INSTEAD]
+    if unknown_names := sorted(reasons.keys() - ALLOWED - _INSTEAD.keys()):
+        suggestions = {nearest(name, sorted(ALLOWED)) for name in unknown_names}
+        meant = "".join(sorted(text for text in suggestions if "did you mean" in text))
+        are = "is no client setting" if len(unknown_names) == 1 else "are no client settings"
+        texts.append(f"{len(unknown_names)} of its keys {are} that an app may have{meant}")
+    return "; ".join(texts)
 
 
 def _refused(name: str, *, secret: bool) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET, refused_settings
+from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET, refused_secret, refused_settings
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,8 @@ def test_mechanisms_whose_clients_run_commands_are_refused(mechanism: str) -> No
 
 
 def test_what_is_allowed_is_allowed() -> None:
-    given = dict.fromkeys(ALLOWED, "1") | {"sasl.mechanism": "SCRAM-SHA-512"}
+    given = dict.fromkeys(ALLOWED, "1")
+    given |= {"sasl.mechanism": "SCRAM-SHA-512", "security.protocol": "sasl_ssl"}
     assert refused_settings(given, secret=True) == {}
 
 
@@ -44,3 +45,17 @@ def test_a_refusal_never_says_the_value() -> None:
     said = refused_settings({"sasl.pass": "hunter2", "replication.factor": "hunter2"}, secret=True)
     assert said
     assert "hunter2" not in str(said)
+
+
+def test_a_protocol_that_is_none_is_refused_without_being_said() -> None:
+    message = refused_secret({"security.protocol": "hunter2"})
+    assert message == "security.protocol: allowed are PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"
+
+
+def test_keys_of_a_secret_that_are_no_settings_are_counted_and_not_listed() -> None:
+    entries = {"hunter2-token": "x", "other": "y", "ssl.ca.location": "/x"}
+    message = refused_secret(entries)
+    assert "2 of its keys are no client settings" in message
+    assert "ssl.ca.pem" in message
+    assert "hunter2" not in message
+    assert refused_secret({"sasl.password": "x"}) == ""

@@ -9,6 +9,7 @@ from streamapp.spec.value_types.durations import milliseconds
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome, EndedDriver
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of
+from streamapp_operator.reconciler.facts.reported_texts import reported_reason, reported_text
 
 _OUTCOMES = {
     RunOutcome.DONE: DriverOutcome.DONE,
@@ -72,12 +73,12 @@ def _ended_pod(history: DriverHistory, pod: PodState) -> EndedDriver:
     if (pod.displaced or pod.leaving_since is not None) and run_outcome is not RunOutcome.CONFIG:
         reason = pod.displaced or ConditionReason.DELETED
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
-    reason = termination.reason if termination else ""
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
-    message = (termination.message if termination else "") or "it said nothing"
+    reason = reported_reason(termination.reason if termination else "", default)
+    message = reported_text(termination.message if termination else "") or "it said nothing"
     return replace(
-        _ended_driver(history, _OUTCOMES[run_outcome], reason or default, message, ended_at),
-        path=termination.path if termination else "",
+        _ended_driver(history, _OUTCOMES[run_outcome], reason, message, ended_at),
+        path=reported_text(termination.path) if termination else "",
     )
 
 

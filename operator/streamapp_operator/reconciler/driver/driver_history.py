@@ -7,7 +7,7 @@ from typing import Any
 
 from streamapp_operator.reconciler.facts.pod_state import PodState, incarnation_of
 from streamapp_operator.reconciler.facts.timestamps import format_timestamp, parse_timestamp
-from streamapp_operator.reconciler.objects.object_metadata import GENERATION_LABEL
+from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
 
 class DriverOutcome(StrEnum):
@@ -75,7 +75,7 @@ def history_from_status(
         return history
     return DriverHistory(
         incarnation=number,
-        generation=int(newest.labels[GENERATION_LABEL]),
+        generation=generation_of(newest.manifest),
         uid=newest.uid,
         started_at=newest.started_at,
         restarts=max(history.restarts, number - 1),

@@ -1,7 +1,7 @@
 """Gathers the facts of a reconcile, from the cache or from the API server."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.author.app_streams import is_embedded
 from streamapp.placement.locations.location_providers import parse_location_provider
@@ -29,6 +29,7 @@ from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.internal_error import internal_error
+from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
@@ -50,20 +51,19 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     else:
         claims = ()
         pods, config_maps = list(context.cache.pods(key)), context.cache.config_maps(key)
+    decoded = await decode_config_maps(context, app, config_maps)
+    if live:
+        pods = [*pods, *await _unlabelled_drivers(context, app, pods, decoded)]
+    driver_pods = [pod for pod in pods if is_owned(pod, app)]
     drivers = tuple(
         sorted(
-            (
-                read_pod(pod, driver_template.DRIVER_CONTAINER)
-                for pod in _pods_of_role(pods, ObjectRole.DRIVER, app)
-            ),
+            (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in driver_pods),
             key=incarnation_of,
         )
     )
     executors = tuple(
-        read_pod(pod, executor_template.EXECUTOR_CONTAINER)
-        for pod in _pods_of_role(pods, ObjectRole.EXECUTOR)
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
     )
-    decoded = await decode_config_maps(context, app, config_maps)
     newest = context.newest_cache.get(
         (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: newest_generation(app)
     )
@@ -98,13 +98,30 @@ async def _claims(context: ReconcileContext, app: Manifest, labels: dict[str, st
     return tuple(await context.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
 
 
-def _pods_of_role(
-    pods: Iterable[Manifest], role: ObjectRole, app: Manifest | None = None
-) -> Iterable[Manifest]:
-    """The pods of a role. Drivers are owned by the app, executors by their driver."""
+def _executor_pods(pods: Iterable[Manifest], drivers: Sequence[Manifest]) -> Iterable[Manifest]:
+    """The executors: pods with their label, and all that a driver owns, whatever labels these have."""
+    driver_uids = {driver["metadata"]["uid"] for driver in drivers}
     for pod in pods:
-        if pod["metadata"]["labels"].get(ROLE_LABEL) == role and (app is None or is_owned(pod, app)):
+        metadata = pod["metadata"]
+        owner_uids = {owner["uid"] for owner in metadata.get("ownerReferences") or ()}
+        if metadata["uid"] in driver_uids:
+            continue
+        if (metadata.get("labels") or {}).get(ROLE_LABEL) == ObjectRole.EXECUTOR or owner_uids & driver_uids:
             yield pod
+
+
+async def _unlabelled_drivers(
+    context: ReconcileContext, app: Manifest, pods: Iterable[Manifest], decoded: DecodedConfigMaps
+) -> list[Manifest]:
+    """The last driver's pod, if it is there without the label by which pods are selected."""
+    metadata = app["metadata"]
+    recorded = ((app.get("status") or {}).get("driver") or {}).get("incarnation", 0)
+    incarnation = max(recorded, decoded.desired.incarnation if decoded.desired else 0)
+    name = object_names.driver(metadata["name"], incarnation)
+    if not incarnation or any(pod["metadata"]["name"] == name for pod in pods):
+        return []
+    pod = await context.cluster.read(POD, metadata["namespace"], name)
+    return [pod] if pod is not None else []
 
 
 def newest_generation(app: Manifest) -> NewestGeneration:

@@ -8,7 +8,7 @@ from typing import Any
 from streamapp.protocol.termination import Termination, termination_of
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
-from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL
+from streamapp_operator.reconciler.objects.object_names import driver_incarnation
 
 
 class PodLifecycle(StrEnum):
@@ -140,6 +140,5 @@ def _unready_since(conditions: Mapping[str, Any]) -> float | None:
 
 
 def incarnation_of(pod: PodState) -> int:
-    """The incarnation of a driver pod; 0 for a pod that the operator did not create."""
-    text = pod.labels.get(INCARNATION_LABEL, "")
-    return int(text) if text.isdecimal() else 0
+    """The incarnation of a driver pod, by its name; 0 for a pod that the operator did not create."""
+    return driver_incarnation(pod.name)

@@ -1,11 +1,21 @@
 """The names of an app's objects, derived from the app's name or uid."""
 
+import re
 from hashlib import blake2b
+
+_DRIVER = re.compile(r".+-driver-([0-9]{1,15})", re.ASCII)
+_ACCEPTED = re.compile(r".+-accepted-([0-9]{1,18})", re.ASCII)
 
 
 def accepted(app: str, generation: int) -> str:
     """The ConfigMap with an accepted generation."""
     return f"{app}-accepted-{generation}"
+
+
+def accepted_generation_in(config_map: str) -> int:
+    """The generation in the name of such a ConfigMap; 0 for another name."""
+    match = _ACCEPTED.fullmatch(config_map)
+    return int(match[1]) if match else 0
 
 
 def job_model(app: str) -> str:
@@ -31,6 +41,12 @@ def service(app: str) -> str:
 def driver(app: str, incarnation: int) -> str:
     """The driver pod of one incarnation."""
     return f"{app}-driver-{incarnation}"
+
+
+def driver_incarnation(pod: str) -> int:
+    """The incarnation in the name of a driver pod; 0 for another name. Names never change, labels may."""
+    match = _DRIVER.fullmatch(pod)
+    return int(match[1]) if match else 0
 
 
 def driver_account(app: str) -> str:

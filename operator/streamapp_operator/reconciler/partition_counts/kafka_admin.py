@@ -12,6 +12,8 @@ from confluent_kafka.admin import AdminClient, TopicDescription
 from streamapp.spec.resource.kafka_settings import TOPICS
 
 ANSWER_SECONDS = 10.0
+SHORTEST_SECRET = 4
+"""Shorter values, such as numbers, are also part of other words in an error."""
 _SILENT = logging.getLogger(f"{__name__}.client")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
@@ -71,8 +73,16 @@ class KafkaTopicAdmin:
             try:
                 self._admin = AdminClient(configuration)
             except (KafkaException, ValueError, TypeError) as error:
-                raise KafkaUnavailableError(f"the client's settings do not fit: {error}") from None
+                message = f"the client's settings do not fit: {self._without_values(str(error))}"
+                raise KafkaUnavailableError(message) from None
         return self._admin
 
     def _record_error(self, error: KafkaError) -> None:
-        self._last_error = error.str()
+        self._last_error = self._without_values(error.str())
+
+    def _without_values(self, text: str) -> str:
+        """The text without the values of settings, which may be a Secret's."""
+        for value in sorted(self.settings.values(), key=len, reverse=True):
+            if len(value) >= SHORTEST_SECRET:
+                text = text.replace(value, "***")
+        return text

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from streamapp.author.app_streams import topics_of_system
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp.spec.resource.kafka_settings import refused_secret
 from streamapp.spec.resource.systems import Kafka
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.resource_kinds import SECRET
@@ -104,9 +104,8 @@ class LivePartitionLookup:
             }
         except ValueError:
             return SystemMisconfigured(path, f'not all of Secret "{name}" is text')
-        if refused := refused_settings(secret_settings, secret=True):
-            message = "; ".join(f"{key}: {reason}" for key, reason in refused.items())
-            return SystemMisconfigured(path, f'Secret "{name}": {message}')
+        if refused := refused_secret(secret_settings):
+            return SystemMisconfigured(path, f'Secret "{name}": {refused}')
         return {**kafka.config, **secret_settings}
 
     async def _counts_of_system(

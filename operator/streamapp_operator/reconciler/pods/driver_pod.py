@@ -44,5 +44,11 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
 
 
 def generation_of(pod: Manifest) -> int:
-    """The accepted generation that a driver pod runs."""
-    return int(pod["metadata"]["labels"][GENERATION_LABEL])
+    """The accepted generation that a driver pod runs; 0 where it mounts none.
+
+    By its volumes, which never change: anybody who may write pods can change a label.
+    """
+    for volume in pod["spec"].get("volumes") or ():
+        if volume["name"] == ACCEPTED_VOLUME:
+            return object_names.accepted_generation_in((volume.get("configMap") or {}).get("name", ""))
+    return 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from streamapp.protocol.driver_report import DriverState
+from streamapp.protocol.report_codec import MOST_WARNINGS
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -17,6 +18,7 @@ from streamapp_operator.reconciler.driver.driver_actions import (
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.facts.reported_texts import reported_reason, reported_text
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
@@ -48,10 +50,9 @@ def accepted(findings: Findings) -> AppCondition:
         return unknown_condition(ConditionType.ACCEPTED, ConditionReason.NOT_PLANNED_YET, message, generation)
     if acceptance.driver_refusal is not None:
         refusal = acceptance.driver_refusal
-        message = f"{refusal.path}: {refusal.message}" if refusal.path else refusal.message
-        return false_condition(
-            ConditionType.ACCEPTED, refusal.reason or Reason.INVALID_SPEC, message, generation
-        )
+        message = reported_text(f"{refusal.path}: {refusal.message}" if refusal.path else refusal.message)
+        reason: str = reported_reason(refusal.reason, Reason.INVALID_SPEC)
+        return false_condition(ConditionType.ACCEPTED, reason, message, generation)
     reason = acceptance.problems[0].reason if acceptance.problems else Reason.INVALID_SPEC
     return false_condition(ConditionType.ACCEPTED, reason, problem_lines(acceptance.problems), generation)
 
@@ -255,9 +256,11 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.EXECUTORS_MISSING, trouble, generation)
     if report is not None and report.warnings:
         text = "\n".join(
-            f"{item.path}: {item.message}" if item.path else item.message for item in report.warnings
+            reported_text(f"{item.path}: {item.message}" if item.path else item.message)
+            for item in report.warnings[:MOST_WARNINGS]
         )
-        yield true_condition(ConditionType.DEGRADED, report.warnings[0].reason, text, generation)
+        reason = reported_reason(report.warnings[0].reason, ConditionReason.DRIVER_REPORTED)
+        yield true_condition(ConditionType.DEGRADED, reason, text or reason, generation)
     yield false_condition(ConditionType.DEGRADED, ConditionReason.HEALTHY, "nothing is wrong", generation)
 
 

@@ -39,6 +39,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "The driver's pod does not run yet; the message says why, where that is known."
     ),
     ConditionReason.DRIVER_FAILED: "The last driver failed.",
+    ConditionReason.DRIVER_REPORTED: (
+        "The driver warns of something for which this operator has no reason; the message says what."
+    ),
     ConditionReason.LAUNCH_REJECTED: (
         "The API server would not take an object, by a quota or a policy for instance."
     ),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from streamapp.spec.resource.kafka_settings import refused_settings
+from streamapp.spec.resource.kafka_settings import refused_secret
 from streamapp_runtime.systems.stream_system import InvalidSettingsError
 
 
@@ -14,9 +14,8 @@ def read_secrets(place: Path) -> dict[str, str]:
         raise InvalidSettingsError(f"{place}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InvalidSettingsError(f"{place}: not all of it is text") from None
-    refused = refused_settings(secrets, secret=True)
-    if refused:
-        raise InvalidSettingsError("; ".join(f"{place}: {name}: {why}" for name, why in refused.items()))
+    if refused := refused_secret(secrets):
+        raise InvalidSettingsError(f"{place}: {refused}")
     return secrets
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp.spec.parser import parse_data
@@ -114,13 +115,26 @@ def test_a_secret_that_is_not_there_is_named_with_its_field() -> None:
     assert 'there is no Secret "client" in namespace shop' in found.message
 
 
-def test_what_a_secret_may_not_say_is_named_and_its_value_is_not() -> None:
+def test_what_a_secret_may_not_say_is_counted_and_neither_names_nor_values_are_told() -> None:
     said = {"plugin.library.paths": "evil.so", "sasl.kerberos.kinit.cmd": "rm -rf"}
     found = counts(app(NOBODY, credentials="client"), Secrets(client=said))
     assert isinstance(found, SystemMisconfigured)
-    assert "plugin.library.paths" in found.message
+    assert "2 of its keys are no client settings that an app may have" in found.message
+    assert "plugin.library.paths" not in found.message
     assert "evil" not in found.message
     assert "rm -rf" not in found.message
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [{"security.protocol": "hunter2"}, {"ssl.endpoint.identification.algorithm": "hunter2"}],
+    ids=lambda entries: next(iter(entries)),
+)
+def test_a_value_of_a_secret_that_the_client_refuses_is_not_told(entries: dict[str, str]) -> None:
+    found = counts(app(NOBODY, credentials="client"), Secrets(client=entries))
+    assert isinstance(found, SystemMisconfigured | SystemUnavailable)
+    assert next(iter(entries)) in found.message
+    assert "hunter2" not in found.message
 
 
 def test_brokers_that_are_away_are_asked_ever_more_seldom_and_others_are_answered_meanwhile(
