@@ -77,6 +77,17 @@ def test_a_server_that_asks_to_be_left_alone_is_left_alone_by_all(
         assert min(begun) >= asked_at + 2.0
 
 
+def test_a_server_that_asks_to_be_left_alone_for_a_day_is_asked_again_within_seconds(
+    api_server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    put(api_server, app(namespace))
+    with proxied(api_server) as proxy:
+        proxy.fail("PATCH", "/configmaps/app-echo", 429, Retry_After="86400")
+        with Operator(api_server, namespace, tmp_path / "one.log", url=proxy.url) as one:
+            until(lambda: echoed(api_server, namespace) == "1", 60, one)
+        assert 429 in [asked.code for asked in proxy.asked]
+
+
 def test_a_watch_that_falls_silent_is_opened_anew(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:

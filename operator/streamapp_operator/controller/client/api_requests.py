@@ -17,6 +17,9 @@ REQUEST_SECONDS = 8.0
 """Seconds that a request may take, including the waits for a connection and for Retry-After."""
 CLOSE_SECONDS = 0.05
 """Seconds for connections to close in order; an event loop that ends at once leaves them open."""
+MAX_RETRY_AFTER_SECONDS = 5.0
+"""A server that asks for more is asked again after this time, before the Lease is lost: one wrong answer must
+not stop all apps."""
 MAX_CONNECTIONS = 32
 JSON = "application/json"
 _BUSY = (429, 503)
@@ -114,7 +117,8 @@ class ApiTransport:
         message = f"{request.method} {request.path}: {reply.code} {detail}"
         if reply.code in _REJECTED:
             return RejectedError(reply.code, reply.reason, str(detail) or message)
-        after = float(retry_after) if retry_after.isdigit() else None
+        is_number = retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 10
+        after = min(float(retry_after), MAX_RETRY_AFTER_SECONDS) if is_number else None
         if after is not None and reply.code in _BUSY:
             self._throttled_until = asyncio.get_running_loop().time() + after
         return UnansweredError(message, after)
