@@ -133,11 +133,12 @@ def _announced_history(findings: Findings) -> DriverHistory:
 
 def _model_in_force(findings: Findings) -> JobModel | None:
     """The model in force after all writes."""
-    if isinstance(findings.action, StartDriver | KeepDriver) and isinstance(findings.model, ModelUpdate):
-        restarting = findings.model.tasks_changed and not isinstance(findings.action, StartDriver)
-        if not restarting:
-            return findings.model.wanted.model
-    return findings.facts.desired.wanted.model if findings.facts.desired else None
+    update, desired = findings.model, findings.facts.desired
+    if isinstance(update, ModelUpdate):
+        live = isinstance(findings.action, KeepDriver) and desired is not None and not update.tasks_changed
+        if live or isinstance(findings.action, StartDriver):
+            return update.wanted.model
+    return desired.wanted.model if desired else None
 
 
 def _requeue_after(findings: Findings) -> float | None:
@@ -148,8 +149,8 @@ def _requeue_after(findings: Findings) -> float | None:
             delays.append(seconds)
         case KeepDriver(pod=pod) if pod.unready_since is not None and findings.facts.nodes:
             delays.append(RETRY_SECONDS)
-    pod = findings.driver.pod
-    if pod is not None and pod.labels.get(APP_LABEL) != findings.facts.name:
+    driver_pod = findings.driver.pod
+    if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
     delays += expires_in(findings)
     plan = findings.acceptance.plan

@@ -19,6 +19,7 @@ from streamapp_operator.reconciler.driver.next_action import DesiredDriver, Obse
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.objects.object_names import driver_incarnation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
@@ -44,9 +45,7 @@ def decide_driver(
     """Decide the next action."""
     app = target.accepted.app if target else facts.newest.app
     limit = restart_limits(app.spec.restart_policy) if app else default_restart_limits()
-    recorded = history_from_status(
-        facts.status, facts.drivers, facts.desired.incarnation if facts.desired else 0
-    )
+    recorded = history_from_status(facts.status, facts.drivers, _copied_incarnation(facts))
     history = observe_ending(recorded, facts.drivers, facts.now, limit)
     history = _failures_reset(facts, history, target)
     pod = next(
@@ -65,6 +64,12 @@ def decide_driver(
     return DriverDecision(
         history, next_action(desired, history, observed, limit), pod, restart, finished, seconds_to_wait
     )
+
+
+def _copied_incarnation(facts: Facts) -> int:
+    """The newest incarnation that is known beside the status, which somebody may clear."""
+    published = facts.desired.incarnation if facts.desired else 0
+    return max(published, driver_incarnation(facts.report.driver) if facts.report else 0)
 
 
 def default_restart_limits() -> RestartLimits:

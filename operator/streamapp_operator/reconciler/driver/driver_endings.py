@@ -52,19 +52,18 @@ def observe_ending(
         return history
     if pod is not None:
         observed = replace(history, uid=pod.uid, started_at=pod.started_at or history.started_at)
-        return (
-            _with_ending(observed, _ended_pod(observed, pod), limit)
-            if pod.life is PodLifecycle.ENDED
-            else observed
-        )
+        if pod.life is not PodLifecycle.ENDED:
+            return observed
+        seconds_run = _seconds_run(observed, pod.ended_at or pod.made_at)
+        return _with_ending(observed, _ended_pod(observed, pod, now), seconds_run, limit)
     if not history.uid:
         return history  # its pod was never observed, so it may not have been created
-    return _with_ending(history, _vanished_driver(history, now), limit)
+    return _with_ending(history, _vanished_driver(history, now), _seconds_run(history, now), limit)
 
 
-def _ended_pod(history: DriverHistory, pod: PodState) -> EndedDriver:
+def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver:
     termination = pod.ending
-    ended_at = pod.ended_at or pod.made_at
+    ended_at = _ended_at(history, pod, now)
     if history.stopping:
         return _ended_driver(
             history, DriverOutcome.STOPPED, history.stopping, "it was asked to end", ended_at
@@ -82,6 +81,17 @@ def _ended_pod(history: DriverHistory, pod: PodState) -> EndedDriver:
     )
 
 
+def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
+    """When a driver ended. The node's clock may be wrong, and only tells how long the driver ran."""
+    ended_at = pod.ended_at or pod.made_at
+    return min(max(ended_at, pod.made_at + _seconds_run(history, ended_at)), now)
+
+
+def _seconds_run(history: DriverHistory, ended_at: float) -> float:
+    """How long a driver ran; both times are of one clock."""
+    return max(0.0, ended_at - history.started_at) if history.started_at is not None else 0.0
+
+
 def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:
     if history.stopping:
         outcome = (
@@ -97,13 +107,20 @@ def _ended_driver(
     return EndedDriver(history.incarnation, history.generation, outcome, str(reason), message, ended_at)
 
 
-def _with_ending(history: DriverHistory, ending: EndedDriver, limit: RestartLimits) -> DriverHistory:
-    """The history with this ending. Failures count, and removals before the driver did any work."""
-    seconds_run = ending.at - history.started_at if history.started_at is not None else 0.0
+def _with_ending(
+    history: DriverHistory, ending: EndedDriver, seconds_run: float, limit: RestartLimits
+) -> DriverHistory:
+    """The history with this ending.
+
+    Failures count, and removals by Kubernetes before the driver did any work. What somebody deletes by hand
+    is no failure, however often.
+    """
     failures_before = 0 if seconds_run >= limit.reset_after else history.failures
     match ending.outcome:
         case DriverOutcome.RETRY:
             failures = failures_before + 1
+        case DriverOutcome.DISPLACED if ending.reason == ConditionReason.DELETED:
+            failures = failures_before
         case DriverOutcome.DISPLACED | DriverOutcome.LOST | DriverOutcome.DONE:
             failures = failures_before + (seconds_run < limit.backoff)
         case _:

@@ -33,13 +33,20 @@ def model_update(
     """The model for an accepted generation; `replace_all`, where no driver runs, places all tasks again."""
     report = facts.report
     reported = (report.moved, report.model_version) if report else None
+    announced_version = (facts.status.get("jobModel") or {}).get("version", 0) if replace_all else 0
     version = (facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    inputs = (accepted, plan, facts.desired, reported, version, replace_all)
-    return facts.memoized.of((facts.uid, "model"), inputs, lambda: _model(facts, accepted, plan, replace_all))
+    inputs = (accepted, plan, facts.desired, reported, version, replace_all, announced_version)
+    return facts.memoized.of(
+        (facts.uid, "model"), inputs, lambda: _model(facts, accepted, plan, replace_all, announced_version)
+    )
 
 
 def _model(
-    facts: Facts, accepted: AcceptedApp, plan: GenerationPlan | None, replace_all: bool
+    facts: Facts,
+    accepted: AcceptedApp,
+    plan: GenerationPlan | None,
+    replace_all: bool,
+    announced_version: int,
 ) -> ModelUpdate | Refusal:
     app, desired = accepted.app, facts.desired
     before = desired.wanted.model if desired else None
@@ -49,9 +56,8 @@ def _model(
         return _unchanged(facts, accepted, before, names)
     run_id = assignment.layout.run or plan.run_id
     assignment = replace(assignment, layout=replace(assignment.layout, run=run_id))
-    followed = next_model(
-        app, assignment, names, _known_placement(facts, before, run_id), reassign=replace_all
-    )
+    placement = _known_placement(facts, before, run_id, announced_version)
+    followed = next_model(app, assignment, names, placement, reassign=replace_all)
     if isinstance(followed, Refusal):
         return followed
     locations: Mapping[str, str | None]
@@ -80,7 +86,9 @@ def _unchanged(
     return ModelUpdate(replace(facts.desired.wanted, spec_hash=accepted.hash))
 
 
-def _known_placement(facts: Facts, before: JobModel | None, run_id: str) -> KnownPlacement:
+def _known_placement(
+    facts: Facts, before: JobModel | None, run_id: str, announced_version: int
+) -> KnownPlacement:
     """The model in force, and the places of its tasks by the driver's report and the locality ConfigMap."""
     locality = LocalityManager(ConfigMapStore(LocalityDraft(facts.locality)), run_id)
     report = facts.report
@@ -90,7 +98,7 @@ def _known_placement(facts: Facts, before: JobModel | None, run_id: str) -> Know
         owners |= report.moved if report else {}
     return KnownPlacement(
         before,
-        report.model_version if report else 0,
+        max(announced_version, report.model_version if report else 0),
         owners,
         locality.read_task_locality(),
         locality.read_processor_locality(),

@@ -80,9 +80,10 @@ def plan_hash(plan: Plan) -> str:
 
 
 def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | None:
-    if model is None:
-        return None
     facts = findings.facts
+    if model is None:  # not published yet, or deleted by hand: versions go on from the one that was told
+        last_model: dict[str, Any] | None = facts.status.get("jobModel")
+        return last_model
     model_hash = facts.memoized.of((facts.uid, "hash"), (model,), lambda: content_hash(model))
     return {
         "version": model.version,
