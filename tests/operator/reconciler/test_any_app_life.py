@@ -26,6 +26,20 @@ LIVE_EDITS = st.sampled_from(
     [{"processors": 1}, {"processors": 3}, {"batch": {"rows": 7}}, {"restartPolicy": {"backoff": "1s"}}]
 )
 
+ALLOWED: dict[Phase, dict[str, set[str]]] = {
+    Phase.PENDING: {"Ready": {"False"}, "Launched": {"False"}, "Suspended": {"False"}},
+    Phase.REJECTED: {"Accepted": {"False"}, "Ready": {"False"}, "Launched": {"False"}, "Stalled": {"True"}},
+    Phase.LAUNCHING: {"Ready": {"False"}, "Launched": {"True"}, "Progressing": {"True"}},
+    Phase.RUNNING: {"Launched": {"True"}, "Suspended": {"False"}},
+    Phase.RESTARTING: {"Progressing": {"True"}, "Launched": {"False"}, "Suspended": {"False"}},
+    Phase.BACKING_OFF: {"Ready": {"False"}, "Launched": {"False"}, "Suspended": {"False"}},
+    Phase.SUSPENDING: {"Suspended": {"False"}, "Progressing": {"True"}},
+    Phase.SUSPENDED: {"Ready": {"False"}, "Launched": {"False"}, "Suspended": {"True"}},
+    Phase.COMPLETED: {"Ready": {"False"}, "Launched": {"False"}, "Progressing": {"False"}},
+    Phase.FAILED: {"Ready": {"False"}, "Launched": {"False"}, "Stalled": {"True"}, "Progressing": {"False"}},
+}
+"""The statuses of conditions that may stand beside a phase. Tools read the conditions, people the phase."""
+
 
 class Lives(RuleBasedStateMachine):
     """One app. The model beside it is small: what was asked for last, and what may not be forgotten."""
@@ -177,6 +191,10 @@ class Lives(RuleBasedStateMachine):
             assert status["phase"] in {Phase.RUNNING, Phase.RESTARTING}
         if said["Accepted"]["status"] == "False":
             assert said["Stalled"]["status"] == "True"
+        if said["Accepted"]["status"] == "True":
+            assert "NotAccepted" not in {one["reason"] for one in said.values()}
+        for aspect, allowed in ALLOWED.get(Phase(status["phase"]), {}).items():
+            assert said[aspect]["status"] in allowed, (status["phase"], said[aspect])
         if status["phase"] in {Phase.COMPLETED, Phase.FAILED, Phase.SUSPENDED, Phase.REJECTED}:
             assert drivers == []
 

@@ -111,7 +111,7 @@ def _finished_reason(
     if last.outcome is DriverOutcome.DONE and policy != "Always" and runs_the_same:
         return ConditionReason.COMPLETED
     if last.outcome is DriverOutcome.CONFIG and last.generation == target.generation:
-        return ConditionReason.NOT_ACCEPTED
+        return ConditionReason.DRIVER_FAILED
     if last.outcome is DriverOutcome.RETRY and history.failures:
         restarts_spent = limit.most is not None and history.failures > limit.most
         if policy == "Never" or restarts_spent:

@@ -277,10 +277,9 @@ def _stalled(findings: Findings) -> Iterator[AppCondition]:
         in_force = findings.acceptance.target
         tail = f"\ngeneration {in_force.generation} goes on" if in_force else ""
         yield true_condition(ConditionType.STALLED, acceptance.reason, acceptance.message + tail, generation)
-    if findings.driver.finished is ConditionReason.RESTARTS_EXHAUSTED:
-        yield true_condition(
-            ConditionType.STALLED, ConditionReason.RESTARTS_EXHAUSTED, _last_ending_text(findings), generation
-        )
+    finished = findings.driver.finished
+    if finished in {ConditionReason.RESTARTS_EXHAUSTED, ConditionReason.DRIVER_FAILED}:
+        yield true_condition(ConditionType.STALLED, finished, _last_ending_text(findings), generation)
     if isinstance(findings.action, HoldStart) and findings.plan is not None and findings.plan.rejected:
         yield true_condition(
             ConditionType.STALLED, findings.action.reason, findings.action.message, generation
@@ -328,6 +327,13 @@ def _no_driver_reason(findings: Findings) -> str:
         return ConditionReason.SUSPENDED
     if findings.driver.finished is not None:
         return findings.driver.finished
+    match findings.action:
+        case DelayStart():
+            return ConditionReason.BACKING_OFF
+        case HoldStart(reason=reason):
+            return reason
+        case StopDriver() | AwaitPods() | DeleteExecutors():
+            return ConditionReason.ENDING
     has_counts = not findings.acceptance.plan or isinstance(findings.acceptance.plan.counts, KnownCounts)
     return ConditionReason.NOT_ACCEPTED if has_counts else ConditionReason.NOT_PLANNED_YET
 

@@ -41,7 +41,7 @@ PHASE_TEXTS: Mapping[Phase, str] = {
     Phase.SUSPENDING: "the running batch is being ended, because the app is to rest",
     Phase.SUSPENDED: "nothing runs; state and places are kept",
     Phase.COMPLETED: "the app has done all there was to do",
-    Phase.FAILED: "the app failed as often as its restart policy allows",
+    Phase.FAILED: "the app failed as often as its restart policy allows, or has a fault that a driver found",
 }
 
 

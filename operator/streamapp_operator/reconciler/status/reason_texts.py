@@ -21,7 +21,7 @@ CONDITION_TEXTS: Mapping[ConditionType, str] = {
     ),
     ConditionType.STALLED: "Nothing gets better unless somebody does something: the newest "
     "generation is refused, "
-    "or the restarts are used up.",
+    "the restarts are used up, or a driver that was ready has ended with a fault of the app.",
     ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
 }
 

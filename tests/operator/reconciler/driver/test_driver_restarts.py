@@ -118,6 +118,20 @@ def test_a_fault_of_the_app_is_told_with_its_field_and_not_tried_again(sim: Oper
     assert sim.status()["phase"] == "Rejected"
 
 
+def test_a_driver_that_finds_a_fault_of_the_app_after_it_was_ready_leaves_the_app_stalled(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join())
+    sim.end(code=1, message=said("config", "StateChanged", "spec.operators[0]", "another meaning"))
+    sim.settle()
+    assert sim.status()["phase"] == "Failed"
+    assert sim.says("Accepted") == ("True", "Accepted")
+    assert sim.says("Stalled") == ("True", "DriverFailed")
+    assert "another meaning" in sim.condition("Stalled")["message"]
+    assert sim.says("Ready") == ("False", "DriverFailed")
+    assert sim.says("Launched") == ("False", "DriverFailed")
+
+
 def test_the_earlier_generation_is_launched_again_when_the_newer_one_turns_out_wrong(
     sim: OperatorSim,
 ) -> None:
