@@ -40,8 +40,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so that nobody knows how many partitions its "
     "streams have.",
-    Reason.INTERNAL_ERROR: "The operator failed on this generation; the message names the place in its code. "
-    "The generation accepted before goes on.",
+    Reason.INTERNAL_ERROR: "The operator itself failed on this generation; the message names the place in "
+    "its code, and the generation accepted before goes on.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",
     Reason.STORE_BUSY: "A state store is held by another process.",
     Reason.STATE_CHANGED: "An edit gives state another meaning than it was written with.",
