@@ -18,11 +18,15 @@ class BatchTimeoutError(Exception):
     """A batch had not ended when its time was over, and was ended; the message says who had it."""
 
 
+class UnprovedTrialError(Exception):
+    """Something befell a trial that says nothing of its records; the message says what."""
+
+
 MOST_FAILURES: Final = 5
 """So many batches in a row may fail before the app gives up."""
 RETRIABLE: Final = (
     *(PySparkException, Py4JError, OSError, EOFError),
-    *(UnavailableError, ExecutorsMissingError, BatchTimeoutError),
+    *(UnavailableError, ExecutorsMissingError, BatchTimeoutError, UnprovedTrialError),
 )
 """What may befall a batch without anything being wrong with the app: it is tried again."""
 
@@ -32,6 +36,8 @@ def failed_report(reports: Iterable[TaskReport]) -> TaskReport | None:
     for report in reports:
         match STATUS_RULES[report.status].verdict:
             case TrialVerdict.UNPROVED:
+                raise UnprovedTrialError(report.message)
+            case TrialVerdict.UNPROVED_OUTAGE:
                 raise UnavailableError(report.message)
             case TrialVerdict.FAILS:
                 return report

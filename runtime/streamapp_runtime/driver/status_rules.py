@@ -28,6 +28,7 @@ class TrialVerdict(StrEnum):
     INNOCENT = "the records are not to blame"
     FAILS = "the batch fails on them"
     UNPROVED = "nothing is proved"
+    UNPROVED_OUTAGE = "nothing is proved, and what is away may come back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +47,19 @@ class StatusRule:
 _ROWS: Final = {
     TaskStatus.COMMITTED: StatusRule(Reaction.GO_ON),
     TaskStatus.TRIED: StatusRule(Reaction.GO_ON),
-    TaskStatus.RESTORING: StatusRule(Reaction.GO_ON),
-    TaskStatus.MISPLACED: StatusRule(Reaction.BIND_ANEW),
+    TaskStatus.RESTORING: StatusRule(Reaction.GO_ON, TrialVerdict.UNPROVED),
+    TaskStatus.MISPLACED: StatusRule(Reaction.BIND_ANEW, TrialVerdict.UNPROVED),
     TaskStatus.BAD: StatusRule(Reaction.END_FOR_GOOD, sentence="a record cannot be processed"),
     TaskStatus.EXCESS: StatusRule(
         Reaction.END_FOR_GOOD, sentence="more records would be left out than the app allows"
     ),
     TaskStatus.CODE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.FAILS),
-    TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED),
-    TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED),
-    TaskStatus.UNAVAILABLE: StatusRule(Reaction.OUTLAST),
-    TaskStatus.DENIED: StatusRule(Reaction.BEGIN_ANEW),
-    TaskStatus.FULL: StatusRule(Reaction.BEGIN_ANEW),
-    TaskStatus.FENCED: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED_OUTAGE),
+    TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED_OUTAGE),
+    TaskStatus.UNAVAILABLE: StatusRule(Reaction.OUTLAST, TrialVerdict.UNPROVED_OUTAGE),
+    TaskStatus.DENIED: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.FULL: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.FENCED: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
     TaskStatus.REFUSED: StatusRule(
         Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
     ),
@@ -67,8 +68,8 @@ _ROWS: Final = {
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
     ),
-    TaskStatus.BUSY: StatusRule(Reaction.BEGIN_ANEW),
-    TaskStatus.STORE: StatusRule(Reaction.BEGIN_ANEW),
+    TaskStatus.BUSY: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.STORE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
 }
 
 

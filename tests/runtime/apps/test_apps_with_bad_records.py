@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.runs.app_runs import AppEnv, Input, Row, app, in_order, inputs
 
@@ -106,6 +108,47 @@ def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_error
     assert "thirteen is bad luck" in letter["reason"]
     (counted,) = [dict(batch.rejected) for batch in batches if batch.rejected]
     assert counted == {("events", letter["reason"].splitlines()[0]): 1}
+
+
+def test_a_record_on_which_code_fails_is_found_though_a_table_is_filled_between_the_attempts(
+    env: AppEnv,
+) -> None:
+    """Each attempt begins with batches that read for the table alone, and that succeed."""
+    users: list[Row] = [{"user": f"u{number}", "country": "de"} for number in range(40)]
+    env.write("users", inputs(users[:5], "user"), partitions=1)
+    env.write("events", inputs(GOOD, "user"), partitions=1)
+    joined = {
+        "name": "joined",
+        "joinTable": {"from": "picky", "table": "people", "key": "user", "select": "user, n"},
+    }
+    made = app(
+        python("picky"),
+        joined,
+        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+        streams=[
+            EVENTS,
+            {"name": "users", "key": "user", "columns": "user STRING, country STRING"},
+            {"name": "out"},
+        ],
+        tables=[
+            {
+                "name": "people",
+                "store": "rocksdb",
+                "broadcast": True,
+                "sideInputs": [{"stream": "users", "bootstrap": True}],
+            }
+        ],
+        onCodeError={"action": "skip"},
+    )
+    _, ready = env.launched(made)
+    loop = Loop(env.session, CurrentRun.of(ready), pause=lambda _: None)
+    loop.start()
+    for user in users[5:]:
+        env.write("users", inputs([user], "user"), partitions=1)
+        loop.step()
+        if loop.bad_records.bad and not loop.bad_records.suspects:
+            break
+    assert env.rows("out") == in_order([row for row in GOOD if row["n"] != 13])
 
 
 def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(env: AppEnv) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
+from streamapp_runtime.driver.bad_records.bad_record_search import FAILURES_BEFORE, BadRecordSearch
 from streamapp_runtime.driver.bad_records.bisection import BadRecord, TrialFailure, find_bad_record, halves
 from streamapp_runtime.driver.failures import FinalFailureError
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
@@ -30,6 +30,12 @@ batches = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 40)), min_size=1
 
 def places(batch: Sequence[PendingRange]) -> list[Place]:
     return [(d.partition.stream, d.partition.index, at) for d in batch for at in range(d.start, d.end)]
+
+
+def suspect(search: BadRecordSearch, batch: Sequence[PendingRange]) -> None:
+    """A batch of these records fails."""
+    search.begin(batch)
+    search.note_failure()
 
 
 @given(batches)
@@ -84,7 +90,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
     wrong = data.draw(st.sets(st.sampled_from(every)))
     unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
     trials = BadRecordSearch(dict.fromkeys(RejectionCause, SKIP))
-    trials.suspect(batch)
+    suspect(trials, batch)
     tried: list[int] = []
 
     def naming(part: Sequence[PendingRange]) -> dict[Place, str]:
@@ -104,7 +110,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
 
 def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
     trials = BadRecordSearch(dict.fromkeys(RejectionCause, RejectionPolicy()))
-    trials.suspect([demand("s", 0, 9)])
+    suspect(trials, [demand("s", 0, 9)])
     with pytest.raises(FinalFailureError, match="s#0 at offset 3: by zero"):
         next(trials.search(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
 
@@ -116,7 +122,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
     policy = RejectionPolicy("skip", RejectionLimit(1.0, 100, bound))
     search = BadRecordSearch(dict.fromkeys(RejectionCause, policy))
     batch = [demand("s", 5, records)]
-    search.suspect(batch)
+    suspect(search, batch)
     tried: list[list[Place]] = []
 
     def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
@@ -131,7 +137,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
 
 def test_an_app_that_ends_at_errors_of_its_code_says_so_though_it_skips_bad_records() -> None:
     search = BadRecordSearch({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()})
-    search.suspect([demand("s", 4, 1)])
+    suspect(search, [demand("s", 4, 1)])
     with pytest.raises(FinalFailureError, match="the app's own code fails on a record: s#0 at offset 4: bad"):
         next(search.search(lambda _: {}, lambda _: TrialFailure("bad", RejectionCause.CODE)))
 
@@ -179,3 +185,25 @@ def test_what_fails_on_a_whole_batch_and_on_no_part_is_no_records_fault() -> Non
         return TrialFailure("no memory", RejectionCause.CODE, doubtful=True) if too_much else None
 
     assert find_bad_record(batch, trial) is None
+
+
+def test_a_batch_that_read_other_records_clears_no_suspect() -> None:
+    search = BadRecordSearch({})
+    users, views = demand("users", 0, 9), demand("views", 0, 9)
+    suspect(search, [users, views])
+    search.begin([users])
+    assert not search.note_success([users, views])
+    assert search.due(FAILURES_BEFORE)
+    search.begin([demand("views", 0, 5)])
+    assert not search.note_success([demand("views", 0, 20)])
+    assert search.suspects == (demand("views", 5, 4),)
+    search.begin([demand("views", 5, 15)])
+    assert search.note_success([demand("views", 5, 15)])
+    assert not search.due(FAILURES_BEFORE)
+
+
+def test_what_a_table_has_taken_although_its_batch_failed_is_suspected_no_longer() -> None:
+    search = BadRecordSearch({})
+    suspect(search, [demand("users", 0, 9)])
+    search.begin([demand("views", 0, 9)])
+    assert search.note_success([demand("views", 0, 9)])

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from streamapp_runtime.driver.failures import FailedError, FinalFailureError, failed_report, refuse_fatal
+from streamapp_runtime.driver.failures import (
+    FailedError,
+    FinalFailureError,
+    UnprovedTrialError,
+    failed_report,
+    refuse_fatal,
+)
 from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, complete_rules, is_fine
 from streamapp_runtime.lanes.layers.lane_errors import LANE_ERRORS, status_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -21,6 +27,16 @@ FINAL = {
     TaskStatus.REFUSED,
     TaskStatus.UNREADABLE,
 }
+BEFALL = {
+    TaskStatus.BUSY,
+    TaskStatus.DENIED,
+    TaskStatus.FENCED,
+    TaskStatus.FULL,
+    TaskStatus.MISPLACED,
+    TaskStatus.RESTORING,
+    TaskStatus.STORE,
+}
+"""What may happen to a lane whichever records it was given."""
 
 
 def test_a_status_without_a_rule_is_an_error() -> None:
@@ -62,12 +78,15 @@ def test_a_run_ends_at_what_trying_again_does_not_mend(status: TaskStatus) -> No
 
 
 @pytest.mark.parametrize("status", TaskStatus)
-def test_in_a_search_a_batch_fails_by_the_apps_own_code_and_an_absent_table_proves_nothing(
+def test_in_a_search_a_batch_fails_by_the_apps_own_code_alone_and_what_befalls_a_lane_proves_nothing(
     status: TaskStatus,
 ) -> None:
     reports = [TaskReport("task-0", status, message="why")]
-    if status in {TaskStatus.WAITING, TaskStatus.AWAY}:
+    if status in {TaskStatus.WAITING, TaskStatus.AWAY, TaskStatus.UNAVAILABLE}:
         with pytest.raises(UnavailableError, match="why"):
+            failed_report(reports)
+    elif status in BEFALL:
+        with pytest.raises(UnprovedTrialError, match="why"):
             failed_report(reports)
     else:
         assert failed_report(reports) == (reports[0] if status is TaskStatus.CODE else None)

@@ -1,7 +1,7 @@
 """The records that are known to be bad, and the search for another when batches go on failing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from streamapp_runtime.driver.bad_records.bisection import BadRecord, Trial, find_bad_record, next_bad_record
@@ -32,7 +32,8 @@ class BadRecordSearch:
 
     policies: Mapping[RejectionCause, RejectionPolicy]
     bad: dict[tuple[str, int, int], BadRecord] = field(default_factory=dict)  # stream, partition, offset
-    suspects: tuple[PendingRange, ...] = ()  # what the batch that failed last was given
+    suspects: tuple[PendingRange, ...] = ()  # what the batch that failed last was given, and is not read yet
+    _attempted: tuple[PendingRange, ...] = ()  # what the batch in hand was given
 
     def due(self, failures: int) -> bool:
         """Whether so many failures in a row are to be looked into."""
@@ -82,6 +83,29 @@ class BadRecordSearch:
             if place[:2] in asked_for
         )
 
-    def suspect(self, ranges: Sequence[PendingRange]) -> None:
-        """Note what a batch reads; one without records casts no doubt on anything."""
-        self.suspects = tuple(ranges) or self.suspects
+    def begin(self, ranges: Sequence[PendingRange]) -> None:
+        """Note what a batch is about to read."""
+        self._attempted = tuple(ranges)
+
+    def note_failure(self) -> None:
+        """Suspect what the batch was given; one without records casts no doubt on anything."""
+        self.suspects, self._attempted = self._attempted or self.suspects, ()
+
+    def note_success(self, pending: Iterable[PendingRange]) -> bool:
+        """Whether nothing is suspected any more: a batch that read other records proves nothing of those.
+
+        `pending` is what could be read when the batch began.
+        """
+        if self._attempted:
+            unread = {(one.task, one.partition): one.start for one in pending}
+            unread |= {(one.task, one.partition): one.end for one in self._attempted}
+            left = (
+                replace(one, start=max(one.start, unread.get((one.task, one.partition), one.end)))
+                for one in self.suspects
+            )
+            self.suspects, self._attempted = tuple(one for one in left if one.lag > 0), ()
+        return not self.suspects
+
+    def forget_suspects(self) -> None:
+        """Suspect nothing: other tasks read the partitions now."""
+        self.suspects = self._attempted = ()

@@ -137,6 +137,7 @@ class Loop:
             self._watch = self._new_watch()
         self.run.launch = launch
         self.backlog = self.backlog.renewed()
+        self.bad_records.forget_suspects()
         self.supervisor = self._new_supervisor(
             bound, next_state(self.supervisor.state, BindingEvent.SWITCHED)
         )
@@ -265,7 +266,7 @@ class Loop:
         self.number += 1
         orders = self._orders(ranges, release, pending)
         begun = time.monotonic()
-        self.bad_records.suspect(ranges)
+        self.bad_records.begin(ranges)
         self._rows_at = begun if ranges else self._rows_at
         crash_point("driver.ordered")
         reports = self._reports_of(frame, orders, self._timeout(rows=bool(ranges)))
@@ -275,12 +276,17 @@ class Loop:
         self.budget.note(reports)
         if not release:  # who lets go of everything says nothing of time
             self.timers.note(reports)
-        self._take(reports, frozenset(one.task for one in ranges))
+        self._take(reports, frozenset(one.task for one in ranges), pending or ())
         seconds, restoring = self._ended_at - begun, len(self.supervisor.restoring)
         batch = batch_result(orders, reports, seconds, restoring, pending or (), ranges)
         return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.side_inputs.left)
 
-    def _take(self, reports: tuple[TaskReport, ...], reading_tasks: frozenset[str]) -> None:
+    def _take(
+        self,
+        reports: tuple[TaskReport, ...],
+        reading_tasks: frozenset[str],
+        pending: Sequence[PendingRange],
+    ) -> None:
         """Believe what was committed, and see to what was not."""
         self.backlog.side_inputs.note(reports)
         self.rejections.note(reports)
@@ -297,9 +303,9 @@ class Loop:
             self.trouble("; ".join(sorted(set(waiting.values()))))
         failed = [pair for pair in reactions if pair[0] not in {Reaction.GO_ON, Reaction.WAIT}]
         if not failed:
-            # Without rows, or by rows that wait, nothing is proved of what failed on rows.
-            if not waiting and (reading_tasks or not self.bad_records.suspects):
-                self.retries.failures, self.bad_records.suspects = 0, ()
+            # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
+            if not waiting and self.bad_records.note_success(pending):
+                self.retries.failures = 0
                 self.memory_kills.recent = False
             self.retries.outage.over(rows=bool(reading_tasks))
             return
@@ -312,6 +318,7 @@ class Loop:
     def _fail(self, reason: str, *, fence: bool = True, outage: bool = False, rows: bool = False) -> None:
         """Have everything begun anew before the next batch."""
         self.trouble(reason)
+        self.bad_records.note_failure()
         self.supervisor.fail(fence=fence)
         self.retries.note_failure(reason, outage=outage, rows=rows)
         if not is_alive(self.session):
