@@ -207,3 +207,18 @@ def test_what_a_table_has_taken_although_its_batch_failed_is_suspected_no_longer
     suspect(search, [demand("users", 0, 9)])
     search.begin([demand("views", 0, 9)])
     assert search.note_success([demand("views", 0, 9)])
+
+
+def test_a_record_that_costs_a_worker_costs_few_of_them_where_it_is_among_the_last() -> None:
+    batch, costs = [demand("s", 0, 1024)], []
+
+    def trial(part: Sequence[PendingRange]) -> TrialFailure | None:
+        if ("s", 0, 1023) not in places(part):
+            return None
+        costs.append(part)
+        return TrialFailure("died", RejectionCause.CODE, doubtful=True)
+
+    record = find_bad_record(batch, trial)
+    assert record is not None
+    assert record.place == ("s", 0, 1023)
+    assert len(costs) == 3, "the whole batch, and the record twice"

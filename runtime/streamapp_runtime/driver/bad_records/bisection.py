@@ -48,29 +48,35 @@ def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | 
     """The record on which a batch fails, found by halving; None where the batch does not fail.
 
     Where neither half fails alone, as with a total that overflows, the first half stays in all that follows.
-    A failure that is doubtful has to come again of the record alone.
+    A failure that is doubtful has to come again of the record alone. It costs workers, or the whole time of a
+    trial: where the first half is innocent, the second is not tried before it is down to one record.
     """
     failure = trial(batch)
     if failure is None:
         return None
     with_it: list[PendingRange] = []
-    suspects = list(batch)
+    suspects, is_tried = list(batch), True
     while sum(demand.lag for demand in suspects) > 1:
         first, second = halves(suspects)
-        for half in (first, second):
-            failed = trial([*with_it, *half])
-            if failed is not None:
-                suspects, failure = half, failed
-                break
+        failed = trial([*with_it, *first])
+        if failed is not None:
+            suspects, failure, is_tried = first, failed, True
+            continue
+        suspects = second
+        if failure.doubtful:
+            is_tried = False
+            continue
+        failed = trial([*with_it, *second])
+        if failed is not None:
+            failure = failed
         else:
-            if failure.doubtful:
-                return None  # it was chance, or the batch as a whole is too much
             with_it += first
-            suspects = second
     if not suspects:
         return None  # it fails without any record: no record is to blame
     (demand,) = suspects
-    return _confirmed(demand, failure, trial)
+    failed = failure if is_tried else trial([demand])
+    # Otherwise it was chance, or the batch as a whole is too much.
+    return _confirmed(demand, failed, trial) if failed else None
 
 
 def next_bad_record(record: BadRecord, batch: Sequence[PendingRange], trial: Trial) -> BadRecord | None:
