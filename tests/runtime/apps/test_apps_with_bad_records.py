@@ -1,13 +1,16 @@
 """Records that cannot be decoded, and rows on which an expression or a user's function fails."""
 
 import json
+import os
 import re
 import subprocess
 from base64 import b64decode
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamapp_runtime.crash_points import VARIABLE
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.failures import FinalFailureError
@@ -17,6 +20,7 @@ EVENTS = {"name": "events", "key": "user", "columns": "user STRING, n INT"}
 LETTERS = {"name": "letters"}
 GOOD: list[Row] = [{"user": f"u{i % 5}", "n": i + 1} for i in range(30)]
 BROKEN = Input("u1", b'{"user": "u1", "n": "many"}')
+BAD_USER = Input("u9", b'{"user": "u9", "country": ["many"]}')
 CODE = "tests.harness.user_code.graph_code"
 
 
@@ -149,6 +153,55 @@ def test_a_record_on_which_code_fails_is_found_though_a_table_is_filled_between_
         if loop.bad_records.bad and not loop.bad_records.suspects:
             break
     assert env.rows("out") == in_order([row for row in GOOD if row["n"] != 13])
+
+
+def joining(store: str) -> Any:
+    joined = {"from": "events", "table": "people", "select": "user, n, country"}
+    return app(
+        {"name": "joined", "joinTable": joined},
+        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+        streams=[
+            EVENTS,
+            {"name": "users", "key": "user", "columns": "user STRING, country STRING"},
+            {"name": "out"},
+            LETTERS,
+        ],
+        tables=[
+            {"name": "people", "store": store, "sideInputs": [{"stream": "users", "bootstrap": True}]},
+        ],
+        onBadRecord={"action": "deadLetter", "stream": "letters"},
+    )
+
+
+def with_bad_user(env: AppEnv) -> list[Row]:
+    """Users of whom one record is bad, and events; what is joined of them."""
+    users: list[Row] = [{"user": f"u{number}", "country": "de"} for number in range(5)]
+    env.write("users", [*inputs(users[:3], "user"), BAD_USER, *inputs(users[3:], "user")], partitions=1)
+    env.write("events", inputs(GOOD, "user"), partitions=1)
+    return [row | {"country": "de"} for row in GOOD]
+
+
+def test_a_bad_record_of_a_table_is_set_aside_once_though_the_table_is_filled_anew(env: AppEnv) -> None:
+    joined = with_bad_user(env)
+    env.run(joining("memory"))
+    env.write("events", inputs(GOOD, "user"), partitions=1)
+    env.run(joining("memory"))
+    assert env.rows("out") == in_order(joined * 2)
+    assert [(letter["stream"], letter["offset"]) for letter in env.rows("letters")] == [("users", 3)]
+
+
+def test_a_bad_record_of_a_table_is_set_aside_though_the_worker_is_lost_with_the_batch(
+    env: AppEnv, tmp_path: Path
+) -> None:
+    """The table has the rows of the batch by then, so that they are not read into it again."""
+    joined, points = with_bad_user(env), tmp_path / "points"
+    points.mkdir()
+    (points / "adjunct.applied").touch()
+    command = env.command(joining("rocksdb"), "--until-end")
+    subprocess.run(command, env=os.environ | {VARIABLE: str(points)}, timeout=400, check=True)
+    assert not (points / "adjunct.applied").exists(), "no worker was ended"
+    assert env.rows("out") == in_order(joined)
+    assert [(letter["stream"], letter["offset"]) for letter in env.rows("letters")] == [("users", 3)]
 
 
 def test_code_that_fails_on_every_record_ends_an_app_that_skips_them_at_the_bound(env: AppEnv) -> None:

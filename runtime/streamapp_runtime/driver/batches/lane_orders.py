@@ -21,7 +21,8 @@ def lane_orders(
     """The orders of each lane in a batch of this name; no `executor_ids` where there is one process."""
     checkpoints, side_partitions = backlog.ledger.checkpoints, backlog.side_partitions()
     broadcast_orders = backlog.side_inputs.broadcast_orders(batch, ranges)
-    read_ranges: dict[str, list[ReadRange]] = {}
+    unreported = backlog.side_inputs.unreported
+    read_ranges = {task: list(spans.values()) for task, spans in unreported.items()}
     for one in sorted(ranges, key=lambda r: (r.partition, r.start)):
         read_range = ReadRange(one.partition.stream, one.partition.index, one.start, one.end)
         read_ranges.setdefault(one.task, []).append(read_range)

@@ -13,7 +13,7 @@ from streamapp_runtime.driver.inputs.fill_turns import FillTurn, fill_turn
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, SidePartition
+from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, ReadRange, SidePartition
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.systems.stream_system import OffsetSpan
@@ -31,6 +31,9 @@ class SideInputProgress:
     side_partitions_of: Mapping[str, tuple[SidePartition, ...]] = field(
         default_factory=dict
     )  # what fills whose tables
+    unreported: dict[str, dict[Partition, ReadRange]] = field(
+        default_factory=dict
+    )  # by task: what its tables contain and no checkpoint covers
     filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
 
     @classmethod
@@ -53,7 +56,7 @@ class SideInputProgress:
     def forget(self, lanes: Lanes) -> None:
         """New workers open the stores anew: what they contain has to be reported again."""
         self.broadcast_tables.forget(lanes, self.contained)
-        self.contained, self.side_partitions_of, self.paused = {}, {}, {}
+        self.contained, self.side_partitions_of, self.paused, self.unreported = {}, {}, {}, {}
 
     @property
     def left(self) -> int:
@@ -68,7 +71,7 @@ class SideInputProgress:
     @property
     def pressing(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
-        return self.broadcast_tables.pressing(self._filled)
+        return bool(self.unreported) or self.broadcast_tables.pressing(self._filled)
 
     def broadcast_orders(
         self, version: str, ranges: Iterable[PendingRange]
@@ -86,14 +89,27 @@ class SideInputProgress:
     def note(self, reports: Sequence[TaskReport]) -> None:
         """Take what lanes report of their stores."""
         for report in reports:
+            if report.checkpoint:
+                self.unreported.pop(report.task, None)
             if report.contained:
                 positions = {Partition.parse(name): at for name, at in report.contained.items()}
+                self._note_unreported(report.task, positions)
                 self.contained.setdefault(report.task, {}).update(positions)
                 self.paused[report.task] = frozenset(report.paused_inputs)
         before = self.broadcast_tables.settled
         self.broadcast_tables.note(reports, self.contained)
         if self.broadcast_tables.settled != before:
             self.side_partitions_of = {}  # now some tasks fill broadcast tables too
+
+    def _note_unreported(self, task: str, positions: Mapping[Partition, int]) -> None:
+        """Note what a store contains beyond the checkpoint: the bad records of it were never set aside."""
+        known = self.contained.get(task, {})
+        for side in self.side_partitions_of.get(task, ()):
+            partition = Partition(side.name, side.partition)
+            start, end = side.last or 0, positions.get(partition, 0)
+            if partition not in known and end > start:
+                span = ReadRange(side.name, side.partition, start, end, only_rejects=True)
+                self.unreported.setdefault(task, {})[partition] = span
 
     def pending(self, spans: Mapping[Partition, OffsetSpan]) -> Iterator[PendingRange]:
         """What could be read into tables now."""

@@ -7,12 +7,14 @@ import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
+from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
 from streamapp_runtime.lanes.records.key_check import key_check
 from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
 from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
+from streamapp_runtime.operators.stateless.stream_operations import Read
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -34,7 +36,7 @@ class FirstLayerBatch(LayerBatch):
         for request in requests:
             if self._fills_table(request):
                 end = yield from self._records(request)
-                if request.task not in self.failed:
+                if request.task not in self.failed and not request.range.only_rejects:
                     self.side_inputs.note_range(request.task, request.range, end)
         if self.side_inputs.arrived and not self.context.last:
             yield self.context.wide.from_reports(self.side_inputs.arrival())
@@ -49,6 +51,8 @@ class FirstLayerBatch(LayerBatch):
         stream, index = request.range.stream, request.task
         read, outputs = self.context.reads[stream]
         place = stream, request.range.partition
+        if request.range.only_rejects:
+            request = replace(request, range=self._held(read, request.range))
         known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
         before = self.lane.tasks[index].rejections
         rejections, end = RejectionCounter(self.context.setup.rejection, before, *place), None
@@ -60,11 +64,13 @@ class FirstLayerBatch(LayerBatch):
             self.rows_in[index] += count + len(chunk.bad)
             self.bytes_in[index] += chunk.size
             self.state.count(BYTES_IN, read.topic, chunk.size)
-            yield from self.set_aside(index, chunk.bad)
+            yield from self.set_aside(index, chunk.bad, request.range)
             if excess := rejections.count(chunk):
                 self.fail_task(index, TaskStatus.EXCESS, excess)
             if index in self.failed:
                 break
+            if request.range.only_rejects:
+                continue
             if self.time:
                 self.time.receive(index, Partition(*place), chunk)
             if chunk.rows and count:
@@ -75,6 +81,12 @@ class FirstLayerBatch(LayerBatch):
             end = chunk.end or end
         self.rejections[index].add(rejections.report())
         return end
+
+    def _held(self, read: Read, asked: ReadRange) -> ReadRange:
+        """What the stream still has of a range."""
+        partition = Partition(read.topic, asked.partition)
+        oldest = self.context.system.spans([partition])[partition].oldest
+        return replace(asked, start=min(max(asked.start, oldest), asked.end))
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
@@ -23,7 +24,7 @@ from streamapp_runtime.lanes.layers.wide_rows import (
     NAME_REGISTER,
     VALUE_REGISTER,
 )
-from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
 from streamapp_runtime.lanes.protocol.failed_rows import FailedRows
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -281,15 +282,32 @@ class LayerBatch:
         """What layers count by task, in the order in which they report it."""
         return self.rows_in, self.bytes_in, self.bad, self.restored
 
-    def set_aside(self, task: int, bad: tuple[RejectedRecord, ...]) -> Iterator[pa.RecordBatch]:
-        """Do with bad records as the app wants."""
+    def set_aside(
+        self, task: int, bad: tuple[RejectedRecord, ...], asked: ReadRange
+    ) -> Iterator[pa.RecordBatch]:
+        """Do with bad records of a range as the app wants."""
         self.bad[task] += len(bad)
         for cause, policy in self.context.setup.rejection.items() if bad else ():
             rejected = [record for record in bad if record.cause is cause]
             if rejected and policy.action == "fail":
                 self.fail_task(task, TaskStatus.BAD, f"{rejected[0].place}: {rejected[0].reason}")
             elif rejected and policy.letters:
-                yield from self._send(LETTER_TAGS[cause], task, *dead_letters(rejected))
+                covered = self._covered(task, asked)
+                uncovered = [record for record in rejected if record.offset >= covered]
+                if uncovered:
+                    yield from self._send(LETTER_TAGS[cause], task, *dead_letters(uncovered))
+
+    def _covered(self, task: int, asked: ReadRange) -> int:
+        """The offset up to which a checkpoint covers a side input, dead letters and all.
+
+        Its records are read again when their table is filled anew. Main inputs go on from the checkpoint.
+        """
+        order, partition = self.lane.tasks[task], Partition(asked.stream, asked.partition)
+        known = [one.last or 0 for one in order.sides if Partition(one.name, one.partition) == partition]
+        if not known or asked.only_rejects:
+            return 0
+        committed = Checkpoint.decode(order.committed).positions if order.committed else {}
+        return max(*known, committed.get(partition, 0))
 
     def _misplaced_keys(self, stream: str, source: int, keys: pa.Array) -> Mapping[int, str]:
         placement = self.context.setup.placements.get(stream)
@@ -307,7 +325,7 @@ class LayerBatch:
             partition = Partition(self.context.topics[asked.stream], asked.partition)
             records = reread_records(partition, asked, by_offset, self.context.system)
             self.rejected_rows += records
-            yield from self.set_aside(task, records)
+            yield from self.set_aside(task, records, asked)
 
     def _send_late_rows(self) -> Iterator[pa.RecordBatch]:
         """Send late rows to the stream that takes them; without one they were only counted."""

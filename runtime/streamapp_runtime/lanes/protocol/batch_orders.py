@@ -20,6 +20,7 @@ class ReadRange:
     partition: int
     start: int
     end: int
+    only_rejects: bool = False  # a table has its rows already; what is bad was not set aside yet
 
 
 @dataclass(frozen=True, slots=True)

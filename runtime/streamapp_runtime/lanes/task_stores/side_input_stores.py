@@ -143,7 +143,7 @@ class SideInputStores:
 
         What was read from elsewhere than where the store ends is dropped: the driver did not know the store.
         """
-        starts = {Partition(r.stream, r.partition): r.start for r in order.ranges}
+        starts = {Partition(r.stream, r.partition): r.start for r in order.ranges if not r.only_rejects}
         contained: dict[Partition, int] = {}
         for spec in self.specs.values():
             reached = {p: end for p, end in arrived.items() if p.stream in spec.sides}
