@@ -4,19 +4,32 @@ The stream holds the offsets 2 to 6, and the checkpoint says that 4 is read next
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
+from pyspark.sql import SparkSession
 
-from streamapp.side_inputs.bootstrap_gate import bootstrap_gate
+from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.inputs.read_positions import ReadPositions
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
+from streamapp_runtime.driver.start.app_storage import embedded_storage
+from streamapp_runtime.driver.start.launch import Launch, launch
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.stores.store import StoreKind
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.engine.filled_table import DAY, NAME, FilledTable
+from tests.harness.runs.app_runs import app
 from tests.runtime.lanes.task_stores.conftest import Make
 
 PERSISTENT = [StoreKind.LMDB, StoreKind.ROCKSDB]
 OLDEST, LAST, END = 2, 4, 6
+Launches = Mapping[bool, Launch]  # by whether main inputs wait for the table
 
 
 def lost(table: FilledTable) -> None:
@@ -59,13 +72,65 @@ class Outcome:
     content: dict[str, str]
 
 
-def outcome(table: FilledTable) -> Outcome:
-    """What is there when a worker has opened its store, before anything is read."""
-    contained = table.opened()[0]
-    place = Partition(NAME, 0)
-    waited = {place: table.span().end} if table.bootstrap else {}
-    known = {place: table.last[0]} if table.bootstrap else {}
-    return Outcome(contained, bootstrap_gate(waited, known).waits({place: contained}), table.content())
+Opened = Callable[[FilledTable], Outcome]
+
+
+@pytest.fixture(scope="module")
+def launches(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launches]:
+    """An app with a table, as its driver has it: filled by a stream with `bootstrap`, and without."""
+    folder = tmp_path_factory.mktemp("apps")
+    with closing(EmbeddedSystem(folder / "data")) as system:
+        for stream in ("events", "users"):
+            system.create(stream, 4)
+        yield {
+            bootstrap: launch(
+                joining(bootstrap),
+                embedded_storage(folder),
+                system,
+                CheckpointStream(system, f"{joining(bootstrap).application_id}.checkpoint"),
+                session,
+                1,
+            )
+            for bootstrap in (True, False)
+        }
+
+
+def joining(bootstrap: bool) -> StreamApp:
+    streams = [{"name": name, "key": "id", "columns": "id STRING"} for name in ("events", "users")]
+    return app(
+        {"name": "joined", "joinTable": {"from": "events", "table": "tiers", "select": "id"}},
+        {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
+        streams=[*streams, {"name": "out"}],
+        tables=[{"name": "tiers", "sideInputs": [{"stream": "users", "bootstrap": bootstrap}]}],
+        name="first" if bootstrap else "latest",
+    )
+
+
+@pytest.fixture
+def outcome(launches: Launches) -> Opened:
+    """What is there when a worker has opened its store, and whether the driver lets main inputs be read."""
+
+    def opened(table: FilledTable) -> Outcome:
+        contained = table.opened()[0]
+        return Outcome(contained, driver_waits(launches[table.bootstrap], table, contained), table.content())
+
+    return opened
+
+
+def driver_waits(ready: Launch, table: FilledTable, contained: int) -> bool:
+    """Whether a driver that starts, and hears what the store contains, leaves main inputs for later."""
+    side, main = Partition(NAME, 0), Partition("events", 0)
+    (task,) = (name for name, partitions in ready.partitions.items() if main in partitions)
+    assert side in ready.partitions[task]
+    progress = SideInputProgress.of(ready)
+    spans = {partition: table.span(partition.index) for partition in progress.partitions}
+    progress.start(spans)
+    progress.note([TaskReport(task, TaskStatus.COMMITTED, contained={str(side): contained})])
+    waiting = progress.waiting(ReadPositions({task: {side: table.last[0]}}))
+    pending = [PendingRange(task, main, 0, 1), *progress.pending(spans)]
+    read = {one.partition for one in allocate(pending, 100, ready.read_order, waiting)}
+    assert (side in read) == (contained < END), "tables are filled in any case"
+    return main not in read
 
 
 def before(make: Make, kind: StoreKind, bootstrap: bool) -> FilledTable:
@@ -82,7 +147,7 @@ def before(make: Make, kind: StoreKind, bootstrap: bool) -> FilledTable:
 
 @pytest.mark.parametrize("kind", PERSISTENT)
 def test_without_a_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wait(
-    make: Make, kind: StoreKind
+    make: Make, kind: StoreKind, outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=True)
     lost(table)
@@ -93,7 +158,7 @@ def test_without_a_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wai
 
 @pytest.mark.parametrize("kind", PERSISTENT)
 def test_without_a_store_a_table_goes_on_from_the_checkpoint_and_nothing_waits(
-    make: Make, kind: StoreKind
+    make: Make, kind: StoreKind, outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=False)
     lost(table)
@@ -105,7 +170,7 @@ def test_without_a_store_a_table_goes_on_from_the_checkpoint_and_nothing_waits(
 @pytest.mark.parametrize("kind", PERSISTENT)
 @pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
 def test_with_an_invalid_store_a_bootstrapped_table_is_filled_anew_and_main_inputs_wait(
-    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None]
+    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None], outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=True)
     spoil(table)
@@ -117,7 +182,7 @@ def test_with_an_invalid_store_a_bootstrapped_table_is_filled_anew_and_main_inpu
 @pytest.mark.parametrize("kind", PERSISTENT)
 @pytest.mark.parametrize("spoil", [too_old, of_other_columns, damaged])
 def test_with_an_invalid_store_a_table_is_made_again_and_goes_on_from_the_checkpoint(
-    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None]
+    make: Make, kind: StoreKind, spoil: Callable[[FilledTable], None], outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=False)
     spoil(table)
@@ -126,7 +191,7 @@ def test_with_an_invalid_store_a_table_is_made_again_and_goes_on_from_the_checkp
 
 @pytest.mark.parametrize("kind", PERSISTENT)
 def test_with_a_valid_store_a_bootstrapped_table_goes_on_from_what_it_contains(
-    make: Make, kind: StoreKind
+    make: Make, kind: StoreKind, outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=True)
     valid(table)
@@ -138,7 +203,7 @@ def test_with_a_valid_store_a_bootstrapped_table_goes_on_from_what_it_contains(
 
 @pytest.mark.parametrize("kind", PERSISTENT)
 def test_with_a_valid_store_a_table_goes_on_from_what_it_contains_and_nothing_waits(
-    make: Make, kind: StoreKind
+    make: Make, kind: StoreKind, outcome: Opened
 ) -> None:
     table = before(make, kind, bootstrap=False)
     valid(table)
@@ -148,7 +213,7 @@ def test_with_a_valid_store_a_table_goes_on_from_what_it_contains_and_nothing_wa
 
 @pytest.mark.parametrize("leave", [lost, too_old, valid])
 def test_a_bootstrapped_table_in_memory_is_always_filled_anew_and_main_inputs_wait(
-    make: Make, leave: Callable[[FilledTable], None]
+    make: Make, leave: Callable[[FilledTable], None], outcome: Opened
 ) -> None:
     table = before(make, StoreKind.MEMORY, bootstrap=True)
     leave(table)
@@ -157,7 +222,7 @@ def test_a_bootstrapped_table_in_memory_is_always_filled_anew_and_main_inputs_wa
 
 @pytest.mark.parametrize("leave", [lost, too_old, valid])
 def test_a_table_in_memory_goes_on_from_the_checkpoint_and_nothing_waits(
-    make: Make, leave: Callable[[FilledTable], None]
+    make: Make, leave: Callable[[FilledTable], None], outcome: Opened
 ) -> None:
     table = before(make, StoreKind.MEMORY, bootstrap=False)
     leave(table)
