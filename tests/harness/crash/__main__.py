@@ -33,7 +33,7 @@ def main(kills: int, seed: int, spare_driver: bool, system: str, folder: Path | 
         told = ", ".join(f"{number} x {what}" for what, number in sorted(siege.killed.items()))
         click.echo(
             f"seed {seed}: {siege.killed.total()} killed ({told}), {siege.stops} times asked to stop, "
-            f"{siege.starts} starts, {time.monotonic() - begun:.0f} s"
+            f"{siege.starts} starts, {siege.set_aside} set aside, {time.monotonic() - begun:.0f} s"
         )
         for line in wrong[:20]:
             click.echo(line)

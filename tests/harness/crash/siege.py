@@ -1,5 +1,6 @@
 """Runs the app under load while its processes are killed, then compares what it wrote with the model."""
 
+import json
 import os
 import subprocess
 import sys
@@ -16,8 +17,9 @@ import yaml
 from streamapp_runtime.crash_points import VARIABLE
 from tests.harness.crash import view_model
 from tests.harness.crash.attacks import OF_BROKER, Attack
+from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
 from tests.harness.crash.view_feeder import known_users, streams_at
-from tests.harness.crash.view_streams import Row
+from tests.harness.crash.view_streams import Row, record_of
 from tests.harness.kafka.broker import Broker
 from tests.harness.machine.app_processes import kill, victims
 
@@ -49,8 +51,10 @@ class Siege:
         self.streams = streams_at(self.place)
         self.streams.create()
         self.users = known_users()
-        self.streams.append("users", self.users)
+        self.streams.write("users", map(record_of, self.users))
         self.killed: Counter[str] = Counter()  # by kind of process, or by the point that it had reached
+        self.set_aside: dict[str, int] = {}  # by stream: how many records had to be, in the end
+        self.views: int | None = None  # how many were written, once the feeder has ended
         self.stops = 0  # how often the app was asked to end
         self.starts = 0
         self.processors = 0
@@ -67,10 +71,7 @@ class Siege:
                         break
             self._wait("the outputs to be complete", self._complete)
             self._stop()
-            views = self.streams.rows("views")
-            if sorted(view["n"] for view in views) != list(range(len(views))):
-                raise SiegeError("the input itself is not whole")
-            return list(view_model.differences(view_model.model(self.users, views), *self._outputs()))
+            return list(self._differences())
         finally:
             for pids in victims(self.points).values():
                 for pid in pids:
@@ -186,21 +187,41 @@ class Siege:
     def _complete(self) -> bool:
         self._pass(0.5)
         self._keep_running(Attack("end"))
-        expected = view_model.model(self.users, self.streams.rows("views"))
-        return not view_model.missing(expected, *self._outputs())
+        records = self._records()
+        expected = view_model.model(self.users, records.views)
+        return not records.missing(self._letters()) and not view_model.missing(expected, *self._outputs())
+
+    def _differences(self) -> Iterator[str]:
+        records = self._records()
+        self.set_aside = {stream: letters.total() for stream, letters in records.letters.items()}
+        yield from view_model.differences(view_model.model(self.users, records.views), *self._outputs())
+        yield from records.differences(self._letters())
+
+    def _records(self) -> RecordModel:
+        """What follows from the input, which has to be whole itself."""
+        views = self.streams.records("views")
+        if self.views not in {None, len(views)}:
+            raise SiegeError(f"the input itself is not whole: {self.views} views were written")
+        return RecordModel.of(views, self.streams.records("users"))
+
+    def _rows(self, stream: str) -> list[Row]:
+        return [json.loads(record.value or b"null") for record in self.streams.records(stream)]
 
     def _outputs(self) -> tuple[list[Row], list[Row]]:
-        return self.streams.rows("enriched"), self.streams.rows("totals")
+        return self._rows("enriched"), self._rows("totals")
+
+    def _letters(self) -> dict[str, list[Row]]:
+        return {stream: self._rows(stream) for stream in LETTER_STREAMS}
 
     @contextmanager
     def _feeder(self, seed: int) -> Iterator[None]:
-        # The broker shares the machine with the app, which must not fall behind for ever.
-        told = [self.place, str(seed), "1.0" if self.broker else "0.3"]
-        command = [sys.executable, "-m", "tests.harness.crash.view_feeder", *told]
+        # It shares the machine with the app, which must not fall behind for ever.
+        command = [sys.executable, "-m", "tests.harness.crash.view_feeder", self.place, str(seed), "1.0"]
         feeder = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             yield
-            self.say(f"{feeder.communicate('')[0].strip()} views were written")
+            self.views = int(feeder.communicate("")[0])
+            self.say(f"{self.views} views were written")
         finally:
             feeder.kill()
             feeder.wait()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,17 +18,37 @@ INPUTS = ("views", "users")
 Row = Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """A record as it is written, or as it lies there."""
+
+    key: bytes | None
+    value: bytes | None
+    partition: int | None = None  # to be written where the key belongs where it says nothing
+    offset: int | None = None  # once it is written
+
+
+def record_of(row: Row) -> StreamRecord:
+    """A row under its user."""
+    return StreamRecord(row["user"].encode(), json.dumps(row).encode())
+
+
+def key_partition(key: bytes | None) -> int:
+    """Where a key belongs."""
+    return int(partition_of(pa.array([key], pa.binary()), PARTITIONS)[0])
+
+
 class Streams(Protocol):
     """What a siege and its feeder do with streams."""
 
     def create(self) -> None:
         """Make the inputs."""
 
-    def append(self, stream: str, rows: Iterable[Row]) -> None:
-        """Write rows, each to the partition of its user."""
+    def write(self, stream: str, records: Iterable[StreamRecord]) -> None:
+        """Write records, each to its partition or to that of its key."""
 
-    def rows(self, stream: str) -> list[dict[str, Any]]:
-        """All committed rows of a stream, partition by partition, each in its order."""
+    def records(self, stream: str) -> list[StreamRecord]:
+        """All committed records of a stream, partition by partition, each in its order."""
 
     def size(self, stream: str) -> int:
         """How much a stream has; nothing where it is not there yet."""
@@ -47,28 +68,37 @@ class LogStreams:
             self.system.create(name, PARTITIONS)
 
     def append(self, stream: str, rows: Iterable[Row]) -> None:
+        """Write rows, each to the partition of its user."""
+        self.write(stream, map(record_of, rows))
+
+    def write(self, stream: str, records: Iterable[StreamRecord]) -> None:
         """All in one transaction."""
         transaction = self.system.begin(f"{stream}.writer", 0)
-        parts: dict[int, list[Row]] = {}
-        rows = list(rows)
-        places = partition_of(pa.array([row["user"].encode() for row in rows], pa.binary()), PARTITIONS)
-        for index, row in zip(places.tolist(), rows, strict=True):
-            parts.setdefault(index, []).append(row)
+        parts: dict[int, list[StreamRecord]] = {}
+        for record in records:
+            index = key_partition(record.key) if record.partition is None else record.partition
+            parts.setdefault(index, []).append(record)
         for index, part in parts.items():
-            keys = pa.array([row["user"].encode() for row in part], pa.binary())
-            values = pa.array([json.dumps(row).encode() for row in part], pa.binary())
+            keys = pa.array([record.key for record in part], pa.binary())
+            values = pa.array([record.value for record in part], pa.binary())
             times = pa.array([0] * len(part), pa.int64())
-            records = pa.record_batch([keys, values, times], schema=RECORDS)
-            transaction.append(Partition(stream, index), records)
+            transaction.append(
+                Partition(stream, index), pa.record_batch([keys, values, times], schema=RECORDS)
+            )
         transaction.commit()
 
-    def rows(self, stream: str) -> list[dict[str, Any]]:
+    def records(self, stream: str) -> list[StreamRecord]:
         partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]
-        found: list[dict[str, Any]] = []
-        for partition, span in self.system.spans(partitions).items():
-            for records in self.system.read(partition, span.oldest, span.end):
-                found += map(json.loads, records.column("value").to_pylist())
-        return found
+        return [
+            StreamRecord(one["key"], one["value"], partition.index, one["offset"])
+            for partition, span in self.system.spans(partitions).items()
+            for batch in self.system.read(partition, span.oldest, span.end)
+            for one in batch.to_pylist()
+        ]
+
+    def rows(self, stream: str) -> list[dict[str, Any]]:
+        """The same as rows, of a stream that has nothing else."""
+        return [json.loads(record.value or b"null") for record in self.records(stream)]
 
     def size(self, stream: str) -> int:
         partitions = [Partition(stream, index) for index in range(self.system.partitions(stream) or 0)]

@@ -1,15 +1,13 @@
 """The streams of the besieged app on a broker, by plain clients: what they see is what others see."""
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from tests.harness.crash.view_streams import INPUTS, PARTITIONS, Row
+from tests.harness.crash.view_streams import INPUTS, PARTITIONS, StreamRecord
 from tests.harness.kafka.clients import QUIET
-from tests.harness.kafka.topic_records import committed, create
+from tests.harness.kafka.topic_records import ANY_PARTITION, committed_messages, create
 
 FOR_EVER = 2**31 - 1
 
@@ -34,14 +32,18 @@ class TopicStreams:
     def create(self) -> None:
         create(self.address, dict.fromkeys(INPUTS, PARTITIONS))
 
-    def append(self, stream: str, rows: Iterable[Row]) -> None:
+    def write(self, stream: str, records: Iterable[StreamRecord]) -> None:
         """Written in time, also by a broker that is away now."""
-        for row in rows:
-            self.producer.produce(stream, json.dumps(row).encode(), row["user"].encode())
+        for record in records:
+            partition = ANY_PARTITION if record.partition is None else record.partition
+            self.producer.produce(stream, record.value, record.key, partition)
         self.producer.poll(0)
 
-    def rows(self, stream: str) -> list[dict[str, Any]]:
-        return committed(self.address, stream)
+    def records(self, stream: str) -> list[StreamRecord]:
+        return [
+            StreamRecord(message.key(), message.value(), message.partition(), message.offset())
+            for message in committed_messages(self.address, stream)
+        ]
 
     def size(self, stream: str) -> int:
         """What a reader of committed records has passed at its end, markers and all."""

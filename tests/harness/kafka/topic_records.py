@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from streamapp_runtime.key_partitioning import partition_of
 
-_ANY = -1  # where the client's own partitioner puts it
+ANY_PARTITION: Final = -1  # where the client's own partitioner puts it
 Row = Mapping[str, Any]
 
 
@@ -30,7 +30,7 @@ def produce(
     )
     for row in rows:
         told = str(row[key]).encode()
-        place = _ANY if among is None else int(partition_of(pa.array([told], pa.binary()), among)[0])
+        place = ANY_PARTITION if among is None else int(partition_of(pa.array([told], pa.binary()), among)[0])
         producer.produce(topic, json.dumps(row).encode(), told, place)
         producer.poll(0)
     assert producer.flush(60) == 0
@@ -38,6 +38,11 @@ def produce(
 
 def committed(address: str, topic: str) -> list[dict[str, Any]]:
     """All rows that a reader of committed records finds, partition by partition."""
+    return [json.loads(message.value() or b"null") for message in committed_messages(address, topic)]
+
+
+def committed_messages(address: str, topic: str) -> list[Message]:
+    """The same as they lie there."""
     consumer = Consumer(
         {
             "bootstrap.servers": address,
@@ -49,7 +54,7 @@ def committed(address: str, topic: str) -> list[dict[str, Any]]:
             "log_level": 0,
         }
     )
-    found = []
+    messages = []
     try:
         count = len(consumer.list_topics(topic, 60).topics[topic].partitions)
         for index in range(count):
@@ -59,10 +64,10 @@ def committed(address: str, topic: str) -> list[dict[str, Any]]:
                 for message in consumer.consume(1_000, 0.1):
                     error = message.error()
                     if error is None:
-                        found.append(json.loads(message.value() or b"null"))
+                        messages.append(message)
                     else:
                         assert error.code() == KafkaError._PARTITION_EOF, error
                         ended = True
     finally:
         consumer.close()
-    return found
+    return messages
