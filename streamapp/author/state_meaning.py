@@ -40,7 +40,7 @@ def state_meanings(app: StreamApp) -> dict[str, StateMeaning]:
     for operator in app.spec.operators:
         if traits_of(operator).keeps_state:
             arriving = _arriving_keys(operator, keys)
-            known = _ASPECTS[OperatorKind(operator.kind)](operator.body, _key_text(arriving))
+            known = STATE_ASPECTS[OperatorKind(operator.kind)](operator.body, _key_text(arriving))
             meanings[operator.name] = {aspect: text for aspect, text in known.items() if text is not None}
     writers = [operator for operator in app.spec.operators if traits_of(operator).writes_tables]
     for table in app.spec.tables:
@@ -139,16 +139,20 @@ def _join_aspects(body: Join, arriving: str | None) -> dict[str, str | None]:
     return {_KEY: arriving, _WITHIN: f"{body.time} time within {milliseconds(body.within)} ms"}
 
 
-def _process_aspects(_: Any, arriving: str | None) -> dict[str, str | None]:
+def _key_aspect(_: Any, arriving: str | None) -> dict[str, str | None]:
     return {_KEY: arriving}
 
 
-_ASPECTS: Mapping[OperatorKind, Callable[[Any, str | None], dict[str, str | None]]] = {
+STATE_ASPECTS: Mapping[OperatorKind, Callable[[Any, str | None], dict[str, str | None]]] = {
     OperatorKind.AGGREGATE: _aggregate_aspects,
     OperatorKind.JOIN: _join_aspects,
-    OperatorKind.PROCESS: _process_aspects,
+    OperatorKind.PROCESS: _key_aspect,
 }
-require_rows("_ASPECTS", _ASPECTS, [kind for kind, traits in OPERATOR_TRAITS.items() if traits.keeps_state])
+"""What counts of each kind that keeps state."""
+
+require_rows(
+    "STATE_ASPECTS", STATE_ASPECTS, [kind for kind, traits in OPERATOR_TRAITS.items() if traits.keeps_state]
+)
 
 
 def _normal(expression: str) -> str:

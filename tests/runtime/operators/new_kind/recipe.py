@@ -52,6 +52,11 @@ TRAITS = Addition(
     "    OperatorKind.SEND_TO: ",
     "    OperatorKind.DEDUPE: replace(_ON_ROWS, keeps_state=True, grouping=Grouping.ALWAYS),\n",
 )
+MEANING = Addition(
+    "streamapp/author/state_meaning.py",
+    "    OperatorKind.PROCESS: ",
+    "    OperatorKind.DEDUPE: _key_aspect,\n",
+)
 METHOD = Addition(
     "streamapp/dsl/stream_flow.py",
     "    def send_to_table(",
@@ -86,7 +91,7 @@ RUNNER = (
 )
 """Its row in the table that workers read: they load no compiler."""
 
-EVERY_ADDITION = (*MODEL, KIND, TRAITS, METHOD, *COMPILER, *RUNNER)
+EVERY_ADDITION = (*MODEL, KIND, TRAITS, MEANING, METHOD, *COMPILER, *RUNNER)
 
 
 def copy_product(folder: Path) -> None:

@@ -13,6 +13,7 @@ from tests.runtime.operators.new_kind.recipe import (
     COMPILER,
     EVERY_ADDITION,
     KIND,
+    MEANING,
     MODEL,
     TRAITS,
     Addition,
@@ -29,7 +30,7 @@ main = app.embedded("main", path="data")
 visits = main.stream("visits", key="user", columns="user STRING, n INT")
 visits.dedupe("first").send_to("sent", main.stream("out", key="user"))
 """
-IMPORT = "import streamapp_runtime.operators.kind_table"
+IMPORT = "import streamapp_runtime.operators.kind_table, streamapp.author.state_meaning"
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "product"
 
 
-def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_two_tables(
+def test_a_kind_is_a_model_a_row_of_traits_a_method_a_room_and_its_rows_in_tables(
     copy: Path, tmp_path: Path
 ) -> None:
     add(copy, *EVERY_ADDITION)
@@ -87,6 +88,7 @@ print(json.dumps([keeps_state(parsed, graph), join_groups(graph).members("first"
         ((*MODEL, KIND), "OPERATOR_TRAITS and the kinds of operators differ in dedupe"),
         ((KIND, TRAITS), "OperatorKind and the kinds of operators differ in dedupe"),
         ((*MODEL, KIND, TRAITS), "COMPILERS and the kinds of operators differ in dedupe"),
+        ((*MODEL, KIND, TRAITS, *COMPILER), "STATE_ASPECTS and the kinds of operators differ in dedupe"),
     ],
 )
 def test_a_kind_that_one_table_lacks_is_an_error_at_import(
@@ -99,6 +101,6 @@ def test_a_kind_that_one_table_lacks_is_an_error_at_import(
 
 
 def test_with_its_row_in_each_table_the_import_goes_through(copy: Path) -> None:
-    add(copy, *MODEL, KIND, TRAITS, *COMPILER)
+    add(copy, *MODEL, KIND, TRAITS, MEANING, *COMPILER)
     run = python(copy, "-c", IMPORT)
     assert run.returncode == 0, run.stderr
