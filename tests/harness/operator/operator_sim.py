@@ -119,6 +119,13 @@ class OperatorSim(Hands):
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
 
+    def fail_driver(self, seconds: float) -> None:
+        """The driver fails, and so many seconds pass before the operator looks again."""
+        self.end(code=3)
+        self.settle()
+        self.pass_time(seconds)
+        self.settle()
+
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
         self._context, self.mortal = None, None

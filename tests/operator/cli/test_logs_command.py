@@ -72,10 +72,7 @@ def run(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
         sim.apply(join())
         sim.settle()
         sim.begin(node=name)
-        sim.end(code=3)
-        sim.settle()
-        sim.pass_time(60)
-        sim.settle()
+        sim.fail_driver(60)
         sim.begin(node=name)
         sim.executor(7, node=name)
         yield sim

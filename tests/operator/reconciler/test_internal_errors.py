@@ -39,10 +39,7 @@ def test_a_driver_that_dies_meanwhile_comes_back_and_the_edit_is_taken_up_later(
     sim.installation = WITHOUT_SIZES
     sim.edit(restartNonce=1)
     sim.settle()
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(10)
-    sim.settle()
+    sim.fail_driver(10)
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
     assert sim.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "1"
     sim.installation = INSTALLATION

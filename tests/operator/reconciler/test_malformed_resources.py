@@ -159,10 +159,7 @@ def test_an_edit_with_a_malformed_template_leaves_the_app_running_and_healing(si
     assert f"{SPEC}.containers[0].env[0].name" in sim.condition("Accepted")["message"]
     assert sim.status()["observedGeneration"] == 2
     assert sim.says("Ready") == ("True", "Running")
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(10)
-    sim.settle()
+    sim.fail_driver(10)
     assert sim.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "1"
 
 

@@ -18,10 +18,7 @@ def _launch(sim: OperatorSim) -> None:
 
 def _failure(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(5)
-    sim.settle()
+    sim.fail_driver(5)
 
 
 def _edit(sim: OperatorSim) -> None:

@@ -73,10 +73,7 @@ def test_restarts_end_at_the_limit_and_a_new_nonce_begins_anew(sim: OperatorSim)
 
 def test_an_app_that_may_never_restart_does_not(sim: OperatorSim) -> None:
     sim.bring_up(join(restartPolicy={"type": "Never"}))
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(3600)
-    sim.settle()
+    sim.fail_driver(3600)
     assert sim.drivers() == []
     assert sim.status()["phase"] == "Failed"
 

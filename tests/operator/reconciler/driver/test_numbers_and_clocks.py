@@ -33,10 +33,7 @@ def test_drivers_that_kubernetes_takes_away_before_they_work_are_followed_after_
 
 def test_numbers_of_drivers_go_on_without_status_and_job_model(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(60)
-    sim.settle()
+    sim.fail_driver(60)
     sim.begin()
     sim.report()
     sim.remove("app-driver-2")
@@ -59,10 +56,7 @@ def test_versions_of_job_models_go_on_where_the_newest_was_deleted(sim: Operator
     assert deleted_version > sim.reported().model_version
     delete_config_map(sim, "app-job-model")
     sim.settle()
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(60)
-    sim.settle()
+    sim.fail_driver(60)
     assert sim.model().version > deleted_version
     assert sim.status()["jobModel"]["version"] == sim.model().version
 

@@ -61,10 +61,7 @@ def test_an_executor_without_its_role_still_holds_the_next_driver_back(sim: Oper
     path = f"/api/v1/namespaces/{sim.namespace}/pods/app-exec-1"
     sim.server.ask("PATCH", path, {"metadata": {"ownerReferences": [owner]}}, "application/merge-patch+json")
     label(sim, "app-exec-1", role=None)
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(60)
-    sim.settle()
+    sim.fail_driver(60)
     assert sim.drivers() == []
     sim.remove("app-exec-1")
     sim.settle()

@@ -88,10 +88,7 @@ def test_a_set_that_a_driver_left_is_gone_before_the_next_one_starts(sim: Operat
         },
     }
     sim.server.ask("POST", f"/apis/apps/v1/namespaces/{sim.namespace}/statefulsets", body)
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(60)
-    sim.settle()
+    sim.fail_driver(60)
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
     assert sets(sim) == []
 

@@ -68,10 +68,7 @@ def test_a_bad_edit_does_not_stop_healing(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.edit(serviceAccountName="admin")
     sim.settle()
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(10)
-    sim.settle()
+    sim.fail_driver(10)
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
     assert sim.driver()["metadata"]["labels"]["streamapp.dev/generation"] == "1"
 
@@ -113,10 +110,7 @@ def test_a_broker_that_is_away_is_told_and_asked_again(sim: OperatorSim) -> None
 def test_a_driver_comes_back_while_the_brokers_are_away(sim: OperatorSim) -> None:
     sim.bring_up(join())
     sim.table.answer = SystemUnavailable("main", "no broker answers", 7.0)
-    sim.end(code=3)
-    sim.settle()
-    sim.pass_time(10)
-    sim.settle()
+    sim.fail_driver(10)
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
 
 
