@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from kubernetes.aio.client import models
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from streamapp.spec.problem import nearest
@@ -84,14 +84,14 @@ def _unknown(place: Path) -> str:
 
 def _names_at(place: Path) -> tuple[str, ...]:
     """The names of the fields that the API has at a place."""
-    model: type[BaseModel] = _MODEL
+    model: Any = _MODEL
     for step in place:
         if isinstance(step, int):
             continue
-        attributes: Mapping[str, str] = {json: name for name, json in model.attribute_map.items()}  # type: ignore[attr-defined]
-        type_name = _MODEL_NAME.fullmatch(model.openapi_types.get(attributes.get(step, ""), ""))  # type: ignore[attr-defined]
+        attributes: Mapping[str, str] = {json: name for name, json in model.attribute_map.items()}
+        type_name = _MODEL_NAME.fullmatch(model.openapi_types.get(attributes.get(step, ""), ""))
         model = getattr(models, type_name[1], _MODEL) if type_name else _MODEL
-    return tuple(model.attribute_map.values())  # type: ignore[attr-defined]
+    return tuple(model.attribute_map.values())
 
 
 def _renamed(value: Any, document: Any, path: Path) -> Iterator[Path]:

@@ -5,6 +5,7 @@ A driver runs the app's code, so that its words are those of a stranger.
 
 from typing import Final
 
+from streamapp.plan.render.display_names import legible
 from streamapp.spec.reasons import Reason
 
 MOST_CHARACTERS: Final = 2_000
@@ -19,11 +20,4 @@ def reported_reason(reason: str, default: str) -> str:
 def reported_text(text: str) -> str:
     """The text, cut and without control characters other than line ends."""
     cut = text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
-    return "".join(
-        character if character == "\n" or character.isprintable() else _escaped(character)
-        for character in cut
-    )
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+    return "\n".join(map(legible, cut.split("\n")))
