@@ -13,9 +13,10 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.checkpoint import StateUnreadableError
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
-from streamapp_runtime.driver.checkpoints.stored_state import stored_layout
+from streamapp_runtime.driver.checkpoints.stored_state import read_layout, stored_values
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.driver.start.live_world import made_counts
+from streamapp_runtime.incarnation import read_incarnation
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
@@ -47,7 +48,10 @@ def _add_system(facts: LiveFacts, app: StreamApp, index: int, access: SystemAcce
         if index:
             return LiveFacts(counts, facts.layout, facts.run)
         checkpoints = checkpoint_stream(app.application_id)
-        layout, run_id = stored_layout(system, checkpoints)
-        values = system.latest(checkpoints, settled=False) if run_id else {}
-        problems = stored_changes(app, values, checkpoints)
-        return LiveFacts(counts | made_counts(app, system), layout, run_id, problems)
+        values = stored_values(system, checkpoints) or {}
+        return LiveFacts(
+            counts | made_counts(app, system),
+            read_layout(values, checkpoints),
+            read_incarnation(values, checkpoints).run_id,
+            stored_changes(app, values, checkpoints),
+        )

@@ -45,7 +45,7 @@ def list_stores(data: Path, output: str) -> None:
     Tables that are kept in memory have no store here; `streamapp state read` reads those too. For RocksDB the
     number of entries is an estimate.
     """
-    stores = list(_stores(state_folder(data)))
+    stores = list(_stores(state_folder(data_folder(data))))
     if output == "json":
         click.echo(json.dumps(stores, indent=2))
         return
@@ -172,11 +172,10 @@ def data_folder(data: Path) -> Path:
 
 
 def state_folder(data: Path) -> Path:
-    """The folder of stores; an error where there is none."""
-    folder = data_folder(data) / STATE
-    if not folder.is_dir():
-        raise click.ClickException(f"no state in {folder.parent}: no app has run there")
-    return folder
+    """The folder of stores in a data folder; an error where there is none."""
+    if not (data / STATE).is_dir():
+        raise click.ClickException(f"no state in {data}: no app has run there")
+    return data / STATE
 
 
 def _stores(root: Path) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.log_access import open_log
 
 if TYPE_CHECKING:
+    from streamapp.spec.resource.app import StreamApp
     from streamapp_runtime.systems.connection import Connection
     from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -57,7 +58,7 @@ class TargetStreams:
         return own_streams | set(self.names.topics.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogTarget:
     """The target of a log command, as the command line names it."""
 
@@ -65,15 +66,20 @@ class LogTarget:
     secrets: Path | None
     app: str | None
 
+    @cached_property
+    def _parsed_app(self) -> "StreamApp":
+        from streamapp.cli.app_sources import one_app
+
+        return one_app(self.log, self.app)
+
     def names(self) -> TargetNames:
         """The names that it has, before anything is opened."""
         from streamapp.author.app_streams import declared_topics
         from streamapp.author.names import stream_prefix
-        from streamapp.cli.app_sources import one_app
 
         if not is_app_source(self.log):
             return TargetNames()
-        app = one_app(self.log, self.app)
+        app = self._parsed_app
         keys = {stream.name: stream.key for stream in app.spec.streams if stream.key is not None}
         return TargetNames(declared_topics(app), stream_prefix(app.application_id), keys)
 
@@ -97,11 +103,11 @@ class LogTarget:
 
     @contextmanager
     def _app_streams(self, make: bool) -> Iterator[TargetStreams]:
-        from streamapp.cli.app_sources import one_app
         from streamapp_runtime.driver.start.app_storage import connection_of
 
-        app = one_app(self.log, self.app)
-        with _connected(connection_of(app.spec.systems[0], 0, None, self.secrets), make) as system:
+        with _connected(
+            connection_of(self._parsed_app.spec.systems[0], 0, None, self.secrets), make
+        ) as system:
             yield TargetStreams(system, self.names())
 
 

@@ -46,7 +46,7 @@ def stored_changes(app: StreamApp, values: Mapping[bytes, bytes], stream: str) -
     recorded = STATE_SCHEMAS.read(values, stream, _parse) or {}
     if StateReset.of_run(app).due(values, stream):
         return ()
-    return tuple(changed_meanings(app, {name: schema.meaning for name, schema in recorded.items()}))
+    return tuple(_changed_meanings(app, recorded))
 
 
 def take_state_schemas(
@@ -63,7 +63,7 @@ def take_state_schemas(
         for name, schema in schemas.items()
         for whole in [name.partition("/")[0]]
     }
-    problems = list(changed_meanings(app, {name: schema.meaning for name, schema in recorded.items()}))
+    problems = list(_changed_meanings(app, recorded))
     refused_paths = {problem.path for problem in problems}
     problems += [each for each in _changed_schemas(app, recorded, today) if each.path not in refused_paths]
     if problems:
@@ -71,6 +71,10 @@ def take_state_schemas(
     if any(recorded.get(name) != schema for name, schema in today.items()):
         ledger.record(STATE_SCHEMAS, _document({**recorded, **today}))
     return tuple(sorted(recorded.keys() - today.keys()))
+
+
+def _changed_meanings(app: StreamApp, recorded: Mapping[str, StateSchema]) -> Iterator[Problem]:
+    return changed_meanings(app, {name: schema.meaning for name, schema in recorded.items()})
 
 
 def _changed_schemas(

@@ -7,7 +7,6 @@ from streamapp.tasks.layouts.layout_codec import decode_layout
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError, StateUnreadableError
 from streamapp_runtime.checkpoint_entries import LAYOUT
-from streamapp_runtime.incarnation import read_incarnation
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
@@ -40,9 +39,8 @@ def decode_checkpoint(value: bytes, stream: str, task: str) -> Checkpoint:
         raise CheckpointUnreadableError(f"{stream}, partition 0, task {task}: {error}") from None
 
 
-def stored_layout(system: StreamSystem, checkpoints: str) -> tuple[Layout | None, str]:
-    """The layout and the run that lie in this checkpoint stream; none where no driver has been."""
+def stored_values(system: StreamSystem, checkpoints: str) -> Mapping[bytes, bytes] | None:
+    """What lies in this checkpoint stream; None where there is no such stream."""
     if system.partitions(checkpoints) is None:
-        return None, ""
-    values = system.latest(checkpoints, settled=False)
-    return read_layout(values, checkpoints), read_incarnation(values, checkpoints).run_id
+        return None
+    return system.latest(checkpoints, settled=False)

@@ -12,6 +12,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
+from streamapp_runtime.driver.checkpoints.stored_state import stored_values
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
@@ -27,8 +28,8 @@ def early_problems(app: StreamApp, connection: Connection) -> list[Problem]:
     try:
         with closing(open_system(connection)) as system:
             checkpoints = checkpoint_stream(app.application_id)
-            if system.partitions(checkpoints) is not None:
-                values = system.latest(checkpoints, settled=False)
+            values = stored_values(system, checkpoints)
+            if values is not None:
                 return list(stored_changes(app, values, checkpoints))
             return _plan_problems(app, World(counts_of(app, system)))
     except (InvalidSettingsError, UnavailableError):
