@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 import yaml
 
+from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems
-from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from tests.harness.machine.helm import Helm, of_kind, value_set, value_sets
 
 

@@ -14,7 +14,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.generation_plan import plan_generation
-from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
+from streamapp.author.unsupported_fields import unsupported_fields
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTION = "what-is-not-there-yet"

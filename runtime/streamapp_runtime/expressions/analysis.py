@@ -7,11 +7,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_type
 
+from streamapp.columns.column_scope import ColumnScope
+from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.problem import short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.column_scope import ColumnScope
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted, read_ddl
 

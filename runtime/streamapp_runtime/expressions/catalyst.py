@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from sqlglot import tokenize
 from sqlglot.errors import TokenError
 
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
+from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.sql_types import quoted
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from pyspark.sql import SparkSession
 
+from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
-from streamapp_runtime.expressions.column_scope import ColumnScope
 from streamapp_runtime.expressions.predicate import (
     And,
     ColumnValue,

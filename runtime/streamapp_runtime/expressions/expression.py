@@ -2,10 +2,11 @@
 
 from pyspark.sql import SparkSession
 
+from streamapp.columns.column_scope import ColumnScope
+from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp_runtime.expressions.analysis import analyse
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
-from streamapp_runtime.expressions.column_scope import ColumnScope
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import BATCH_TIME, Template
 
@@ -21,7 +22,6 @@ _CLOCKS: dict[str, TemplatePieces] = {
     "curdate": ("CAST(", BATCH_TIME, " AS DATE)"),
     "unix_timestamp": ("unix_timestamp(", BATCH_TIME, ")"),
 }
-_WITHOUT_BRACKETS = frozenset({"current_timestamp", "current_date", "localtimestamp"})
 _REFUSED_CLOCKS = frozenset({"current_time"})
 
 
@@ -69,7 +69,7 @@ def _column(column: SqlName, scope: ColumnScope) -> TemplatePieces:
         path = "".join(f".{quoted(field)}" for field in fields)
         return (position, path) if path else (position,)
     name = column.parts[0].lower()
-    if len(column.parts) == 1 and name in _WITHOUT_BRACKETS:
+    if len(column.parts) == 1 and name in WORDS_FOR_NOW:
         return _CLOCKS[name]
     raise CompileRefusedError(scope.unknown(column.parts))
 

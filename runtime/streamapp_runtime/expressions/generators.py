@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from streamapp.columns.column_scope import ColumnScope
+from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.columns.spark_functions import GENERATORS
 from streamapp_runtime.expressions.analysis import analyse
 from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
-from streamapp_runtime.expressions.column_scope import ColumnScope
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.sql_types import read_ddl
 from streamapp_runtime.expressions.template import Template
@@ -32,9 +33,6 @@ class Generator:
     def values(self) -> int:
         """How many values each row gets."""
         return self.places + (len(self.fields) or 1)
-
-
-GENERATORS = ("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer")
 
 
 def is_generator(item: SelectItem) -> bool:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.problem import short
+from streamapp.columns.column_rules import new_names, require_boolean, require_one_generator, require_unique
+from streamapp.columns.column_scope import ColumnScope
+from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctions, analyse
 from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
-from streamapp_runtime.expressions.column_scope import ColumnScope
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.expression import bind, expression
-from streamapp_runtime.expressions.generators import GENERATORS, Generator, generator_of, is_generator
+from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
 from streamapp_runtime.expressions.template import Template, column_template
 
 
@@ -26,12 +26,11 @@ class SelectList:
 
     def unchanged_columns(self, input_columns: tuple[Column, ...]) -> dict[str, str]:
         """The new name of each of the first columns that is given on as it is."""
-        names = [c.name for c in input_columns]
-        return {
-            names[t.column].lower(): c.name
-            for c, t in zip(reversed(self.columns), reversed(self.outputs), strict=True)
-            if t.column is not None and t.column < len(names)
-        }
+        return new_names(input_columns, self.chosen())
+
+    def chosen(self) -> Iterator[tuple[int | None, Column]]:
+        """Each column, with the position of the one that it is as it stands, if it is one."""
+        return ((output.column, column) for output, column in zip(self.outputs, self.columns, strict=True))
 
 
 def select(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
@@ -42,31 +41,15 @@ def select(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
 def select_with_generator(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
     """A select list that has one generator and makes any number of rows of each."""
     entries = list(_expanded(read_select_items(spark, text), scope))
-    count = sum(isinstance(entry, SelectItem) and is_generator(entry) for entry in entries)
-    if count != 1:
-        what = "no generator; use map, or one of" if not count else f"{count} generators; allowed is one of"
-        raise CompileRefusedError(f"has {what} {', '.join(GENERATORS)} as an entry of its own")
+    require_one_generator(sum(isinstance(entry, SelectItem) and is_generator(entry) for entry in entries))
     return _select(spark, entries, scope, AllowedFunctions(generator=True))
 
 
 def condition(spark: SparkSession, text: str, scope: ColumnScope) -> Template:
     """An expression that has to be true or false."""
     template, kind = expression(spark, text, scope)
-    if kind != "BOOLEAN":
-        raise CompileRefusedError(f"has to be BOOLEAN; found {kind}")
+    require_boolean(kind)
     return template
-
-
-def require_unique(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns, or a refusal where two have one name."""
-    names: set[str] = set()
-    for column in columns:
-        if column.name.lower() in names:
-            raise CompileRefusedError(
-                f'two columns are called "{short(column.name)}"; give one another name with AS'
-            )
-        names.add(column.name.lower())
-    return columns
 
 
 def _expanded(items: tuple[SelectItem, ...], scope: ColumnScope) -> Iterator[SelectItem | int]:

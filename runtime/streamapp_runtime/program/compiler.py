@@ -6,6 +6,8 @@ from functools import partial
 from pyspark.sql import SparkSession
 
 from streamapp.author.key_reliance import key_reliance, side_input_reliance
+from streamapp.columns.compile_order import compile_order, tables_without_columns
+from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.spec.problem import Problem
@@ -14,7 +16,6 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piece, RowFlow
 from streamapp_runtime.operators.kind_table import compile_operator
@@ -22,7 +23,6 @@ from streamapp_runtime.operators.stateless.stream_compiler import compile_read
 from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
 from streamapp_runtime.operators.tables.side_input_compiler import compile_side_input, side_input_columns
 from streamapp_runtime.program.assembly import assemble
-from streamapp_runtime.program.compile_order import compile_order, tables_without_columns
 from streamapp_runtime.program.hops import with_hops
 from streamapp_runtime.program.program import Program, TableColumns
 

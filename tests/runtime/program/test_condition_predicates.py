@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
 from streamapp_runtime.expressions.condition_predicate import predicate_of
 from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate

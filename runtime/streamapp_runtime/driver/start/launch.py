@@ -13,6 +13,7 @@ from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
 from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
+from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
@@ -50,7 +51,6 @@ from streamapp_runtime.driver.start.task_reads import (
     read_order,
     read_topics,
 )
-from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs

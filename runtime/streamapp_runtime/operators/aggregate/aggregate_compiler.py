@@ -1,12 +1,13 @@
 """Aggregate operators: what to group by, how time is cut, and the totals of each group."""
 
-from streamapp.spec.reasons import Reason
+from streamapp.columns.column_rules import WINDOW_COLUMNS, group_key, require_unique
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import refusals_within
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Aggregate, Hopping, Session, Tumbling, Window
 from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.durations import milliseconds
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
-from streamapp_runtime.expressions.select_list import SelectList, require_unique, select
+from streamapp_runtime.expressions.select_list import SelectList, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
 from streamapp_runtime.operators.aggregate.aggregate_list import (
     PartialState,
@@ -17,10 +18,6 @@ from streamapp_runtime.operators.aggregate.totals_operation import Span, Totals
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
-
-WINDOW_COLUMNS = (Column("window_start", "TIMESTAMP"), Column("window_end", "TIMESTAMP"))
-"""What an aggregate with a window puts out between its key and its totals."""
 
 
 def compile_aggregate(
@@ -70,18 +67,7 @@ def _group(body: Aggregate, flow: RowFlow, world: CompileContext) -> tuple[Selec
             return SelectList((), ()), flow.key.renamed({}), False
         return SelectList((flow.columns[key_position],), (column_template(key_position),)), flow.key, False
     grouped = select(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
-    unchanged_columns = grouped.unchanged_columns(flow.columns)
-    placed_by = flow.key.renamed(unchanged_columns).placed_by
-    if placed_by is None:
-        by = f'"{flow.key.placed_by}"' if flow.key.placed_by else "no known column"
-        raise CompileRefusedError(
-            f"rows are partitioned by {by}, which is not among what is grouped by, so that equal groups may "
-            f"lie in several tasks; {REPARTITION_HINT}",
-            reason=Reason.INVALID_GRAPH,
-        )
-    if len(grouped.columns) == 1 and flow.key.is_column(flow.key.placed_by):
-        return grouped, RowKey(placed_by, placed_by), False
-    return grouped, RowKey(None, placed_by), True
+    return grouped, *group_key(grouped.columns, grouped.unchanged_columns(flow.columns), flow.key)
 
 
 def _arguments(

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.problem import short
+from streamapp.columns.column_rules import require_running_total, require_unique
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.columns.spark_functions import RUNNING_TOTALS
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import AllowedFunctions, analyse
 from streamapp_runtime.expressions.catalyst import (
@@ -16,15 +19,11 @@ from streamapp_runtime.expressions.catalyst import (
     argument_ranges,
     read_select_items,
 )
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.expression import TemplatePieces, bind, expression
-from streamapp_runtime.expressions.select_list import condition, require_unique
+from streamapp_runtime.expressions.select_list import condition
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template
 from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal
-
-AGGREGATE_FUNCTIONS = ("count", "sum", "min", "max", "avg", "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +99,7 @@ def _states(
 ) -> TemplatePieces:
     """The states of one aggregate function, and what gives its value from them."""
     function = call.parts[-1].lower()
-    if function not in AGGREGATE_FUNCTIONS:
-        allowed = ", ".join(AGGREGATE_FUNCTIONS[:-1])
-        raise CompileRefusedError(
-            f"{short(function)} cannot be kept as a running total; allowed are {allowed}"
-        )
-    if call.distinct:
-        raise CompileRefusedError(
-            f"{function}(DISTINCT ...) would have to keep every value; count after a partitionBy by it"
-        )
+    require_running_total(function, distinct=call.distinct)
     arguments, within = argument_ranges(item.text, call)
     if len(arguments) != 1:
         raise CompileRefusedError(f"{function} takes one argument")
@@ -164,7 +155,7 @@ def _place(state: PartialState, first: int, states: list[PartialState]) -> int:
 def _is_aggregate(spark: SparkSession, item: SelectItem, call: FunctionCall, rows: ColumnScope) -> bool:
     """Whether a function reduces rows: Spark knows, and refuses it where rows are not reduced."""
     name = call.parts[-1].lower()
-    if name in AGGREGATE_FUNCTIONS:
+    if name in RUNNING_TOTALS:
         return True
     text = item.text[call.start : call.end]
     try:

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from streamapp.spec.problem import nearest, short
+from streamapp.columns.column_rules import require_fitting_names
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import analyse
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
 from streamapp_runtime.operators.compilation.piece import PieceChain, SqlPart
@@ -34,18 +35,7 @@ def fit_columns(
 ) -> tuple[Template, ...]:
     """The expressions that make the wanted columns of the given ones."""
     positions = {c.name.lower(): position for position, c in enumerate(columns)}
-    names = {c.name.lower() for c in wanted}
-    missing = [c.name for c in wanted if c.name.lower() not in positions]
-    extra = [c.name for c in columns if c.name.lower() not in names]
-    if missing:
-        hint = nearest(missing[0], [c.name for c in columns])
-        raise CompileRefusedError(
-            f'{what} has a column "{short(missing[0])}", and the rows sent do not{hint}'
-        )
-    if extra:
-        raise CompileRefusedError(
-            f'the rows sent have a column "{short(extra[0])}", and {what} does not; choose columns with a map'
-        )
+    require_fitting_names(columns, wanted, what)
     return tuple(_cast(spark, columns, positions[c.name.lower()], c, what) for c in wanted)
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.template import Template, all_columns
 from streamapp_runtime.operators.compilation.piece import PieceChain, SqlPart
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.operation import Operation
 
 

@@ -2,12 +2,12 @@
 
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import refusals_within
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import refusals_within
+from streamapp.columns.row_key import RowKey
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.template import Template
 from streamapp_runtime.operators.compilation.piece import RowFlow
-from streamapp_runtime.operators.compilation.row_key import RowKey
 
 
 def rekey(spark: SparkSession, text: str, flow: RowFlow) -> tuple[Template, RowKey]:

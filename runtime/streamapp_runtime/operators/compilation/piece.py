@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field, replace
 
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.generators import Generator
 from streamapp_runtime.expressions.predicate import Predicate
 from streamapp_runtime.expressions.template import Template, all_columns
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
 from streamapp_runtime.operators.operation import Operation
 

@@ -1,12 +1,17 @@
 """Stream-stream joins: rows of equal keys that come within a time of each other."""
 
-from streamapp.spec.reasons import Reason
+from streamapp.columns.column_rules import (
+    JoinedColumn,
+    joined_columns,
+    joined_key,
+    require_join_condition,
+    require_joined_keys,
+)
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import refusals_within
 from streamapp.spec.resource.operators import Join
-from streamapp.spec.value_types.column_list import Column
 from streamapp.spec.value_types.durations import milliseconds
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
-from streamapp_runtime.expressions.select_list import SelectList, condition, select
+from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import column_templates
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
@@ -18,7 +23,6 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 
 
@@ -28,18 +32,17 @@ def compile_join(
     """Pair rows, then keep what is wanted of both."""
     left, right = flows
     with refusals_within("from"):
-        left.key.demand_together("the join's left side")
-        right.key.demand_together("the join's right side")
+        require_joined_keys(left.key, right.key)
     scope = ColumnScope(
         (ScopeSide("left", left.columns), ScopeSide("right", right.columns)), first_wins=False
     )
     with refusals_within("select"):
-        chosen = select(world.spark, body.select or _everything(body, left, right), scope)
+        chosen = select(world.spark, body.select or _all_columns(body, left, right), scope)
 
     def operation(positions: tuple[int, ...]) -> JoinStreams:
         return JoinStreams(name, body.type, milliseconds(body.within), body.time, positions)
 
-    key = _key(chosen, scope, left, right)
+    key = joined_key(chosen.chosen(), left, right)
     if body.where is None:
         return _with_right(
             with_final_select(
@@ -47,12 +50,7 @@ def compile_join(
             ),
             right,
         )
-    if body.type != "inner":
-        raise CompileRefusedError(
-            f"a {body.type} join takes no further condition: filter its sources before it, or its rows after",
-            "where",
-            Reason.NOT_YET_SUPPORTED,
-        )
+    require_join_condition(body)
     with refusals_within("where"):
         where = condition(world.spark, body.where, scope)
     both = (*left.columns, *right.columns)
@@ -69,42 +67,13 @@ def _with_right(chain: PieceChain, right: RowFlow) -> CompiledOperator:
     return CompiledOperator((both, *chain.pieces[1:]), chain.flow)
 
 
-def _everything(body: Join, left: RowFlow, right: RowFlow) -> str:
-    """All columns of both sides; the key stands once, and is that of the side that has a row."""
-    lefts = {column.name.lower() for column in left.columns}
-    shared_key = left.key.column is not None and right.key.is_column(left.key.column)
-    entries = [
-        f"coalesce(left.{quoted(c.name)}, right.{quoted(c.name)}) AS {quoted(c.name)}"
-        if shared_key and left.key.is_column(c.name) and body.type in {"right", "full"}
-        else f"left.{quoted(c.name)}"
-        for c in left.columns
-    ]
-    for column in right.columns:
-        if shared_key and right.key.is_column(column.name):
-            continue
-        if column.name.lower() in lefts:
-            raise CompileRefusedError(
-                f'both sides have a column "{column.name}"; say what is wanted in a select list'
-            )
-        entries.append(f"right.{quoted(column.name)}")
-    return ", ".join(entries)
+def _all_columns(body: Join, left: RowFlow, right: RowFlow) -> str:
+    """A select list of what a join without one puts out."""
+    return ", ".join(_entry(joined) for joined in joined_columns(body, left, right))
 
 
-def _key(chosen: SelectList, scope: ColumnScope, left: RowFlow, right: RowFlow) -> RowKey:
-    """The left's key column where it is kept by that name, else the right's."""
-    positions = {t.column: c.name for t, c in zip(chosen.outputs, chosen.columns, strict=True)}
-    start = len(left.columns)
-    sides = ((left, 0), (right, start))
-    column = _kept(positions, [(flow.columns, at, flow.key.column) for flow, at in sides])
-    placed = _kept(positions, [(flow.columns, at, flow.key.placed_by) for flow, at in sides])
-    return RowKey(column, placed)
-
-
-def _kept(
-    positions: dict[int | None, str], sides: list[tuple[tuple[Column, ...], int, str | None]]
-) -> str | None:
-    for columns, start, name in sides:
-        for place, column in enumerate(columns):
-            if name is not None and column.name.lower() == name.lower() and start + place in positions:
-                return positions[start + place]
-    return None
+def _entry(joined: JoinedColumn) -> str:
+    name = quoted(joined.column.name)
+    if joined.from_left and joined.from_right:
+        return f"coalesce(left.{name}, right.{name}) AS {name}"
+    return f"{'left' if joined.from_left else 'right'}.{name}"

@@ -1,10 +1,11 @@
 """Operators on single rows: filter, map, flatMap, merge."""
 
+from streamapp.columns.column_rules import after_python, merged_key, require_same_columns
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import refusals_within
 from streamapp.spec.resource.operators import Filter, FlatMap, Map, Merge
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.condition_predicate import predicate_of
 from streamapp_runtime.expressions.select_list import condition, select, select_with_generator
 from streamapp_runtime.expressions.template import Template, column_templates, substituted
@@ -18,7 +19,6 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.user_code.user_operations import PythonMap
 
 
@@ -44,7 +44,7 @@ def compile_map(
     if body.python is not None:
         columns = _declared(body.columns)
         each = isinstance(body, Map)
-        function, row_key = PythonMap(body.python, each), _after_python(flow, each)
+        function, row_key = PythonMap(body.python, each), after_python(flow.key, each=each)
         chain = PieceChain(name, flow).then("", function, nullable_columns(columns), row_key)
         chain = with_required_columns(chain, columns, f'operator "{name}"')
         if body.key is None:
@@ -72,15 +72,10 @@ def compile_map(
 def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileContext) -> CompiledOperator:
     """Take the rows of several sources as one; their columns have to be the same, in any order."""
     first = flows[0]
-    shape = {c.name.lower(): c.type for c in first.columns}
     pieces: list[Piece] = []
     sources: list[str] = []
     for number, flow in enumerate(flows):
-        if {c.name.lower(): c.type for c in flow.columns} != shape:
-            raise CompileRefusedError(
-                f"the sources have different columns: {_told(first.columns)} and {_told(flow.columns)}",
-                "from",
-            )
+        require_same_columns(first.columns, flow.columns)
         place = {c.name.lower(): position for position, c in enumerate(flow.columns)}
         order = tuple(place[c.name.lower()] for c in first.columns)
         if order == tuple(range(len(order))):
@@ -89,8 +84,7 @@ def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileCo
         ordered = SqlPart(tuple(Template((position,)) for position in order))
         pieces.append(Piece(f"{name}/from-{number}", name, (flow.piece,), ordered, first.columns))
         sources.append(pieces[-1].name)
-    keys = {flow.key for flow in flows}
-    row_key = first.key if len(keys) == 1 else RowKey(None, None, all(flow.key.together for flow in flows))
+    row_key = merged_key([flow.key for flow in flows])
     merged = Piece(name, name, tuple(sources), SqlPart(column_templates(len(first.columns))), first.columns)
     return CompiledOperator((*pieces, merged), RowFlow(name, first.columns, row_key))
 
@@ -98,12 +92,3 @@ def compile_merge(_: Merge, name: str, flows: tuple[RowFlow, ...], __: CompileCo
 def _declared(text: str | None) -> tuple[Column, ...]:
     with refusals_within("columns"):
         return canonical(parse_columns(text)) if text else ()
-
-
-def _after_python(flow: RowFlow, each: bool) -> RowKey:
-    """Nobody knows what a function does to columns; where it gives a row for each, that row keeps its key."""
-    return RowKey(None, None, each and flow.key.together)
-
-
-def _told(columns: tuple[Column, ...]) -> str:
-    return "(" + ", ".join(f"{c.name} {c.type}" for c in columns) + ")"

@@ -1,12 +1,14 @@
 """Where rows come from and go to: inputs, intermediate streams, outputs."""
 
+from streamapp.columns.column_rules import ONE_VALUE, output_key, require_columns, stream_columns
+from streamapp.columns.compile_refusal import refusals_within
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Broadcast, PartitionBy, SendTo
 from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
-from streamapp_runtime.expressions.template import Template, all_columns, column_template, column_templates
+from streamapp_runtime.expressions.template import all_columns, column_template, column_templates
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
@@ -17,36 +19,15 @@ from streamapp_runtime.operators.compilation.piece import (
     RowFlow,
     SqlPart,
 )
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
-
-ONE_VALUE = {"bytes": Column("value", "BINARY"), "string": Column("value", "STRING")}
-"""Formats whose records are one value each."""
-
-
-def stream_columns(stream: Stream) -> tuple[Column, ...]:
-    """The columns of a declared stream; empty where nothing says them."""
-    if stream.columns is not None:
-        with refusals_within("columns"):
-            columns = canonical(parse_columns(stream.columns))
-        value_column = ONE_VALUE.get(stream.format)
-        if value_column and [c.type for c in columns] != [value_column.type]:
-            raise CompileRefusedError(
-                f'format "{stream.format}" has one column of type {value_column.type}', "columns"
-            )
-        return columns
-    return (ONE_VALUE[stream.format],) if stream.format in ONE_VALUE else ()
 
 
 def compile_read(
     stream: Stream, reliance: KeyReliance, table: str | None = None, versions: str = "none"
 ) -> CompiledOperator:
     """Read a stream that exists outside the app, for operators or into a table."""
-    columns = stream_columns(stream)
-    if not columns:
-        raise CompileRefusedError(
-            f'missing; the app reads "{stream.name}", and format "{stream.format}" needs them', "columns"
-        )
+    columns = stream_columns(stream, _declared_columns(stream))
+    require_columns(stream, columns)
     time = stream.event_time
     topic = stream.topic or stream.name
     role = StreamRole.INPUT if table is None else StreamRole.SIDE_INPUT
@@ -105,12 +86,13 @@ def compile_send_to(
     (flow,) = flows
     stream = world.stream(body.stream)
     with refusals_within("stream"):
-        columns = stream_columns(stream) or flow.columns
+        columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:
             columns = (Column(flow.columns[0].name, columns[0].type),)
         outputs = fit_columns(world.spark, flow.columns, columns, f'stream "{stream.name}"')
         columns = nullable_columns(columns)
-        key = _key_column(stream, columns, flow)
+        key_position = output_key(stream, flow)
+        key = None if key_position is None else column_template(key_position)
     chain = PieceChain(name, flow)
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
@@ -119,16 +101,11 @@ def compile_send_to(
     return chain.then("", write, (), flow.key).ended()
 
 
-def _key_column(stream: Stream, columns: tuple[Column, ...], flow: RowFlow) -> Template | None:
-    """The key to write under; none where the rows have it already."""
-    if stream.key is None or flow.key.is_column(stream.key):
-        return None
-    places = {c.name.lower(): p for p, c in enumerate(flow.columns)}
-    if stream.key.lower() not in places:
-        raise CompileRefusedError(
-            f'stream "{stream.name}" has key "{stream.key}", and the rows sent have no such column'
-        )
-    return column_template(places[stream.key.lower()])
+def _declared_columns(stream: Stream) -> tuple[Column, ...]:
+    if stream.columns is None:
+        return ()
+    with refusals_within("columns"):
+        return canonical(parse_columns(stream.columns))
 
 
 def _through(chain: PieceChain, role: StreamRole, key: RowKey, world: CompileContext) -> CompiledOperator:

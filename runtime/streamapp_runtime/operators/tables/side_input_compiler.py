@@ -1,10 +1,12 @@
 """What side inputs fill tables with: records as they are, or keys and values that are made of them."""
 
+from streamapp.columns.column_rules import require_declared_columns
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.select_list import SelectList, select
 from streamapp_runtime.expressions.template import (
@@ -21,7 +23,6 @@ from streamapp_runtime.operators.compilation.column_fit import (
 )
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.tables.table_operations import FillTable
 from streamapp_runtime.operators.user_code.user_operations import PythonMap
 
@@ -31,12 +32,8 @@ FILL_PREFIX = "fill-"
 
 def side_input_columns(table: Table, flow: RowFlow, world: CompileContext) -> tuple[Column, ...]:
     """The columns that a table has from its first side input, where it declares none."""
-    first = table.side_inputs[0]
-    if first.python is not None:
-        raise CompileRefusedError(
-            "missing; nothing says which columns the Python function returns", "columns"
-        )
-    return _selected(first, 0, flow, world).columns
+    require_declared_columns(table)
+    return _selected(table.side_inputs[0], 0, flow, world).columns
 
 
 def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileContext) -> CompiledOperator:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from streamapp.spec.reasons import Reason
+from streamapp.columns.column_rules import require_keys_of_task
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.columns.compile_refusal import refusals_within
 from streamapp.spec.resource.operators import JoinTable, SendToTable
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.column_scope import ColumnScope, ScopeSide
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError, refusals_within
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.select_list import condition, select
 from streamapp_runtime.expressions.template import Template, all_columns, column_templates
@@ -15,7 +15,6 @@ from streamapp_runtime.operators.compilation.column_fit import fit_columns, null
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.final_select import with_final_select
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import REPARTITION_HINT, RowKey
 from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote, WriteTable
 
 
@@ -91,26 +90,16 @@ class _LookUpKey:
 def _key_to_look_up(body: JoinTable, table: Table, flow: RowFlow, world: CompileContext) -> _LookUpKey:
     local = table.remote is None and not table.broadcast
     if body.key is None:
-        if local:
-            flow.key.demand_together(f'local table "{table.name}"')
+        require_keys_of_task(table, body, None, flow.key)
         return _LookUpKey()
     key, _ = expression(world.spark, body.key, ColumnScope((ScopeSide("", flow.columns),)))
     name = None if key.column is None else flow.columns[key.column].name
+    require_keys_of_task(table, body, name, flow.key)
     if local and flow.key.is_column(name) and flow.key.together:
         return _LookUpKey()
     if not local and key.column is not None and flow.columns[key.column].type in _AS_KEYS:
         return _LookUpKey(column=key.column)  # of what the row has for its own key nothing is known here
-    if local and not flow.key.places(name):
-        raise CompileRefusedError(
-            f'table "{table.name}" is local: each task has the keys that rows were partitioned by, '
-            f"which is {_told(flow.key)}; {REPARTITION_HINT}",
-            reason=Reason.INVALID_GRAPH,
-        )
     return _LookUpKey(key)
-
-
-def _told(key: RowKey) -> str:
-    return f'"{key.placed_by}"' if key.placed_by else "no known column"
 
 
 def _shifted(output: Template, after: int) -> Template:

@@ -1,15 +1,15 @@
 """A user's stateful class: the tables that it is given, and the columns and key of what it puts out."""
 
+from streamapp.columns.compile_refusal import refusals_within
+from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Process
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.compile_refusal import refusals_within
 from streamapp_runtime.expressions.template import column_templates
 from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
-from streamapp_runtime.operators.compilation.row_key import RowKey
 from streamapp_runtime.operators.user_code.user_operations import ProcessRows
 
 

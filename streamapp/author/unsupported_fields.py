@@ -1,8 +1,4 @@
-"""What an app may say and this version cannot run yet: one list, looked through before anything is started.
-
-The planner takes all of it, so that plans can be made for what comes. What only single operations cannot do
-is told by the operations themselves.
-"""
+"""What an app may say and this version cannot run yet: one list, looked through before a start."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,6 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
+from streamapp.spec.resource.operators import SendTo
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""
@@ -96,6 +93,19 @@ def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Findin
         yield path, f'the app reads "{stream.name}", and would read its own {what}'
 
 
+def _avro(app: StreamApp) -> Iterator[Finding]:
+    """Streams in Avro that are read or written, without the schema that says what their bytes mean."""
+    used = {source for operator in app.spec.operators for source in operator.sources}
+    used |= {operator.body.stream for operator in app.spec.operators if isinstance(operator.body, SendTo)}
+    used |= {side.stream for table in app.spec.tables for side in table.side_inputs}
+    for index, stream in enumerate(app.spec.streams):
+        if stream.format == "avro" and stream.avro_schema is None and stream.name in used:
+            yield (
+                f"spec.streams[{index}].avroSchema",
+                "missing; a stream in Avro needs a schema",
+            )
+
+
 def _control(app: StreamApp) -> Iterator[Finding]:
     """Streams of other apps tell themselves how far they have come."""
     for index, stream in enumerate(app.spec.streams):
@@ -116,6 +126,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Finding]], ...] = (
     _tables,
     _versions,
     _late_rows,
+    _avro,
     _control,
     _names,
     _dead_letters,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.reasons import Reason
-from streamapp_runtime.expressions.compile_refusal import CompileRefusedError
 
 REPARTITION_HINT = "put a partitionBy before it, or give the stream its key column"
 

@@ -1,0 +1,179 @@
+"""What sqlglot reads of Spark SQL expressions: which columns and functions they name, and where.
+
+It is a second opinion: Spark's own parser decides. A text that sqlglot does not take, or that would take it
+long, is not read at all, and nothing is said of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from streamapp.columns.spark_functions import FUNCTIONS, GENERATORS
+
+_LEAD: Final = "SELECT "
+MOST_CHARACTERS: Final = 10_000
+MOST_EFFORT: Final = 20_000
+"""In tokens. What stands in brackets behind a type's name is read twice: each such level doubles it."""
+DEEPEST: Final = 50
+"""Brackets in brackets; the parser is recursive."""
+
+_OPEN: Final = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
+_CLOSE: Final = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+_CLAUSES: Final = (
+    "from_",
+    "from",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "distinct",
+    "joins",
+    "laterals",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnName:
+    """A column by its dotted name, and at which character of the text it stands, from 1."""
+
+    parts: tuple[str, ...]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalledFunction:
+    """A function that is called by a plain word; the name is in small letters."""
+
+    name: str
+    place: int
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadEntry:
+    """One entry of a select list."""
+
+    tree: exp.Expression  # without its alias
+    alias: tuple[str, ...]
+    columns: tuple[ColumnName, ...]
+    generator: bool  # whether it begins with a call of a generator
+    star_of: str | None = None  # the side of `side.*`, empty for `*` alone
+
+    @property
+    def column(self) -> ColumnName | None:
+        """The column, where the whole expression is one and nothing else."""
+        return self.columns[0] if isinstance(self.tree, exp.Column) and self.star_of is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """A text of one or several expressions."""
+
+    entries: tuple[ReadEntry, ...]
+    calls: tuple[CalledFunction, ...]
+    has_query: bool
+    has_window: bool
+    has_clause: bool  # such as FROM, which makes it more than expressions
+
+
+def reading_effort(text: str) -> int:
+    """About how many tokens sqlglot would have to read; more than MOST_EFFORT where it shall not try."""
+    if len(text) > MOST_CHARACTERS:
+        return MOST_EFFORT + 1
+    try:
+        tokens = _dialect().tokenize(text)
+    except SqlglotError:
+        return MOST_EFFORT + 1
+    return _effort(tokens)
+
+
+def read_list(text: str) -> ReadList | None:
+    """The text as sqlglot reads it; None where it does not."""
+    if reading_effort(text) > MOST_EFFORT:
+        return None
+    dialect = _dialect()
+    try:
+        tokens = dialect.tokenize(_LEAD + text)
+        statements = dialect.parser().parse(tokens, _LEAD + text)
+    except (SqlglotError, RecursionError):
+        return None
+    select = statements[0] if len(statements) == 1 else None
+    if not isinstance(select, exp.Select):
+        return None
+    starts = list(_entry_starts(tokens[1:]))
+    if len(starts) != len(select.expressions):
+        return None
+    return ReadList(
+        tuple(_entry(entry, start) for entry, start in zip(select.expressions, starts, strict=True)),
+        tuple(_calls(tokens)),
+        has_query=any(node is not select for node in select.find_all(exp.Query)),
+        has_window=select.find(exp.Window) is not None,
+        has_clause=any(select.args.get(clause) for clause in _CLAUSES),
+    )
+
+
+def _dialect() -> Dialect:
+    return Dialect.get_or_raise("spark")
+
+
+def _effort(tokens: Sequence[Token]) -> int:
+    deepest_types, depth, types = 0, 0, list[bool]()
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        if token.token_type in _OPEN:
+            types.append(before is not None and before.token_type is not TokenType.VAR)
+            depth = max(depth, len(types))
+            deepest_types = max(deepest_types, sum(types))
+        elif token.token_type in _CLOSE and types:
+            types.pop()
+    return len(tokens) << deepest_types if depth <= DEEPEST and deepest_types < 20 else MOST_EFFORT + 1
+
+
+def _entry_starts(tokens: Sequence[Token]) -> Iterator[str]:
+    """The function with which each entry begins; empty where it begins with something else."""
+    depth, is_first = 0, True
+    for token, following in zip_longest(tokens, tokens[1:]):
+        if is_first:
+            is_call = following is not None and following.token_type is TokenType.L_PAREN
+            yield token.text.lower() if is_call else ""
+        is_first = token.token_type is TokenType.COMMA and not depth
+        depth += (token.token_type in _OPEN) - (token.token_type in _CLOSE)
+
+
+def _entry(tree: exp.Expression, first_call: str) -> ReadEntry:
+    alias: tuple[str, ...] = ()
+    if isinstance(tree, exp.Alias):
+        alias, tree = (tree.alias,), tree.this
+    elif isinstance(tree, exp.Aliases):
+        alias, tree = tuple(name.name for name in tree.aliases), tree.this
+    names = (_column(node) for node in tree.find_all(exp.Column) if not isinstance(node.this, exp.Star))
+    columns = tuple(sorted(names, key=lambda name: name.place))
+    star_of = None
+    if isinstance(tree, exp.Star):
+        star_of = ""
+    elif isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star):
+        star_of = ".".join(part.name for part in tree.parts[:-1])
+    return ReadEntry(tree, alias, columns, first_call in GENERATORS, star_of)
+
+
+def _column(node: exp.Column) -> ColumnName:
+    parts = node.parts
+    return ColumnName(tuple(part.name for part in parts), parts[0].meta.get("start", 0) - len(_LEAD) + 1)
+
+
+def _calls(tokens: Sequence[Token]) -> Iterator[CalledFunction]:
+    """What stands before a bracket and is a plain word, or a function that has a token of its own."""
+    for before, token, bracket, first in zip_longest((None, *tokens[:-1]), tokens, tokens[1:], tokens[2:]):
+        if bracket is None or bracket.token_type is not TokenType.L_PAREN:
+            continue
+        name = token.text.lower()
+        is_method = before is not None and before.token_type is TokenType.DOT
+        if not is_method and (token.token_type is TokenType.VAR or name in FUNCTIONS):
+            distinct = first is not None and first.token_type is TokenType.DISTINCT
+            yield CalledFunction(name, token.start - len(_LEAD) + 1, distinct)
