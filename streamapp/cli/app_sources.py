@@ -3,6 +3,7 @@
 import runpy
 import sys
 import traceback
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -34,13 +35,36 @@ def parse_source(source: str) -> ParseResult:
         raise click.UsageError(f"cannot read {source}: {error.strerror}") from None
 
 
-def read_apps(source: str) -> tuple[StreamApp, ...]:
+def read_source(source: str) -> ParseResult:
     """The apps of a source; problems are all reported, and the command exits with 1."""
     parsed = parse_source(source)
     if parsed.problems:
         report_problems(source, parsed.problems)
         sys.exit(REJECTED_EXIT)
+    return parsed
+
+
+def read_apps(source: str) -> tuple[StreamApp, ...]:
+    """The apps of a source; problems are all reported, and the command exits with 1."""
+    return read_source(source).apps
+
+
+def startable_apps(source: str) -> tuple[StreamApp, ...]:
+    """The apps of a source, all of which could start as far as that is known without their streams."""
+    parsed = parse_source(source)
+    late_problems = (located_start_problems(parsed, app) for app in parsed.apps)
+    problems = (*parsed.problems, *chain.from_iterable(late_problems))
+    if problems:
+        report_problems(source, problems)
+        sys.exit(REJECTED_EXIT)
     return parsed.apps
+
+
+def located_start_problems(parsed: ParseResult, app: StreamApp) -> tuple[Problem, ...]:
+    """Why an app cannot start, whatever its streams are, with the lines of the text that it comes from."""
+    from streamapp.author.start_problems import start_problems
+
+    return parsed.located(app, start_problems(app))
 
 
 def one_app(source: str, name: str | None) -> StreamApp:

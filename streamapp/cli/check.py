@@ -6,7 +6,9 @@ import click
 @click.command(short_help="Read a resource and say all that is wrong in it.")
 @click.argument("app")
 def check(app: str) -> None:
-    """Read APP and say all that is wrong in it, each with its place.
+    """Read APP and say all that is wrong in it, each with its place: fields, names, columns, expressions.
+
+    A start has Spark judge what is not sure without it, such as the types of functions.
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when nothing is
     wrong, with 1 when something is.
@@ -15,9 +17,9 @@ def check(app: str) -> None:
     Example:
       streamapp check app.yaml
     """
-    from streamapp.cli.app_sources import read_apps
+    from streamapp.cli.app_sources import startable_apps
 
-    for parsed_app in read_apps(app):
+    for parsed_app in startable_apps(app):
         lists = {
             "stream": parsed_app.spec.streams,
             "table": parsed_app.spec.tables,

@@ -49,14 +49,20 @@ def plan(
       streamapp plan app.py --catalog topics.yaml -o html > plan.html
       streamapp plan app.yaml --cluster --namespace shop
     """
-    from streamapp.cli.app_sources import one_app, report_problems
+    from streamapp.cli.app_sources import (
+        located_start_problems,
+        read_source,
+        report_problems,
+        select_app,
+    )
     from streamapp.cli.count_options import known_counts, look_up_systems
     from streamapp.cli.live_lookup import ClusterAccess, look_up
     from streamapp.cli.offline_proposal import displayed_plan, task_problems
     from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 
-    parsed_app = one_app(app, name)
+    parsed = read_source(app)
+    parsed_app = select_app(parsed.apps, app, name)
     if cluster and count_options.live:
         raise click.UsageError("--cluster asks the systems too, from where the operator is; leave --live out")
     live_facts = (
@@ -67,7 +73,9 @@ def plan(
     proposal = displayed_plan(parsed_app, live_facts, known_counts(parsed_app, count_options, live_facts))
     colour = output == "text" and sys.stdout.isatty()
     click.echo(RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
-    if problems := live_facts.problems + task_problems(parsed_app, proposal):
+    problems = live_facts.problems + task_problems(parsed_app, proposal)
+    problems += located_start_problems(parsed, parsed_app)
+    if problems:
         report_problems(app, problems)
     if problems or proposal.plan.outcome is PlanOutcome.REJECTED:
         sys.exit(1)

@@ -1,8 +1,8 @@
 """From a text to apps: all problems of all documents at once, or the apps."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,21 +29,41 @@ class ParseResult:
 
     apps: tuple[StreamApp, ...]
     problems: tuple[Problem, ...]
+    documents: tuple[Document, ...] = field(default=(), compare=False, repr=False)  # of each app's text
+
+    def located(self, app: StreamApp, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Problems of one of the apps that were found later, with their lines in the text."""
+        if app not in self.apps or not self.documents:
+            return tuple(problems)
+        document = self.documents[self.apps.index(app)]
+        lines = {dotted(path): line for path, line in document.lines.items()}
+        number = document.number if len(self.documents) > 1 else 0
+        return tuple(replace(p, document=number, line=_line(lines, p.path)) for p in problems)
+
+
+def _line(lines: Mapping[str, int], path: str) -> int:
+    """The line of what a path names, or of the nearest thing around it."""
+    while path and path not in lines:
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+    return lines.get(path, 0)
 
 
 def parse(text: str, built: frozenset[Capability] = BUILT) -> ParseResult:
     """The apps of a YAML or JSON text. Never raises for what a text holds."""
     reading = load_documents(text)
-    problems, apps = list(reading.problems), list[StreamApp]()
+    problems, apps, documents = list(reading.problems), list[StreamApp](), list[Document]()
     several = len(reading.documents) > 1
     for document in reading.documents:
         app, app_problems = _one(document, built)
         problems += [replace(p, document=document.number) for p in app_problems] if several else app_problems
         if app and not app_problems:
             apps.append(app)
+            documents.append(document)
     if not reading.documents and not problems:
         problems.append(Problem(0, 0, "", f"found nothing; a {KIND} has apiVersion, kind, metadata and spec"))
-    return ParseResult(() if reading.problems else tuple(apps), tuple(sorted(set(problems))))
+    if reading.problems:
+        return ParseResult((), tuple(sorted(set(problems))))
+    return ParseResult(tuple(apps), tuple(sorted(set(problems))), tuple(documents))
 
 
 def parse_data(data: Any, built: frozenset[Capability] = BUILT) -> ParseResult:
@@ -64,7 +84,7 @@ def _one(document: Document, built: frozenset[Capability]) -> tuple[StreamApp | 
     problems += [_problem(document, path, message) for path, message in _one_kind_each(data)]
     problems += [_problem(document, path, message) for path, message in _config(data)]
     app: StreamApp | None = None
-    fields = {field: value for field, value in data.items() if field != "status"}  # that is the operator's
+    fields = {name: value for name, value in data.items() if name != "status"}  # that is the operator's
     try:
         app = StreamApp.model_validate_json(json.dumps(fields), by_name=False)
     except ValidationError as error:
@@ -86,14 +106,12 @@ def _problem(document: Document, path: Path, message: str) -> Problem:
 
 def _foreign(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """A document of another kind is told as such, not as a hundred unknown fields."""
-    for field, allowed in (("apiVersion", API_VERSION), ("kind", KIND)):
-        if data.get(field) != allowed:
+    for name, allowed in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if data.get(name) != allowed:
             finding = (
-                f"found {describe_value(data[field])}; allowed is"
-                if field in data
-                else "missing; it has to be"
+                f"found {describe_value(data[name])}; allowed is" if name in data else "missing; it has to be"
             )
-            yield (field,), f'{finding} "{allowed}"'
+            yield (name,), f'{finding} "{allowed}"'
 
 
 def _one_kind_each(data: dict[str, Any]) -> Iterator[tuple[Path, str]]:

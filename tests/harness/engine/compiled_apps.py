@@ -5,6 +5,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from streamapp.columns.app_columns import column_problems
 from streamapp.graph.graph_builder import build_graph
 from streamapp.plan.planner import plan
 from streamapp.spec.parser import parse_data
@@ -55,10 +56,19 @@ STREAMS = [
 
 
 def compiled(spark: SparkSession, made: StreamApp) -> Program | list[Problem]:
+    """The program, or all problems; and nothing is refused without Spark that Spark takes."""
     graph = build_graph(made, {stream.name: PARTITIONS for stream in made.spec.streams})
     planned = plan(graph)
     assert not planned.errors, planned.errors
-    return compile_program(made, graph, planned, spark)
+    program = compile_program(made, graph, planned, spark)
+    sure_problems = column_problems(made)
+    if isinstance(program, Program):
+        assert not sure_problems, f"refused without Spark, and compiles: {sure_problems}"
+    else:
+        assert {problem.path for problem in sure_problems} <= {problem.path for problem in program}, (
+            f"refused without Spark only: {sure_problems}; with it: {program}"
+        )
+    return program
 
 
 def program_of(spark: SparkSession, made: StreamApp) -> Program:

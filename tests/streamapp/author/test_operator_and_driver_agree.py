@@ -39,7 +39,12 @@ from streamapp_runtime.driver.start.live_world import counts_of, live_world
 from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.connection import open_system
 
-STREAMS = ("views", "users", "rates")
+STREAMS = {
+    "views": "user STRING, n INT",
+    "users": "user STRING, country STRING",
+    "rates": "user STRING, rate DOUBLE",
+}
+"""What the app reads, with its columns."""
 LOCATIONS = st.sampled_from(["node-a", "node-b", "node-c", None])
 UID = "7d1c"
 
@@ -85,7 +90,10 @@ def cases(draw: st.DrawFn) -> Case:
         "grouper": draw(st.sampled_from(["partition", "streamPartition", "single"])),
         "placement": {"hostAffinity": draw(st.booleans())},
         "systems": [{"name": "main", "kafka": {"bootstrapServers": "broker:9092"}}],
-        "streams": [{"name": name, "system": "main"} for name in (*STREAMS, "out")],
+        "streams": [
+            *({"name": name, "system": "main", "key": "user", "columns": c} for name, c in STREAMS.items()),
+            {"name": "out", "system": "main"},
+        ],
         "operators": operators,
     }
     if "joinTable" in operators[0]:

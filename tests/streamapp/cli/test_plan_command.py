@@ -143,7 +143,9 @@ kind: StreamApp
 metadata: {name: rounds}
 spec:
   systems: [{name: main, kafka: {bootstrapServers: "kafka:9092"}}]
-  streams: [{name: events, system: main, key: user}, {name: again, system: main, key: user, feedback: true}]
+  streams:
+    - {name: events, system: main, key: user, columns: "user STRING, n BIGINT"}
+    - {name: again, system: main, key: user, columns: "user STRING, n BIGINT", feedback: true}
   operators:
     - {name: all, merge: {from: [events, again]}}
     - {name: counted, aggregate: {from: all, aggregates: "count(*) AS n"}}

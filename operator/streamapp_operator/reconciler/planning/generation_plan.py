@@ -7,6 +7,7 @@ from hashlib import blake2b
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
 from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.start_problems import start_problems
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
@@ -58,7 +59,7 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts) -> Generation
     layout, run_id = layout_basis(facts, app)
     if isinstance(counts, SystemMisconfigured):
         return GenerationPlan(counts, run_id, problems=(Problem(0, 0, counts.path, counts.message),))
-    if problems := tuple(_user_code_problems(app)):
+    if problems := (*_user_code_problems(app), *start_problems(app)):
         return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
         return GenerationPlan(counts, run_id)

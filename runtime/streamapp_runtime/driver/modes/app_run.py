@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from pyspark.sql import SparkSession
 
 from streamapp.author.names import checkpoint_stream
+from streamapp.author.start_problems import start_problems
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -27,7 +28,6 @@ from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
-from streamapp_runtime.driver.start.unsupported_fields import unsupported_fields
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
@@ -99,8 +99,8 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
     AppRefusedError when it cannot run as it is, FailedError when it may be tried again.
     """
     mode.begin()
-    if problems := unsupported_fields(mode.app):
-        raise AppRefusedError(problems)
+    if problems := start_problems(mode.app):
+        raise AppRefusedError(list(problems))
     storage = mode.storage()
     mode.refuse_early(storage)
     system = open_app_system(storage)
