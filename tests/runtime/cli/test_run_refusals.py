@@ -154,6 +154,15 @@ def test_streams_that_are_not_there_are_refused_before_spark_starts_and_nothing_
     assert not (tmp_path / "typo").exists()
 
 
+def test_columns_and_expressions_are_refused_before_spark_starts_and_nothing_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(Path(EXAMPLE).read_text().replace("NOT LIKE", "NOT LIKE uper(pgae) AND pgae LIKE"))
+    done = ran(file, "--data", tmp_path / "data", java="/nowhere")
+    assert done.returncode == 1
+    assert 'filter.where: no column "pgae"; did you mean "page"?' in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("verb", [["list"], ["gc"]])
 @pytest.mark.parametrize("source", ["folder", "app"])
 def test_a_folder_without_state_is_an_error_however_it_is_named(

@@ -166,3 +166,18 @@ def test_an_edit_that_gives_state_another_meaning_is_refused_and_the_driver_runs
     sim.edit(stateChanges="accept")
     sim.settle()
     assert sim.says("Accepted") == ("True", "Accepted")
+
+
+def test_an_edit_whose_expressions_are_wrong_is_refused_and_the_driver_runs_on(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.edit(
+        operators=[
+            {"name": "real", "filter": {"from": "views", "where": "pgae IS NOT NULL"}},
+            {"name": "out", "sendTo": {"from": "real", "stream": "enriched"}},
+        ]
+    )
+    sim.settle()
+    assert sim.says("Accepted") == ("False", "InvalidSpec")
+    message = sim.condition("Accepted")["message"]
+    assert message.startswith('spec.operators[0].filter.where: no column "pgae"; did you mean "page"?')
+    assert (sim.says("Ready"), sim.driver()["metadata"]["name"]) == (("True", "Running"), "app-driver-1")
