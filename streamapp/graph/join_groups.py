@@ -46,6 +46,12 @@ def forms_group(graph: Graph, operator: OperatorNode) -> bool:
             assert_never(unknown)
 
 
+def reaching_streams(graph: Graph) -> Mapping[str, int]:
+    """For each operator the set of streams whose records reach it."""
+    wiring = wire(graph)
+    return dict(zip(wiring.operators, _reaching(wiring), strict=False))  # behind the operators are tables
+
+
 def join_groups(graph: Graph) -> JoinGroups:
     """The group of every operator that forms one."""
     wiring = wire(graph)

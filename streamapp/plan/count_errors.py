@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from streamapp.graph.nodes import Graph, OperatorNode
 from streamapp.plan.given_counts import requested_counts
+from streamapp.plan.graph_changes import Hint, PartitionsRequest
 from streamapp.plan.partition_plan import PlanError, PlannedStream
 from streamapp.spec.app_bounds import MOST_PARTITIONS
 from streamapp.spec.reasons import Reason
@@ -23,7 +24,8 @@ def count_errors(graph: Graph, config: Mapping[str, str]) -> Iterator[PlanError]
             f"set {PARTITIONS} to {allowed}, or remove it",
         )
     first: dict[str, OperatorNode] = {}
-    for operator, stream, partitions in requested_counts(graph):
+    requests = [*requested_counts(graph)]
+    for operator, stream, partitions in requests:
         asks = f"{operator.kind} {operator.name} asks for {partitions} partitions"
         if partitions < 1:
             yield _asks_wrongly(
@@ -31,23 +33,31 @@ def count_errors(graph: Graph, config: Mapping[str, str]) -> Iterator[PlanError]
                 stream,
                 f"{asks} of stream {stream}, but a stream has at least one",
                 "set partitions to a positive whole number, or leave it out",
+                None,
             )
             continue
         earlier = first.setdefault(stream, operator)
+        known_stream = graph.streams.get(stream)
+        existing = known_stream.partitions if known_stream is not None else None
         if earlier.partitions != partitions:
+            both = existing in {None, 0, earlier.partitions}  # else the earlier one asks wrongly too
             yield _asks_wrongly(
                 operator,
                 stream,
                 f"{asks} of stream {stream}, and {earlier.name} for {earlier.partitions} of the same stream",
-                f"give both the same partitions, or leave it out in {operator.name}",
+                f"{'give both the same partitions, or ' if both else ''}leave it out in {operator.name}",
+                *([earlier.partitions] if both else []),
+                None,
             )
-        existing = graph.streams.get(stream)
-        if existing is not None and existing.partitions is not None and 0 < existing.partitions != partitions:
+        if existing is not None and 0 < existing != partitions:
+            alone = all(asking.name == operator.name for asking, made, _ in requests if made == stream)
             yield _asks_wrongly(
                 operator,
                 stream,
-                f"{asks}, but stream {stream} exists with {existing.partitions}",
-                f"leave partitions out of {operator.name}, or set it to {existing.partitions}",
+                f"{asks}, but stream {stream} exists with {existing}",
+                f"leave partitions out of {operator.name}{f', or set it to {existing}' if alone else ''}",
+                None,
+                *([existing] if alone else []),
             )
 
 
@@ -97,8 +107,12 @@ def bound_error(streams: Iterable[PlannedStream]) -> Iterator[PlanError]:
         )
 
 
-def _asks_wrongly(operator: OperatorNode, stream: str, message: str, hint: str) -> PlanError:
-    return PlanError(Reason.INVALID_CONFIG, operator.name, ((stream, operator.partitions),), message, hint)
+def _asks_wrongly(
+    operator: OperatorNode, stream: str, message: str, hint: str, *right_counts: int | None
+) -> PlanError:
+    about = ((stream, operator.partitions),)
+    hints = tuple(Hint((PartitionsRequest((operator.name,), count),)) for count in right_counts)
+    return PlanError(Reason.INVALID_CONFIG, operator.name, about, message, hint, hints)
 
 
 def _at(graph: Graph, name: str) -> str:

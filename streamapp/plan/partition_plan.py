@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from streamapp.graph.stages import Stage
 from streamapp.plan.count_reason import CountReason, CountSource
+from streamapp.plan.graph_changes import Hint
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.operator_kinds import OperatorKind
 
@@ -65,6 +66,7 @@ class PlanError:
     streams: tuple[tuple[str, int | None], ...]
     message: str
     hint: str
+    hints: tuple[Hint, ...] = ()  # where changes to the graph mend it: those that the hint has words for
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def test_a_join_of_eight_and_six_partitions_is_refused_and_both_streams_are_name
     assert error.operator == "j"
     assert error.streams == (("a", 8), ("b", 6))
     assert error.message == "join j needs streams of one partition count, but b has 6; a has 8"
-    assert error.hint == "repartition b with partitionBy before j, or give b 8 partitions"
+    assert error.hint == "repartition b with partitionBy before j; or give b 8 partitions"
 
 
 def test_a_stream_that_two_joins_pull_apart_fails_the_second_and_the_first_is_named_as_the_cause() -> None:
@@ -86,7 +86,7 @@ def test_partitions_asked_for_that_do_not_fit_are_to_be_changed_on_the_partition
         drawn(reads("a"), repartition("p", "a", partitions=4), join("j", "a", "p"), counts={"a": 8})
     )
     assert error.message.endswith("p' (asked for by p) has 4; a has 8")
-    assert error.hint == "set partitions: 8 on p, or leave it out"
+    assert error.hint == "set partitions: 8 on p; or leave partitions out of p"
 
 
 def test_a_side_input_that_disagrees_is_mended_by_the_stream_or_by_a_broadcast_table() -> None:
@@ -177,4 +177,6 @@ def test_a_message_about_a_hundred_streams_stays_readable_and_the_error_holds_th
     error = only_error(graph)
     assert len(error.streams) == 100
     assert "and 38 more have 4" in error.message
-    assert error.hint.endswith("; and 38 more")
+    assert error.hint.startswith("repartition each of s000, s002,")
+    assert "s022 and 38 more with partitionBy before j; or give each of s000," in error.hint
+    assert error.hint.endswith("and 38 more 5 partitions")
