@@ -7,12 +7,16 @@ from itertools import chain
 from pathlib import Path
 
 import click
+from pydantic import ValidationError
 
 from streamapp.dsl import App
+from streamapp.dsl.named_arguments import UnknownArgumentError
+from streamapp.dsl.part_errors import part_error
 from streamapp.spec.parser import ParseResult, parse
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.text.document import MOST_BYTES
+from streamapp.spec.value_types.python_references import PythonReferenceError
 
 REJECTED_EXIT = 1
 
@@ -112,5 +116,13 @@ def _program_problem(path: Path, error: BaseException) -> Problem:
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     place = line or (frames[-1].lineno if frames else 0) or 0
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return Problem(0, place, "", f"{type(error).__name__}: {message}")
+    match error:
+        case UnknownArgumentError() | PythonReferenceError():
+            message = str(error)
+        case ValidationError():
+            message = part_error(error)
+        case SyntaxError():
+            message = f"{type(error).__name__}: {error.msg}"
+        case _:
+            message = f"{type(error).__name__}: {error}"
+    return Problem(0, place, "", message)

@@ -1,20 +1,60 @@
 """The Python form of an app, a program that renders to the resource."""
 
+from streamapp.dsl.app_parts import PythonCode
 from streamapp.dsl.app_program import App, SystemHandle
 from streamapp.dsl.stream_flow import Flow, StreamHandle, TableHandle
 from streamapp.spec.resource.operators import Hopping, Session, Tumbling, Window
-from streamapp.spec.resource.state import Placement, State
+from streamapp.spec.resource.pods import (
+    Code,
+    ConfigMapKeyRef,
+    Driver,
+    EnvSource,
+    EnvVar,
+    Executor,
+    PullSecret,
+    Resources,
+    RestartPolicy,
+)
+from streamapp.spec.resource.runtime_policies import (
+    BadRecords,
+    Batch,
+    CodeErrors,
+    LateRows,
+    Monitor,
+    RejectionBound,
+)
+from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
 from streamapp.spec.resource.streams import EventTime
 from streamapp.spec.resource.tables import Cache, Remote, Retry, SideInput
+from streamapp.spec.value_types.python_references import python_reference
 
 __all__ = [
     "App",
+    "BadRecords",
+    "Batch",
     "Cache",
+    "Claim",
+    "Code",
+    "CodeErrors",
+    "ConfigMapKeyRef",
+    "Driver",
+    "EmptyDir",
+    "EnvSource",
+    "EnvVar",
     "EventTime",
+    "Executor",
     "Flow",
     "Hopping",
+    "HostPath",
+    "LateRows",
+    "Monitor",
     "Placement",
+    "PullSecret",
+    "PythonCode",
+    "RejectionBound",
     "Remote",
+    "Resources",
+    "RestartPolicy",
     "Retry",
     "Session",
     "SideInput",
@@ -24,4 +64,5 @@ __all__ = [
     "TableHandle",
     "Tumbling",
     "Window",
+    "python_reference",
 ]

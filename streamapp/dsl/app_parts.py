@@ -1,11 +1,13 @@
 """The parts of an app as plain values with the resource's field names."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
+
+from streamapp.spec.value_types.python_references import python_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +20,26 @@ class AppParts:
     operators: list[dict[str, Any]] = field(default_factory=list)
 
 
-def resource_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with Python's names in the resource's spelling; None values are left out."""
-    return {to_camel(name): plain_value(value) for name, value in fields.items() if value is not None}
+PythonCode = str | Callable[..., object]
+"""A function or class at the top level of a module, or its name as `package.module:name`."""
+
+
+_NAMES_OF_CODE = ("python", "grouper")
+
+
+def resource_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a method in the resource's spelling, without itself; None values are left out."""
+    return {
+        to_camel(name): python_reference(value) if name in _NAMES_OF_CODE else plain_value(value)
+        for name, value in arguments.items()
+        if value is not None and name != "self"
+    }
 
 
 def plain_value(value: Any) -> Any:
     """A value as it stands in the resource."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if isinstance(value, Mapping):
+        return {name: plain_value(inner) for name, inner in value.items()}
     return [plain_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value

@@ -1,16 +1,22 @@
 """An app as a program, which collects parts and renders to the resource."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from streamapp.dsl.app_parts import AppParts, resource_fields
+from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
+from streamapp.dsl.named_arguments import named_arguments
+from streamapp.dsl.program_end import note_app
 from streamapp.dsl.stream_flow import StreamHandle, TableHandle
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.spec.resource.app import API_VERSION, KIND
+from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
+from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime
 from streamapp.spec.resource.tables import Remote, SideInput
+
+_METADATA = ("name", "namespace", "labels", "annotations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,7 @@ class SystemHandle:
     parts: AppParts
     name: str
 
+    @named_arguments
     def stream(
         self,
         name: str,
@@ -29,21 +36,15 @@ class SystemHandle:
         columns: str | None = None,
         key: str | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
+        avro_schema: str | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         control: bool | None = None,
         feedback: bool | None = None,
     ) -> StreamHandle:
         """Declare a stream of this system."""
-        fields: dict[str, Any] = {
-            "topic": topic,
-            "format": format,
-            "columns": columns,
-            "key": key,
-            "keys": keys,
-        }
-        fields |= {"event_time": event_time, "start": start, "control": control, "feedback": feedback}
-        self.parts.streams.append({"name": name, "system": self.name, **resource_fields(fields)})
+        fields = resource_fields(locals())
+        self.parts.streams.append({**fields, "system": self.name})
         return StreamHandle(self.parts, name)
 
 
@@ -57,49 +58,83 @@ class App:
     Flow(...)
     """
 
+    @named_arguments
     def __init__(
         self,
         name: str,
         *,
         namespace: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
         application_id: str | None = None,
         mode: Literal["stream", "batch"] | None = None,
         processors: int | None = None,
-        config: dict[str, str] | None = None,
-        grouper: str | None = None,
+        config: Mapping[str, str] | None = None,
+        grouper: PythonCode | None = None,
         broadcast_inputs: Sequence[str] | None = None,
         placement: Placement | None = None,
         state: State | None = None,
+        on_partition_change: Literal["restart", "live"] | None = None,
+        partition_settle: str | None = None,
+        monitor: Monitor | None = None,
+        rebalance_delay: str | None = None,
+        delivery: Literal["exactlyOnce", "atLeastOnce"] | None = None,
+        on_bad_record: BadRecords | None = None,
+        on_code_error: CodeErrors | None = None,
+        on_data_loss: Literal["fail", "earliest"] | None = None,
+        state_changes: Literal["refuse", "accept"] | None = None,
+        late_rows: LateRows | None = None,
+        batch: Batch | None = None,
+        image: str | None = None,
+        image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None,
+        image_pull_secrets: Sequence[PullSecret] | None = None,
+        code: Code | None = None,
+        env: Sequence[EnvVar] | None = None,
+        service_account_name: str | None = None,
+        driver: Driver | None = None,
+        executor: Executor | None = None,
+        restart_policy: RestartPolicy | None = None,
+        suspend: bool | None = None,
+        restart_nonce: int | None = None,
+        reset_nonce: int | None = None,
+        take_over: bool | None = None,
+        ttl_seconds_after_finished: int | None = None,
+        operator_class: str | None = None,
     ) -> None:
+        fields = resource_fields(locals())
         self.parts = AppParts()
-        self._metadata = resource_fields({"name": name, "namespace": namespace})
-        self._head = resource_fields({
-            "application_id": application_id,
-            "mode": mode,
-            "processors": processors,
-            "config": config,
-        })  # fmt: skip
-        self._tail = resource_fields({
-            "grouper": grouper,
-            "broadcast_inputs": broadcast_inputs,
-            "placement": placement,
-            "state": state,
-        })  # fmt: skip
+        self.name = name
+        self.is_used = False
+        self._metadata = {field: fields.pop(field) for field in _METADATA if field in fields}
+        self._fields = fields
+        note_app(self)
 
-    def kafka(self, name: str, *, bootstrap_servers: str, config_secret: str | None = None) -> SystemHandle:
-        """Streams that are topics of a Kafka cluster."""
-        secret = {"name": config_secret} if config_secret else None
-        fields = resource_fields({"bootstrap_servers": bootstrap_servers, "config_secret": secret})
-        return self._system(name, "kafka", fields)
+    @named_arguments
+    def kafka(
+        self,
+        name: str,
+        *,
+        bootstrap_servers: str,
+        config_secret: str | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> SystemHandle:
+        """Streams that are topics of a Kafka cluster; the secret is named."""
+        fields = resource_fields(locals())
+        if config_secret is not None:
+            fields["configSecret"] = {"name": config_secret}
+        return self._system("kafka", fields)
 
-    def embedded(self, name: str, *, path: str) -> SystemHandle:
+    @named_arguments
+    def embedded(self, name: str, *, path: str, sync: bool | None = None) -> SystemHandle:
         """Streams in a folder of this machine."""
-        return self._system(name, "embedded", {"path": path})
+        return self._system("embedded", resource_fields(locals()))
 
-    def _system(self, name: str, kind: str, fields: dict[str, Any]) -> SystemHandle:
+    def _system(self, kind: str, fields: dict[str, Any]) -> SystemHandle:
+        name = fields.pop("name")
         self.parts.systems.append({"name": name, kind: fields})
         return SystemHandle(self.parts, name)
 
+    @named_arguments
     def table(
         self,
         name: str,
@@ -109,17 +144,18 @@ class App:
         side_inputs: Sequence[SideInput] | None = None,
         broadcast: bool | None = None,
         remote: Remote | None = None,
+        changelog: bool | None = None,
+        retention: str | None = None,
+        apply_before: Literal["batch", "join"] | None = None,
     ) -> TableHandle:
         """Declare a table."""
-        fields = {"store": store, "columns": columns, "side_inputs": side_inputs}
-        self.parts.tables.append(
-            {"name": name, **resource_fields({**fields, "broadcast": broadcast, "remote": remote})}
-        )
+        self.parts.tables.append(resource_fields(locals()))
         return TableHandle(name)
 
     def parsed(self) -> ParseResult:
         """The resource, or its problems with the paths of the resource."""
+        self.is_used = True
         lists = {"systems": self.parts.systems, "streams": self.parts.streams}
         lists |= {"tables": self.parts.tables, "operators": self.parts.operators}
-        spec = {**self._head, **lists, **self._tail}
+        spec = {**self._fields, **lists}
         return parse_data({"apiVersion": API_VERSION, "kind": KIND, "metadata": self._metadata, "spec": spec})

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from streamapp.dsl.app_parts import AppParts, resource_fields
+from streamapp.dsl.app_parts import AppParts, PythonCode, resource_fields
+from streamapp.dsl.named_arguments import named_arguments
 from streamapp.spec.resource.operators import Window
 
 
@@ -30,38 +31,43 @@ class Flow:
         self.parts.operators.append({"name": name, kind: {"from": source, **resource_fields(fields)}})
         return Flow(self.parts, name)
 
+    @named_arguments
     def filter(self, name: str, *, where: str) -> "Flow":
         """Keep the rows for which the condition holds."""
         return self._then(name, "filter", self.name, where=where)
 
+    @named_arguments
     def map(
         self,
         name: str,
         *,
         select: str | None = None,
-        python: str | None = None,
+        python: PythonCode | None = None,
         columns: str | None = None,
         key: str | None = None,
     ) -> "Flow":
         """Make one row of each, by a select list or by a Python function over Arrow batches."""
         return self._then(name, "map", self.name, select=select, python=python, columns=columns, key=key)
 
+    @named_arguments
     def flat_map(
         self,
         name: str,
         *,
         select: str | None = None,
-        python: str | None = None,
+        python: PythonCode | None = None,
         columns: str | None = None,
         key: str | None = None,
     ) -> "Flow":
         """Make any number of rows from each row."""
         return self._then(name, "flatMap", self.name, select=select, python=python, columns=columns, key=key)
 
+    @named_arguments
     def merge(self, name: str, *others: "Flow") -> "Flow":
         """All rows of this flow and of the others."""
         return self._then(name, "merge", [self.name, *(other.name for other in others)])
 
+    @named_arguments
     def partition_by(
         self,
         name: str,
@@ -78,12 +84,14 @@ class Flow:
             name, "partitionBy", self.name, key=key, partitions=partitions, retention=retention, **idle
         )
 
+    @named_arguments
     def broadcast(
         self, name: str, *, idle_timeout: str | None = None, idle_quorum: float | None = None
     ) -> "Flow":
         """Give every row to every task, through an intermediate stream."""
         return self._then(name, "broadcast", self.name, idleTimeout=idle_timeout, idleQuorum=idle_quorum)
 
+    @named_arguments
     def join(
         self,
         name: str,
@@ -101,6 +109,7 @@ class Flow:
             name, "join", sources, within=within, time=time, type=type, where=where, select=select
         )
 
+    @named_arguments
     def join_table(
         self,
         name: str,
@@ -113,6 +122,7 @@ class Flow:
         """Look up each row in a table."""
         return self._then(name, "joinTable", self.name, table=table.name, type=type, key=key, select=select)
 
+    @named_arguments
     def aggregate(
         self,
         name: str,
@@ -127,11 +137,12 @@ class Flow:
         fields = {"aggregates": aggregates, "key": key, "window": window, "emit": emit}
         return self._then(name, "aggregate", self.name, **fields, allowed_lateness=allowed_lateness)
 
+    @named_arguments
     def process(
         self,
         name: str,
         *,
-        python: str,
+        python: PythonCode,
         columns: str | None = None,
         tables: Sequence[TableHandle] = (),
         key: str | None = None,
@@ -142,10 +153,12 @@ class Flow:
             name, "process", self.name, python=python, columns=columns, tables=table_names, key=key
         )
 
+    @named_arguments
     def send_to_table(self, name: str, table: TableHandle, *, delete_where: str | None = None) -> None:
         """Write the rows to a table."""
         self._then(name, "sendToTable", self.name, table=table.name, delete_where=delete_where)
 
+    @named_arguments
     def send_to(self, name: str, stream: "StreamHandle") -> None:
         """Write the rows to an output stream."""
         self._then(name, "sendTo", self.name, stream=stream.name)

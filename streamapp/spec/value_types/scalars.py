@@ -1,14 +1,15 @@
 """The short texts of the resource: names, durations, expressions, with bounds and meanings in words."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from streamapp.spec.value_types import durations
 from streamapp.spec.value_types.column_list import ColumnListError, parse_columns
 from streamapp.spec.value_types.expressions import unbalanced
+from streamapp.spec.value_types.python_references import PythonReferenceError, python_reference
 
 APP_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 NAME = r"^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -73,6 +74,13 @@ def _expression(value: str) -> str:
     return value
 
 
+def _python_reference(value: Any) -> Any:
+    try:
+        return python_reference(value)
+    except PythonReferenceError as error:
+        raise PydanticCustomError("python_reference", "{error}", {"error": str(error)}) from None
+
+
 Duration = Annotated[str, Field(pattern=durations.PATTERN, max_length=32)]
 ShortDuration = Annotated[Duration, AfterValidator(_within("0s", "1d"))]
 LongDuration = Annotated[Duration, AfterValidator(_within("0s", "3650d"))]
@@ -82,7 +90,9 @@ Name = Annotated[str, Field(pattern=NAME, min_length=1, max_length=63)]
 AppName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=40)]
 ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)]
 Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249)]
-PythonReference = Annotated[str, Field(pattern=PYTHON_REFERENCE, max_length=256)]
+PythonReference = Annotated[
+    str, Field(pattern=PYTHON_REFERENCE, max_length=256), BeforeValidator(_python_reference)
+]
 Grouper = Annotated[str, Field(pattern=GROUPER, max_length=256)]
 BroadcastInput = Annotated[
     str, Field(pattern=BROADCAST_INPUT, max_length=128), AfterValidator(_broadcast_input)
