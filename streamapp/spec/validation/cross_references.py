@@ -1,12 +1,13 @@
 """The rules across lists: every name used exists and is used as what it is, names are unique."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
 from streamapp.spec.problem import nearest, short
 from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
-from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, Outline
+from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, OperatorEntry, Outline
 from streamapp.spec.validation.stream_cycles import feedback_holds_no_watermark, streams_do_not_come_back
 from streamapp.spec.value_types.column_list import Column, ColumnListError, parse_columns
 from streamapp.spec.value_types.durations import milliseconds
@@ -46,8 +47,41 @@ def _systems_exist(app: Outline) -> Iterator[Fault]:
 
 def _sources_exist(app: Outline) -> Iterator[Fault]:
     if app.broken.isdisjoint({"streams", "operators"}):
-        used = (source for step in app.operators for source in step.sources)
-        yield from _unknown(used, (*app.streams, *app.operators), "stream or operator")
+        known_names = {entry.name for entry in (*app.streams, *app.operators)}
+        readers: dict[str, list[OperatorEntry]] = defaultdict(list)
+        for step in app.operators:
+            for source in step.sources:
+                readers[source.name].append(step)
+        compared = 0
+        for step in app.operators:
+            for source in step.sources:
+                if source.name in known_names:
+                    continue
+                suggestion = ""
+                if compared <= COMPARISONS:
+                    suggestion = nearest(source.name, _readable(app, step, readers))
+                    compared += len(known_names)
+                yield source.path, f'no stream or operator named "{short(source.name)}"{suggestion}'
+
+
+def _readable(app: Outline, step: OperatorEntry, readers: Mapping[str, Sequence[OperatorEntry]]) -> list[str]:
+    """What an operator could read: no sink, nothing that comes after it, and no stream written there."""
+    after, written = {step.name}, set[str]()
+    waiting = [step.name]
+    while waiting:
+        new = [r.name for r in readers.get(waiting.pop(), ()) if r.name not in after]
+        after.update(new)
+        waiting += new
+    for other in app.operators:
+        if other.name in after and (stream := other.text(other.kind, "stream")):
+            written.add(stream.name)
+    streams = [stream.name for stream in app.streams if stream.name not in written]
+    operators = [
+        other.name
+        for other in app.operators
+        if other.name not in after and not (other.traits and not other.traits.hands_on_rows)
+    ]
+    return list(dict.fromkeys(streams + operators))
 
 
 def _streams_exist(app: Outline) -> Iterator[Fault]:

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.harness.core.sample_resource import changed, everything, told
 
@@ -22,6 +24,42 @@ DANGLING = [
 @pytest.mark.parametrize(("path", "name", "message"), DANGLING)
 def test_a_name_that_nothing_has_is_told_with_the_nearest_one(path: str, name: str, message: str) -> None:
     assert told(changed(path, name)) == [f"{path}: {message}"]
+
+
+SOURCES = [
+    (f"spec.operators[{number}].{kind}.from" + (f"[{place}]" if several else ""), source)
+    for number, operator in enumerate(everything()["spec"]["operators"])
+    for kind, body in operator.items()
+    if kind != "name"
+    for several in [isinstance(body["from"], list)]
+    for place, source in enumerate(body["from"] if several else [body["from"]])
+]
+
+
+@given(st.sampled_from(SOURCES), st.integers(0, 30), st.sampled_from(["", "x", "1", "e"]))
+def test_a_name_that_is_suggested_for_a_source_is_one_that_can_stand_there(
+    source: tuple[str, str], place: int, letter: str
+) -> None:
+    path, name = source
+    misspelt = name[: place % len(name)] + letter + name[place % len(name) + 1 :]
+    messages = told(changed(path, misspelt)) if misspelt else []
+    for message in messages:
+        if message.startswith(f"{path}: no stream or operator") and "did you mean" in message:
+            suggested = message.split('did you mean "')[1].removesuffix('"?')
+            assert told(changed(path, suggested)) == []
+
+
+def test_neither_a_sink_nor_what_comes_after_an_operator_is_suggested_as_its_source() -> None:
+    data = everything()
+    operators = [{"name": "outs", "sendTo": {"from": "cleaned", "stream": "enriched"}}]
+    operators += [{"name": "cleaned", "filter": {"from": "cleane", "where": "true"}}]
+    data["spec"] |= {"operators": operators, "tables": []}
+    data["spec"]["streams"] = [{"name": name, "system": "main"} for name in ("views", "enriched")]
+    data["spec"]["broadcastInputs"] = []
+    messages = [message for message in told(data) if ".from" in message]
+    assert messages == [
+        'spec.operators[1].filter.from: no stream or operator named "cleane"; there is "views"'
+    ]
 
 
 def test_a_table_where_there_are_none_is_told_so() -> None:
