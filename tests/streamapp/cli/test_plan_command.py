@@ -157,3 +157,41 @@ spec:
         assert "stream again is feedback" in " ".join(result.output.split())
     mismatch = run("plan", "-", "--set", "events=4", "--set", "again=3", given=text)
     assert (mismatch.exit_code, "again has 3" in mismatch.output) == (1, True)
+
+
+MEETING = """\
+apiVersion: streamapp.dev/v1alpha1
+kind: StreamApp
+metadata: {name: meeting}
+spec:
+  systems: [{name: main, kafka: {bootstrapServers: "kafka:9092"}}]
+  streams:
+    - {name: views, system: main, key: user}
+    - {name: clicks, system: main, key: user}
+    - {name: orders, system: main, key: user}
+    - {name: result, system: main, key: user}
+  tables: [{name: last-click}]
+  operators:
+    - {name: p1, partitionBy: {from: views, key: user}}
+    - {name: p2, partitionBy: {from: clicks, key: user}}
+    - {name: again, join: {from: [views, p1], within: 1h}}
+    - {name: keep, sendToTable: {from: p2, table: last-click}}
+    - {name: with-click, joinTable: {from: p1, table: last-click}}
+    - {name: with-order, join: {from: [with-click, orders], within: 1h}}
+    - {name: out, sendTo: {from: with-order, stream: result}}
+    - {name: seen, sendTo: {from: again, stream: result}}
+"""
+
+
+def test_a_hint_for_streams_that_meet_through_a_table_and_another_join_mends_the_app(
+    run: Run, tmp_path: Path
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(MEETING)
+    counts = ["--set", "views=8", "--set", "clicks=8", "--set", "orders=16"]
+    refused = run("plan", app, *counts)
+    assert refused.exit_code == 1
+    assert "→ repartition the rows of with-click with partitionBy before with-order\n" in refused.stdout
+    edited = MEETING.replace("from: [with-click, orders]", "from: [by-user, orders]")
+    app.write_text(edited + "    - {name: by-user, partitionBy: {from: with-click, key: user}}\n")
+    assert run("plan", app, *counts).exit_code == 0
