@@ -23,7 +23,7 @@ kind: StreamApp
 metadata: {name: copies}
 spec:
   systems: [{name: main, embedded: {path: data}}]
-  streams: [{name: views, system: main}, {name: copied, system: main}]
+  streams: [{name: views, system: main, columns: "user STRING"}, {name: copied, system: main}]
   broadcastInputs: [views]
   operators: [{name: out, sendTo: {from: views, stream: copied}}]
 """
