@@ -7,7 +7,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
-from streamapp.spec.resource.operators import SendTo
+from streamapp.spec.resource.operators import Aggregate, SendTo
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""
@@ -93,12 +93,23 @@ def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Findin
         yield path, f'the app reads "{stream.name}", and would read its own {what}'
 
 
+def _emit(app: StreamApp) -> Iterator[Finding]:
+    """Totals that no watermark ends."""
+    for index, operator in enumerate(app.spec.operators):
+        body = operator.body
+        if isinstance(body, Aggregate) and body.emit == "onWatermark" and body.window is None:
+            message = "running totals have no end that a watermark could pass; say onUpdate, or a window"
+            yield f"spec.operators[{index}].aggregate.emit", message
+
+
 def _avro(app: StreamApp) -> Iterator[Finding]:
-    """Streams in Avro that are read or written, without the schema that says what their bytes mean."""
+    """Streams in Avro without the schema that says what their bytes mean, and schemas of others."""
     used = {source for operator in app.spec.operators for source in operator.sources}
     used |= {operator.body.stream for operator in app.spec.operators if isinstance(operator.body, SendTo)}
     used |= {side.stream for table in app.spec.tables for side in table.side_inputs}
     for index, stream in enumerate(app.spec.streams):
+        if stream.format != "avro" and stream.avro_schema is not None:
+            yield f"spec.streams[{index}].avroSchema", f"goes with avro only; the format is {stream.format}"
         if stream.format == "avro" and stream.avro_schema is None and stream.name in used:
             yield (
                 f"spec.streams[{index}].avroSchema",
@@ -126,6 +137,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Finding]], ...] = (
     _tables,
     _versions,
     _late_rows,
+    _emit,
     _avro,
     _control,
     _names,

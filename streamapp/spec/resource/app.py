@@ -18,6 +18,7 @@ from streamapp.spec.value_types.scalars import (
     AppName,
     BroadcastInput,
     Grouper,
+    Image,
     Name,
     ObjectName,
     ShortDuration,
@@ -29,8 +30,6 @@ GROUP: Final = "streamapp.dev"
 VERSION: Final = "v1alpha1"
 API_VERSION: Final = "streamapp.dev/v1alpha1"
 KIND: Final = "StreamApp"
-
-Image = Annotated[str, Field(min_length=1, max_length=512)]
 
 
 class Metadata(Part):

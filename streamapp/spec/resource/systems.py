@@ -3,17 +3,19 @@
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs
 from streamapp.spec.resource.kafka_settings import refused_settings
-from streamapp.spec.value_types.scalars import Name, ObjectName, Text
+from streamapp.spec.value_types.scalars import BrokerList, Name, ObjectName, Text
 
 
 def _settings(settings: dict[str, str]) -> dict[str, str]:
     refused = refused_settings(settings, secret=False)
     if refused:
-        raise ValueError("; ".join(f'"{name}": {why}' for name, why in refused.items()))
+        why = "; ".join(f'"{name}": {why}' for name, why in refused.items())
+        raise PydanticCustomError("client_settings", "{why}", {"why": why})
     return settings
 
 
@@ -27,7 +29,7 @@ class ObjectReference(Part):
 class Kafka(Part):
     """A Kafka cluster."""
 
-    bootstrap_servers: Annotated[str, Field(min_length=1, max_length=4_096)]
+    bootstrap_servers: BrokerList
     """Brokers to start from, `host:port`, several joined by commas."""
     config_secret: ObjectReference | None = None
     """Secret whose entries are client settings (TLS, SASL); never logged."""

@@ -6,6 +6,11 @@ from dataclasses import astuple
 
 from streamapp.spec.problem import nearest, short
 from streamapp.spec.text.document import Path, dotted
+from streamapp.spec.validation.deployment_rules import (
+    restarts_wait_no_longer_than_the_most,
+    spark_settings_are_those_of_spark,
+    variables_are_said_once,
+)
 from streamapp.spec.validation.operator_cycles import operators_form_no_circle, streams_reach_every_sink
 from streamapp.spec.validation.outline import Fault, ListEntry, NameReference, OperatorEntry, Outline
 from streamapp.spec.validation.stream_cycles import feedback_holds_no_watermark, streams_do_not_come_back
@@ -296,4 +301,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _hopping_windows_leave_no_gap,
     _exactly_one_kind,
     _volumes_fit_the_location,
+    variables_are_said_once,
+    restarts_wait_no_longer_than_the_most,
+    spark_settings_are_those_of_spark,
 )

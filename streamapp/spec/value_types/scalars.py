@@ -21,8 +21,13 @@ LOCATION = r"^(node|pod|volume|label:[A-Za-z0-9./_-]+)(\+(node|pod|volume|label:
 BROADCAST_INPUT = r"^[^#\s]+(#[0-9]{1,9}|#\[[0-9]{1,9}-[0-9]{1,9}\])?$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 ABSOLUTE_PATH = r"^/"
+_BROKER = r"([A-Za-z_]+://)?(\[[0-9A-Fa-f:]+\]|[^\s,:/\[\]]+)(:[0-9]{1,5})?"
+BROKERS = rf"^{_BROKER}(,\s*{_BROKER})*$"
+IMAGE = r"^\S+$"
 SHARE = r"^(100|[0-9]{1,2}(\.[0-9]{1,4})?)%$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
+
+MOST_PORT = 65_535
 
 MEANING = {
     APP_NAME: "a DNS label: small letters, digits and hyphens, with a letter or digit at both ends",
@@ -34,6 +39,8 @@ MEANING = {
     VARIABLE: "letters, digits and '_', not beginning with a digit",
     ABSOLUTE_PATH: "a path that begins with '/'",
     LOCATION: "node, pod, volume, label:<key>, or several of these joined by '+'",
+    BROKERS: "host:port, several joined by commas",
+    IMAGE: "an image without spaces",
     SHARE: "a share such as 1%, 0.05% or 100%",
     QUANTITY: "a Kubernetes quantity such as 500m, 2, 512Mi or 10Gi",
     durations.PATTERN: "a duration such as 500ms, 5s, 10m, 1h30m or 7d",
@@ -65,6 +72,14 @@ def _broadcast_input(value: str) -> str:
     if last and int(first) > int(last):
         message = f"found {value}; the first partition has to come before the last"
         raise PydanticCustomError("broadcast_range", message)
+    return value
+
+
+def _broker_ports(value: str) -> str:
+    for broker in value.split(","):
+        port = broker.rpartition(":")[2]
+        if port.isdigit() and not 0 < int(port) <= MOST_PORT:
+            raise PydanticCustomError("port", f"found port {port}; allowed is 1 to {MOST_PORT}")
     return value
 
 
@@ -100,6 +115,10 @@ BroadcastInput = Annotated[
 Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
 AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
 Location = Annotated[str, Field(pattern=LOCATION, max_length=512)]
+BrokerList = Annotated[
+    str, Field(pattern=BROKERS, min_length=1, max_length=4_096), AfterValidator(_broker_ports)
+]
+Image = Annotated[str, Field(pattern=IMAGE, min_length=1, max_length=512)]
 Share = Annotated[str, Field(pattern=SHARE, max_length=8)]
 Quantity = Annotated[str, Field(pattern=QUANTITY, max_length=32)]
 Expression = Annotated[str, Field(min_length=1, max_length=16_384), AfterValidator(_expression)]

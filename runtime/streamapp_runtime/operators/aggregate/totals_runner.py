@@ -38,8 +38,6 @@ def _state_form(operation: Totals, schemas: Sequence[pa.Schema]) -> StateForm:
 
 
 def _unsupported_reason(operation: Totals, schemas: Sequence[pa.Schema]) -> str | None:
-    if operation.emit == "onWatermark" and operation.window is None:
-        return "running totals have no end that a watermark could pass"
     try:
         for schema in schemas:
             group_key(operation, schema)
@@ -53,5 +51,5 @@ TOTALS_RUNNER = OperationRunner(
     executor=_executor,
     state_form=_state_form,
     unsupported_reason=_unsupported_reason,
-    hint="set emit: onUpdate, cast the columns, or count instead",
+    hint="cast the columns, or count instead",
 )

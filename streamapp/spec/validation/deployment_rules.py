@@ -1,0 +1,45 @@
+"""The rules on how an app is deployed: fields that say something only together."""
+
+from collections.abc import Iterator
+
+from streamapp.spec.problem import short
+from streamapp.spec.text.document import Path
+from streamapp.spec.validation.outline import Fault, Outline
+from streamapp.spec.value_types.durations import milliseconds
+
+
+def variables_are_said_once(app: Outline) -> Iterator[Fault]:
+    """Each variable has one entry, and that one value."""
+    entries = app.spec.fields.get("env")
+    path_of: dict[str, int] = {}
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        if not isinstance(entry, dict):
+            continue
+        path: Path = ("spec", "env", index)
+        name = entry.get("name")
+        if isinstance(name, str) and name in path_of:
+            yield (*path, "name"), f'the variable "{short(name)}" is set by spec.env[{path_of[name]}]'
+        elif isinstance(name, str):
+            path_of[name] = index
+        if entry.get("value") is not None and entry.get("valueFrom") is not None:
+            yield path, "takes either value or valueFrom; found both"
+
+
+def restarts_wait_no_longer_than_the_most(app: Outline) -> Iterator[Fault]:
+    """The first wait is among those that the longest bounds."""
+    first, longest = (app.spec.text("restartPolicy", name) for name in ("backoff", "maxBackoff"))
+    try:
+        if first and longest and milliseconds(first.name) > milliseconds(longest.name):
+            yield first.path, f"found {short(first.name)}, longer than maxBackoff {short(longest.name)}"
+    except ValueError:
+        return  # told where the duration stands
+
+
+def spark_settings_are_those_of_spark(app: Outline) -> Iterator[Fault]:
+    """Spark drops a setting of another name in silence."""
+    for role in ("driver", "executor"):
+        part = app.spec.fields.get(role)
+        settings = part.get("sparkConf") if isinstance(part, dict) else None
+        for name in settings if isinstance(settings, dict) else ():
+            if isinstance(name, str) and not name.startswith("spark."):
+                yield ("spec", role, "sparkConf", name), "no setting of Spark: these begin with spark."
