@@ -89,5 +89,9 @@ def _processor_locations(option: str | None, default_count: int) -> dict[str, st
         return read_processors(Path(option))
     except CatalogError as error:
         raise click.UsageError("\n".join(f"{option}: {problem}" for problem in error.problems)) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise click.UsageError(
+            f'"{option}" is neither a number of processors nor a file that can be read: {error.strerror}'
+        ) from None
+    except UnicodeDecodeError as error:
         raise click.UsageError(f"cannot read {option}: {error}") from None

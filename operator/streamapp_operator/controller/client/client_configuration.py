@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.config import config_exception, incluster_config, kube_config
+from yaml import MarkedYAMLError, YAMLError
 
 DEFAULT_KUBECONFIG = kube_config.KUBE_CONFIG_DEFAULT_LOCATION
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
@@ -20,11 +21,11 @@ async def load_configuration(kubeconfig: Path | None = None, context: str | None
     configuration = Configuration()
     configuration.client_session_kwargs = {"trust_env": uses_proxy()}
     kubeconfig_paths = str(kubeconfig or os.environ.get("KUBECONFIG") or "")
+    files = kubeconfig_paths or DEFAULT_KUBECONFIG
     try:
         if os.environ.get(IN_POD_VARIABLE) and not kubeconfig_paths and not context:
             incluster_config.load_incluster_config(configuration)
             return configuration
-        files = kubeconfig_paths or DEFAULT_KUBECONFIG
         if not any(Path(path).expanduser().exists() for path in files.split(os.pathsep) if path):
             raise ClientConfigurationError(f"there is no kubeconfig {files}; name one with --kubeconfig")
         await kube_config.load_kube_config(
@@ -32,7 +33,16 @@ async def load_configuration(kubeconfig: Path | None = None, context: str | None
         )
     except (config_exception.ConfigException, OSError) as error:
         raise ClientConfigurationError(str(error)) from error
+    except YAMLError as error:
+        raise ClientConfigurationError(f"{files} is no YAML: {_yaml_error_text(error)}") from error
     return configuration
+
+
+def _yaml_error_text(error: YAMLError) -> str:
+    """What is wrong with a text, on one line."""
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return str(error).splitlines()[0]
+    return f"line {error.problem_mark.line + 1}: {error.problem}"
 
 
 def uses_proxy() -> bool:

@@ -1,0 +1,1 @@
+"""Inputs that are wrong, as tables: what is typed, and what is said of it."""
