@@ -1,6 +1,6 @@
 """Why a task runs on its processor."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import StrEnum
 
 from streamapp.placement.locations.location_id import same_location
@@ -16,6 +16,10 @@ class PlacementReason(StrEnum):
     SAME_LOCATION_PROCESSOR_GONE = "same location: its processor is gone"
     SAME_LOCATION_PROCESSOR_AWAY = "same location: its processor is now elsewhere"
     SAME_LOCATION_PROCESSOR_FULL = "same location: its processor carries its share"
+    RETURNED_LOCATION_GONE = "returned: to where it has left a store, since no processor is at its location"
+    RETURNED_LOCATION_FULL = (
+        "returned: to where it has left a store, since the processors at its location carry their share"
+    )
     MOVED_LOCATION_GONE = "moved: no processor is at its location"
     MOVED_LOCATION_FULL = "moved: the processors at its location carry their share"
     MOVED_PROCESSOR_GONE = "moved: its processor is gone and its location not known"
@@ -24,14 +28,21 @@ class PlacementReason(StrEnum):
 
     @property
     def kind(self) -> str:
-        """`stayed`, `same location`, `moved` or `new`."""
+        """`stayed`, `same location`, `returned`, `moved` or `new`."""
         return self.partition(":")[0]
 
 
 def placement_reason(
-    processor: str, location: str | None, owner: str | None, processor_locality: Mapping[str, str | None]
+    processor: str,
+    location: str | None,
+    owner: str | None,
+    processor_locality: Mapping[str, str | None],
+    store_locations: Container[str] = (),
 ) -> PlacementReason:
-    """Why a task is on `processor`; `location` and `owner` are the last ones recorded for the task."""
+    """Why a task is on `processor`; `location` and `owner` are the last ones recorded for the task.
+
+    `store_locations` are those where stores of the task lie.
+    """
     location_has_processor = location in processor_locality.values()
     if same_location(location, processor_locality[processor]):
         return (
@@ -46,6 +57,13 @@ def placement_reason(
             else PlacementReason.STAYED_AWAY
             if location_has_processor
             else PlacementReason.STAYED_LOCATION_GONE
+        )
+    here = processor_locality[processor]
+    if location and here and here in store_locations:
+        return (
+            PlacementReason.RETURNED_LOCATION_FULL
+            if location_has_processor
+            else PlacementReason.RETURNED_LOCATION_GONE
         )
     if location:
         return (

@@ -1,4 +1,4 @@
-"""Gives every task a processor: balanced loads, then locality by location, then locality by processor.
+"""Gives every task a processor: balanced loads, locality by location and processor, the least to restore.
 
 The placement works on classes of tasks, not on single tasks, in this order:
 
@@ -8,15 +8,20 @@ The placement works on classes of tasks, not on single tasks, in this order:
 3. `extra_tasks`, or `displaced_tasks` where owners are away from homes: which processors get the extra tasks
    and how many tasks may return to their owner from elsewhere. Both counts of the result are maximal.
 4. `name_assignment`: which task goes where, by name.
+5. `least_restore`, where stores lie at other locations too: which of the assignments that keep both counts
+   has the least to restore.
 
 The modules `extra_tasks` and `displaced_tasks` argue that no assignment does better. The first count also has
 a closed form (`locality_optimum`), which the result carries beside the count that was reached.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.solver.displaced_tasks import decide_by_flow
 from streamapp.placement.solver.extra_tasks import decide_by_worth
+from streamapp.placement.solver.least_restore import RestoreFacts, with_least_restore
 from streamapp.placement.solver.load_shares import share_out_tasks
 from streamapp.placement.solver.locality_optimum import most_on_location
 from streamapp.placement.solver.name_assignment import assign_names
@@ -32,14 +37,17 @@ def place_tasks(
     processor_locality: Mapping[str, str | None],
     previous: Mapping[str, str] | None = None,
     *,
+    stores: StorePositions | None = None,
     capacity: Mapping[str, int] | None = None,
     limit: Mapping[str, int] | None = None,
 ) -> TaskPlacement | Refusal:
     """The best assignment; it does not depend on the order of the arguments' entries.
 
     A location of None or UNKNOWN is not known. Loads follow `capacity` (relative, 1 for a processor that it
-    does not name) and never exceed `limit`. Facts about other tasks and processors are ignored. The result
-    refers to these mappings to explain itself, so the mappings should not change afterwards.
+    does not name) and never exceed `limit`. `stores` are all that is known to lie somewhere, those at the
+    recorded locations too; without it, what a move restores does not count. Facts about other tasks and
+    processors are ignored. The result refers to these mappings to explain itself, so the mappings should not
+    change afterwards.
     """
     names = tuple(tasks)
     if len(frozenset(names)) < len(names):  # a task is placed once, however often it is named
@@ -51,7 +59,7 @@ def place_tasks(
             "there is no task to place",
             "give the app an input that is divided among tasks",
         )
-    prior = PriorLocality(task_locality, processor_locality, previous or {})
+    prior = PriorLocality(task_locality, processor_locality, previous or {}, stores or {})
     shares = share_out_tasks(len(names), sorted(processor_locality), capacity, limit)
     if isinstance(shares, Refusal):
         return shares
@@ -62,8 +70,14 @@ def place_tasks(
     if task_classes.with_owner < len(owners):  # the previous owners include those of other tasks
         owners = {task: owners[task] for task in names if task in owners}
     named_assignment = assign_names(owners, task_classes, decision, loads)
+    processor_of = named_assignment.processor_of
+    if prior.stores:
+        facts = RestoreFacts(shares, task_locality, processor_locality, prior.previous, prior.stores)
+        processor_of = with_least_restore(processor_of, facts)
+        counts = Counter(processor_of.values())
+        loads = {name: counts[name] for name in loads}
     return TaskPlacement(
-        processor_of=named_assignment.processor_of,
+        processor_of=processor_of,
         loads=loads,
         on_location=named_assignment.on_location,
         on_processor=named_assignment.on_processor,

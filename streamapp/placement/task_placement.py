@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from streamapp.placement.locations.location_id import same_location
+from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.placement_reason import PlacementReason, placement_reason
 
 
@@ -13,6 +15,7 @@ class PriorLocality:
     task_locality: Mapping[str, str | None]
     processor_locality: Mapping[str, str | None]
     previous: Mapping[str, str]
+    stores: StorePositions = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,36 @@ class TaskPlacement:
             tasks_of_processor[name].append(task)
         return {name: tuple(sorted(tasks)) for name, tasks in tasks_of_processor.items()}
 
+    @property
+    def to_restore(self) -> int:
+        """Changelog entries that stores lack at the locations of their tasks, by what is known of them."""
+        stores = self.prior_locality.stores
+        return sum(
+            max(positions.values(), default=0) - self._position(task)
+            for task, positions in stores.items()
+            if task in self.processor_of
+        )
+
+    @property
+    def without_stores(self) -> tuple[str, ...]:
+        """The tasks that leave their location for one where no store of theirs is known, by name."""
+        prior = self.prior_locality
+        return tuple(
+            sorted(
+                task
+                for task, name in self.processor_of.items()
+                if prior.task_locality.get(task)
+                and not same_location(prior.task_locality[task], prior.processor_locality[name])
+                and prior.processor_locality[name] not in prior.stores.get(task, {})
+            )
+        )
+
+    def _position(self, task: str) -> int:
+        """How far the stores of a task are where it is placed."""
+        prior = self.prior_locality
+        location = prior.processor_locality[self.processor_of[task]]
+        return prior.stores[task].get(location, 0) if location else 0
+
     def why(self, task: str) -> PlacementReason:
         """Why the task is on its processor; a KeyError for an unknown task."""
         prior = self.prior_locality
@@ -53,4 +86,5 @@ class TaskPlacement:
             prior.task_locality.get(task),
             prior.previous.get(task),
             prior.processor_locality,
+            prior.stores.get(task, {}),
         )

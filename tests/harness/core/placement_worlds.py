@@ -1,6 +1,6 @@
 """Random tasks and processors, with every corner: gone, unknown, moved, new, fewer tasks than processors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
@@ -15,9 +15,19 @@ class World:
     task_locality: dict[str, str | None]
     processor_locality: dict[str, str | None]
     previous: dict[str, str]
+    stores: dict[str, dict[str, int]] = field(
+        default_factory=dict
+    )  # task -> location -> how far its store is
 
     def placed(self, **bounds: dict[str, int] | None) -> TaskPlacement:
-        found = place_tasks(self.tasks, self.task_locality, self.processor_locality, self.previous, **bounds)
+        found = place_tasks(
+            self.tasks,
+            self.task_locality,
+            self.processor_locality,
+            self.previous,
+            stores=self.stores,
+            **bounds,
+        )
         assert isinstance(found, TaskPlacement)
         return found
 
@@ -40,3 +50,19 @@ def worlds(draw: st.DrawFn, most_tasks: int = 16, most_processors: int = 7) -> W
         home = processor_locality.get(owner or "")
         task_locality[task] = draw(st.sampled_from([*locations, "l-gone", None] + [home] * 4 * settled))
     return World(tasks, task_locality, processor_locality, previous)
+
+
+MOST_POSITION = 9
+
+
+@st.composite
+def worlds_with_stores(draw: st.DrawFn, most_tasks: int = 16, most_processors: int = 7) -> World:
+    """Worlds in which tasks have left stores at any location; some have none where they were last."""
+    world = draw(worlds(most_tasks, most_processors))
+    locations = [f"l{n}" for n in range(4)] + ["l-gone"]
+    stores = {
+        task: draw(st.dictionaries(st.sampled_from(locations), st.integers(0, MOST_POSITION), max_size=4))
+        for task in world.tasks
+        if draw(st.booleans())
+    }
+    return replace(world, stores=stores)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 
-from tests.harness.core.placement_worlds import World
+from tests.harness.core.placement_worlds import MOST_POSITION, World
 
 _FORBIDDEN = 10**9
 
@@ -40,6 +40,41 @@ def best_of_all(world: World) -> tuple[int, int]:
     return divmod(best, place)
 
 
+def furthest_by_matching(
+    world: World, base: Mapping[str, int], eligible: frozenset[str], extras: int
+) -> tuple[int, int, int]:
+    """(on location, on processor, how far all stores are) of the best assignment of tasks to slots."""
+    far = MOST_POSITION * len(world.tasks) + 1
+    slots = [(name, False) for name in base for _ in range(base[name])]
+    slots += [(name, True) for name in sorted(eligible)]
+    place = len(world.tasks) + 1
+    costs = [
+        [-far * _gain(world, task, name, place) - _position(world, task, name) for name, _ in slots]
+        for task in world.tasks
+    ]
+    dummies = len(eligible) - extras
+    costs += [[0 if extra else _FORBIDDEN for _, extra in slots]] * dummies
+    counts, position = divmod(-_least_cost(costs), far)
+    return *divmod(counts, place), position
+
+
+def furthest_of_all(world: World) -> tuple[int, int, int]:
+    """The same by trying every balanced assignment there is; for tiny worlds."""
+    names = list(world.processor_locality)
+    base, extras = divmod(len(world.tasks), len(names))
+    balanced = sorted([base + 1] * extras + [base] * (len(names) - extras))
+    place = len(world.tasks) + 1
+    return max(
+        (
+            *divmod(sum(_gain(world, task, name, place) for task, name in pairs), place),
+            sum(_position(world, task, name) for task, name in pairs),
+        )
+        for choice in product(names, repeat=len(world.tasks))
+        if sorted(map(choice.count, names)) == balanced
+        for pairs in [list(zip(world.tasks, choice, strict=True))]
+    )
+
+
 def dealt(
     tasks: int, weight: Mapping[str, int], limit: Mapping[str, int]
 ) -> tuple[dict[str, int], frozenset[str], int]:
@@ -62,6 +97,10 @@ def _gain(world: World, task: str, name: str, place: int) -> int:
     location = world.task_locality.get(task)
     at_home = bool(location) and location == world.processor_locality[name]
     return place * at_home + (world.previous.get(task) == name)
+
+
+def _position(world: World, task: str, name: str) -> int:
+    return world.stores.get(task, {}).get(world.processor_locality[name] or "", 0)
 
 
 def _least_cost(costs: list[list[int]]) -> int:

@@ -52,5 +52,11 @@ def test_a_task_of_which_nothing_is_known_is_new() -> None:
     assert PlacementReason.NEW.kind == "new"
 
 
-def test_each_reason_is_of_one_of_four_kinds() -> None:
-    assert {reason.kind for reason in PlacementReason} == {"stayed", "same location", "moved", "new"}
+def test_each_reason_is_of_one_of_five_kinds() -> None:
+    assert {reason.kind for reason in PlacementReason} == {
+        "stayed",
+        "same location",
+        "returned",
+        "moved",
+        "new",
+    }
