@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
+from random import Random
 from time import process_time
 
 from bench.row import Aim, Row
@@ -33,6 +34,50 @@ def rows() -> Iterator[Row]:
         beside = f"{each * 1e6:,.0f} ns each ({each / first:.2f} of the first)"
         yield Row(f"{tasks:,} tasks on {tasks // 100:,} processors, p + 1", milliseconds, "ms", None, beside)
     yield from _hard_cases()
+    yield from _returns()
+
+
+def _returns() -> Iterator[Row]:
+    """A processor that comes back to where stores still lie, and places that nothing but chance decided."""
+    tasks, at = 1_000, _processors(100, 1)
+    before = _start(tasks, 100, 1)
+    away = {name: node for name, node in at.items() if name != "processor-0042"}
+    stores = {task: {str(location): 1_000} for task, location in before.locations.items()}
+    without = _placed(place_tasks(tuple(before.owners), before.locations, away, before.owners, stores=stores))
+    homes = {task: at[name] for task, name in without.processor_of.items()}
+    for task, location in homes.items():
+        stores[task][str(location)] = 1_010
+    title = f"{tasks:,} tasks on 100 processors, one back"
+    yield from _restored(title, homes, without.processor_of, at, stores, Aim(most=50))
+    chance = Random(7)  # noqa: S311 - the same places each time
+    names = sorted(at)
+    owners = {task: chance.choice(names[:50]) for task in before.owners}
+    homes = {task: at[name] for task, name in owners.items()}
+    stores = {
+        task: {str(at[chance.choice(names)]): chance.randint(1, 1_000) for _ in range(3)}
+        | {str(homes[task]): 1_000}
+        for task in owners
+    }
+    yield from _restored("  50 back, places by chance", homes, owners, at, stores, None)
+
+
+def _restored(
+    title: str,
+    homes: Locations,
+    owners: Owners,
+    at: Locations,
+    stores: Mapping[str, Mapping[str, int]],
+    aim: Aim | None,
+) -> Iterator[Row]:
+    begun = process_time()
+    found = _placed(place_tasks(tuple(owners), homes, at, owners, stores=stores))
+    milliseconds = (process_time() - begun) * 1_000
+    by_name = _placed(place_tasks(tuple(owners), homes, at, owners)).processor_of
+    restored = sum(
+        max(stores[task].values()) - stores[task].get(str(at[name]), 0) for task, name in by_name.items()
+    )
+    yield Row(title, milliseconds, "ms", aim)
+    yield Row("  entries to restore", found.to_restore, "entries", None, f"by names {restored:,}")
 
 
 class _Start:

@@ -106,6 +106,13 @@ LOCALITY: Final = DurableForm(
     "the operator",
     "A locality that cannot be read is empty locality: tasks move, and no data is lost.",
 )
+STORE_HISTORY: Final = DurableForm(
+    "store history",
+    1,
+    "checkpoint stream, under its own key; the driver's report; ConfigMap of an app's locality",
+    "the driver, and the operator for the next model",
+    "A history that cannot be read is an empty one: stores are restored, and no data is lost.",
+)
 CONTROL_MESSAGE: Final = DurableForm(
     "control message",
     1,
@@ -153,6 +160,7 @@ DURABLE_FORMS: Final = (
     TERMINATION,
     METADATA_FILE,
     LOCALITY,
+    STORE_HISTORY,
     CONTROL_MESSAGE,
     BOOKKEEPING,
     SIDE_INPUT_VERSION,

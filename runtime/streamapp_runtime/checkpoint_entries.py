@@ -69,6 +69,8 @@ BOUNDED_TURN: Final = CheckpointEntry(b"\x00turn", forms.BOUNDED_TURN)
 """The turn of a batch app that goes on, or was the last."""
 STATE_SCHEMAS: Final = CheckpointEntry(b"\x00schemas", forms.STATE_SCHEMAS)
 """How the rows of each store are read."""
+STORE_HISTORY: Final = CheckpointEntry(b"\x00stores", app_forms.STORE_HISTORY)
+"""Where the stores of tasks lie, on which disks, and how far they are."""
 FENCE: Final = CheckpointEntry(b"\x00fence", forms.FENCE, outlives_reset=True)
 """The highest incarnation that a Kafka system was fenced with. The system hides it from its readers."""
 
@@ -83,6 +85,7 @@ CHECKPOINT_ENTRIES: Final = (
     WRITERS_MODEL,
     BOUNDED_TURN,
     STATE_SCHEMAS,
+    STORE_HISTORY,
     FENCE,
 )
 OUTLIVE_RESET: Final = frozenset(entry.key for entry in CHECKPOINT_ENTRIES if entry.outlives_reset)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.model_content import next_version
 from streamapp.jobmodel.task_model import TaskModel
+from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.placer import place_tasks
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
@@ -23,6 +24,7 @@ class KnownPlacement:
     owners: Mapping[str, str] = field(default_factory=dict)  # task -> the processor that runs it now
     task_locations: Locations = field(default_factory=dict)  # where the state of each task lies
     processor_locations: Locations = field(default_factory=dict)
+    stores: StorePositions = field(default_factory=dict)  # all places where stores of tasks lie
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ def next_model(
     if before is not None and not placed:
         tasks_of: Mapping[str, Sequence[str]] = before.assignment()
     else:
-        task_locations = known.task_locations if affine else {}
-        placement = place_tasks(assignment.tasks, task_locations, locations, known.owners)
+        task_locations, stores = (known.task_locations, known.stores) if affine else ({}, {})
+        placement = place_tasks(assignment.tasks, task_locations, locations, known.owners, stores=stores)
         if isinstance(placement, Refusal):
             return placement
         tasks_of = placement.tasks_of()

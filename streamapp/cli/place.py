@@ -60,7 +60,11 @@ def place(
         sys.exit(1)
     assignment = proposal.assignment
     placement = place_tasks(
-        assignment.tasks, previous_answer.task_locality, locations, previous_answer.processor_of
+        assignment.tasks,
+        previous_answer.task_locality,
+        locations,
+        previous_answer.processor_of,
+        stores=previous_answer.store_history.positions(now=0),
     )
     if output == "json":
         click.echo(

@@ -1,4 +1,4 @@
-"""What one run of an app remembers for the next placement: where tasks and processors were, and the layout.
+"""What one run of an app remembers for the next placement: where tasks and their stores were, and the layout.
 
 Everything stands under the run id, since state does not continue from one run to another: what another
 run has left is not seen.
@@ -6,13 +6,17 @@ run has left is not seen.
 
 from collections.abc import Mapping
 
+from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.metadata.locality_codec import pack_locality, unpack_locality
 from streamapp.metadata.metadata_store import MetadataStore
 from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
+from streamapp.placement.locations.store_history import StoreHistory
+from streamapp.protocol.store_history_codec import pack_store_history, unpack_store_history
 
 # The kind stands before the run id: a run id may hold any character, a kind has no slash.
 _TASKS = b"task-locality/"
 _PROCESSORS = b"processor-locality/"
+_STORES = b"store-history/"
 _LAYOUT = b"layout/"
 
 
@@ -43,6 +47,21 @@ class LocalityManager:
         """Remember where each processor runs."""
         return self._write(_PROCESSORS, locality)
 
+    def read_store_history(self) -> StoreHistory:
+        """Where stores of tasks lie; empty where this run has left nothing that can be read."""
+        packed = self._store.get(_STORES + self._run)
+        try:
+            return StoreHistory() if packed is None else unpack_store_history(packed)
+        except UnreadableError:
+            return StoreHistory()
+
+    def write_store_history(self, history: StoreHistory) -> bool:
+        """Remember where stores of tasks lie, as far as it is written at all."""
+        if self.read_store_history() == history.bounded():
+            return False
+        self._store.put(_STORES + self._run, pack_store_history(history))
+        return True
+
     def read_layout(self) -> bytes | None:
         """The last layout, exactly the bytes that were written; None where this run has left none."""
         return self._store.get(_LAYOUT + self._run)
@@ -56,7 +75,7 @@ class LocalityManager:
 
     def forget_other_runs(self) -> int:
         """Remove what all other runs have left, and say how many entries that were."""
-        kinds = (_TASKS, _PROCESSORS, _LAYOUT)
+        kinds = (_TASKS, _PROCESSORS, _STORES, _LAYOUT)
         mine = {kind + self._run for kind in kinds}
         others = [key for key in self._store.all() if key.startswith(kinds) and key not in mine]
         for key in others:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from streamapp.jobmodel.job_model import JobModel
+from streamapp.placement.locations.store_history import StoreHistory
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
 
@@ -64,6 +65,7 @@ class Report:
     layout: Layout | None = None  # as it lies with the state: every other one is a copy
     progress: Progress = Progress()
     warnings: tuple[ReportedWarning, ...] = ()
+    stores: StoreHistory = field(default_factory=StoreHistory)  # places of stores that the driver remembers
 
     def processor_locality(self) -> dict[str, str | None]:
         """Where each processor is."""

@@ -4,9 +4,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from streamapp.placement.locations.store_history import StoreHistory
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progress, Report, ReportedWarning
 from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
-from streamapp.protocol.packed_lists import pack_rows, unpack_rows
+from streamapp.protocol.packed_lists import bytes_to_text, pack_rows, text_to_bytes, unpack_rows
+from streamapp.protocol.store_history_codec import pack_store_history, unpack_store_history
 from streamapp.protocol.wanted_state import layout_in
 from streamapp.spec.app_bounds import MOST_PARTITIONS, MOST_PROCESSORS
 from streamapp.tasks.layouts.layout_codec import encode_layout
@@ -48,6 +50,7 @@ class _Written(MessageForm):
     layout: str = ""
     progress: _Progress = _Progress()
     warnings: list[_Warned] = Field(default_factory=list)
+    stores: str = ""
 
 
 def encode_report(report: Report) -> str:
@@ -83,6 +86,7 @@ def encode_report(report: Report) -> str:
             )
             for one in report.warnings[:MOST_WARNINGS]
         ],
+        stores=bytes_to_text(pack_store_history(report.stores)) if report.stores.places else "",
     )
     return write_message(KIND, form)
 
@@ -115,4 +119,5 @@ def decode_report(text: str) -> Report:
         layout=layout_in(form.layout),
         progress=Progress(form.progress.lag, form.progress.restoring),
         warnings=tuple(ReportedWarning(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
+        stores=unpack_store_history(text_to_bytes(form.stores)) if form.stores else StoreHistory(),
     )

@@ -31,12 +31,14 @@ from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.metadata.entries_codec import unpack_entries
 from streamapp.metadata.locality_codec import unpack_locality
+from streamapp.placement.locations.store_history import StoreHistory, StorePlace
 from streamapp.plan.planner import plan
 from streamapp.plan.render.json_document import render
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted, encode_accepted
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
-from streamapp.protocol.packed_lists import unpack_rows
+from streamapp.protocol.packed_lists import text_to_bytes, unpack_rows
 from streamapp.protocol.report_codec import decode_report
+from streamapp.protocol.store_history_codec import unpack_store_history
 from streamapp.protocol.termination import ExitCode, Termination, termination_of
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
 from streamapp.side_inputs.side_input_version import SideInputVersion
@@ -90,6 +92,12 @@ class GoldenForm:
     write: Callable[[Any], object] | None = None  # of the present version, where equal values are equal bytes
 
 
+STORES = StoreHistory(
+    {
+        "Partition 0": (StorePlace("node-a", 70, 1_800_000_090), StorePlace("node-b", 5, 1_800_000_000)),
+        "Partition 1": (StorePlace("node-b", 70_000, 1_800_000_090),),
+    }
+)
 TASKS = tuple(f"Partition {index}" for index in range(4))
 
 LAYOUT = Layout(
@@ -290,6 +298,22 @@ GOLDEN_FORMS = [
         b'\xa2\xfc\xe4\xd4\xe2\xe2\xfc"]&\x06\x04`d`@\xe522\xa2p\xf1\xa9E\x93ec\xc8\xcbOI\xd5MD3\x0f\x00\n\x96\x06k',
         LOCATIONS,
         unpack_locality,
+    ),
+    GoldenForm(
+        app_forms.STORE_HISTORY,
+        1,
+        b"SASH\x01\x00U\x00\x00\x00\x00\x00\x00\x00\x08\xa3\xb0<l\xf5.Gx\x9ccd``\xe0b\x80\x00F\x86\x80\xc4\xa2\x92"
+        b"\xcc\x92\xcc\xfc<\x05&\x06\x04`d`@\xe522\xa2p\xb1\xa8\x85)`\x84\xc8\xb2!d\xf3\xf2SRu\x13\xc1d\x123\x9a"
+        b"\xa9 >+\x94\xcf\xec\xc8\x90\xcd\xc0 \x08\x94\x00\xab\xba\xe4\x99\rV\x15\xc5\x10\x05\x00\xafl\x0bw",
+        STORES,
+        unpack_store_history,
+    ),
+    entry(
+        entries.STORE_HISTORY,
+        b'"U0FTSAEAVQAAAAAAAAAIo7A8bPUuR3icY2RgYOBigABGhoDEopLMksz8PAUmBgRgZGBA5TIyonCxqIUpYITIsiFk8/JTUnUTwWQSM5qp'
+        b'ID4rlM/syJDNwCAIlACruuSZDVYVxRAFAK9sC3c="',
+        STORES,
+        lambda text: unpack_store_history(text_to_bytes(text)),
     ),
     GoldenForm(
         app_forms.CONTROL_MESSAGE,

@@ -35,7 +35,8 @@ class ConfigMapTransport:
     trouble: Callable[[str], None] = lambda _: None
     _wanted: WantedState | None = None
     _accepted: AcceptedApp | None = None
-    _text: str = ""  # the newest report
+    _report: Report | None = None  # the newest one
+    _text: str = ""  # the same as it is sent
     _sent: str = ""  # the last report that arrived
     _closed: bool = False
     _changed: Condition = field(default_factory=Condition)
@@ -55,6 +56,9 @@ class ConfigMapTransport:
 
     def report(self, report: Report) -> None:
         """Send a report that differs from the last one."""
+        if report == self._report:
+            return
+        self._report = report
         try:
             text = encode_report(report)
         except MessageTooLargeError as error:

@@ -3,7 +3,7 @@
     {"version": 1, "kind": "placement", "app": NAME, "outcome": "accepted" | "refused",
      "refusal": null | {"reason", "path", "message", "hint"},
      "processors": {PROCESSOR: {"location": LOCATION | null, "tasks": [TASK, ...]}},
-     "tasks": {TASK: {"partitions", "changelog", "processor", "why"}},
+     "tasks": {TASK: {"partitions", "changelog", "processor", "why", "left": [LOCATION, ...]}},
      "counts": {"tasks", "onLocation", "onProcessor", "locationMoves", "processorMoves", "mostOnLocation"},
      "untouched": [PROCESSOR, ...],
      "layout": LAYOUT}
@@ -37,6 +37,7 @@ def placement_document(
     if isinstance(placement, Refusal):
         return refused_document("placement", name, placement)
     processor_of = placement.processor_of
+    left = previous.left_by({task: locations.get(name) for task, name in processor_of.items()})
     return {
         "version": ANSWER_DOCUMENT.version,
         "kind": "placement",
@@ -48,7 +49,12 @@ def placement_document(
             for processor, processor_tasks in placement.tasks_of().items()
         },
         "tasks": {
-            task: {**entry, "processor": processor_of[task], "why": placement.why(task).value}
+            task: {
+                **entry,
+                "processor": processor_of[task],
+                "why": placement.why(task).value,
+                "left": list(left.get(task, ())),
+            }
             for task, entry in tasks_part["tasks"].items()
         },
         "counts": {

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamapp.durable_forms import ANSWER_DOCUMENT, VersionRefusal
+from streamapp.placement.locations.store_history import MOST_FORMER_PLACES, StoreHistory, StorePlace
 from streamapp.spec.problem import Problem
 from streamapp.spec.validation.error_messages import describe_value
 from streamapp.tasks.layouts.layout import Layout
@@ -20,11 +21,36 @@ class PreviousAnswer:
     layout: Layout | None = None
     processor_of: Mapping[str, str] = field(default_factory=dict)
     locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> location
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # task -> locations, latest first
 
     @property
     def task_locality(self) -> dict[str, str | None]:
         """The location of each task's state."""
         return {task: self.locations.get(name) for task, name in self.processor_of.items()}
+
+    @property
+    def store_history(self) -> StoreHistory:
+        """Where stores of tasks lie; how far is not known, so one that was left later counts as further."""
+        known_locations = {
+            task: [location for location in (here, *self.left.get(task, ())) if location]
+            for task, here in self.task_locality.items()
+        }
+        return StoreHistory(
+            {
+                task: tuple(
+                    StorePlace(location, 1 + MOST_FORMER_PLACES - number, 0)
+                    for number, location in enumerate(locations[: 1 + MOST_FORMER_PLACES])
+                )
+                for task, locations in known_locations.items()
+                if locations
+            }
+        )
+
+    def left_by(self, locations: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
+        """Task -> the locations where it has left stores, the latest first, after tasks came to these."""
+        history = self.store_history
+        after = history.with_locations(locations, {}, history.places, 0)
+        return {task: tuple(place.location for place in places[1:]) for task, places in after.places.items()}
 
 
 def parse_previous_answer(text: str) -> PreviousAnswer | Problem:
@@ -68,5 +94,12 @@ def _previous_answer(document: dict[str, Any], layout: Layout) -> PreviousAnswer
     processors = document.get("processors", {})
     processor_of = {task: name for name, entry in processors.items() for task in entry["tasks"]}
     return PreviousAnswer(
-        layout, processor_of, {name: entry.get("location") for name, entry in processors.items()}
+        layout,
+        processor_of,
+        {name: entry.get("location") for name, entry in processors.items()},
+        {
+            task: tuple(map(str, entry["left"]))
+            for task, entry in document.get("tasks", {}).items()
+            if entry.get("left")
+        },
     )

@@ -35,12 +35,12 @@ class StoreHistory:
     places: Mapping[str, tuple[StorePlace, ...]] = field(default_factory=dict)
 
     def positions(self, now: float) -> StorePositions:
-        """How far the stores are that a task could go on from: one that was left too long ago is none."""
+        """How far the stores are that a task could go on from: an empty one is none, nor is an old one."""
         return {
             task: {
                 place.location: place.position
                 for number, place in enumerate(places)
-                if number == 0 or now - place.at <= USABLE_SECONDS
+                if number == 0 or (place.position and now - place.at <= USABLE_SECONDS)
             }
             for task, places in self.places.items()
         }
@@ -66,7 +66,14 @@ class StoreHistory:
                 if not location:
                     continue
                 left = [here, *former] if here is not None else []
-                returned = next((place.position for place in left if place.location == location), 0)
+                returned = next(
+                    (
+                        place.position
+                        for place in left
+                        if place.location == location and now - place.at <= USABLE_SECONDS
+                    ),
+                    0,
+                )
                 former = [place for place in left if place is not None and place.location != location]
                 here = StorePlace(location, returned, int(now))
             places[task] = (here, *former[:MOST_FORMER_PLACES])

@@ -97,6 +97,24 @@ def test_when_four_processors_become_five_no_state_moves_and_three_processors_no
     assert after["untouched"] == ["processor-0", "processor-1", "processor-2"]
 
 
+def test_when_a_node_comes_back_the_tasks_return_that_have_left_their_stores_there(
+    run: Run, page_views: list[str | Path], placed: Path, nodes: Path
+) -> None:
+    before = json.loads(placed.read_text())
+    for without in ("processor-2: node-b\n", "processor-3: node-c\n"):
+        for text in (NODES.replace(without, ""), NODES):
+            nodes.write_text(text)
+            place = ("place", *page_views, "--processors", nodes, "--previous", placed)
+            moves, answer = run(*place).output, run(*place, "-o", "json").output
+            placed.write_text(answer)
+        assert "returned: to where it has left a store" in moves
+        assert json.loads(answer)["processors"] == before["processors"]
+    tasks = json.loads(answer)["tasks"]
+    at_home = before["processors"]["processor-0"]["tasks"]
+    assert all(tasks[task]["left"] == [] for task in at_home)
+    assert all(len(entry["left"]) == 1 for task, entry in tasks.items() if entry["processor"][-1] in "23")
+
+
 def test_placing_again_changes_nothing(
     run: Run, page_views: list[str | Path], placed: Path, nodes: Path
 ) -> None:

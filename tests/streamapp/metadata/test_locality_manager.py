@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from streamapp.metadata.locality_codec import pack_locality, unpack_locality
 from streamapp.metadata.locality_manager import LocalityManager
 from streamapp.metadata.unreadable_metadata import LocalityUnreadableError
+from streamapp.placement.locations.store_history import StoreHistory, StorePlace
 from tests.harness.core.memory_metadata_store import MemoryMetadataStore
 
 LOCALITY = {"Partition 0": "node-a", "Partition 1": "node-b", "Partition 2": None}
+HISTORY = StoreHistory({"Partition 0": (StorePlace("node-a", 7, 90), StorePlace("node-b", 5, 80))})
 RUN_IDS = st.text(max_size=4) | st.sampled_from(["", "a", "a/b", "task-locality/", "run-1"])
 LOCALITIES = st.dictionaries(st.text(max_size=8), st.none() | st.text(max_size=4))
 
@@ -39,6 +41,30 @@ def test_each_kind_comes_back_as_it_was_written() -> None:
     assert reader.read_task_locality() == LOCALITY
     assert reader.read_processor_locality() == {"0": "node-a", "1": None}
     assert reader.read_layout() == b"\0layout"
+
+
+def test_where_stores_lie_comes_back_and_is_written_only_where_it_changes() -> None:
+    store = CountingStore()
+    memory = LocalityManager(store, "run-1")
+    assert memory.read_store_history() == StoreHistory()
+    assert memory.write_store_history(HISTORY)
+    assert not memory.write_store_history(HISTORY)
+    assert store.writes == 1
+    assert LocalityManager(store, "run-1").read_store_history() == HISTORY
+    assert LocalityManager(store, "run-2").read_store_history() == StoreHistory()
+    assert LocalityManager(store, "run-2").forget_other_runs() == 1
+    assert memory.read_store_history() == StoreHistory()
+
+
+def test_a_store_history_that_cannot_be_read_is_empty_and_written_over() -> None:
+    store = MemoryMetadataStore()
+    memory = LocalityManager(store, "run-1")
+    memory.write_store_history(HISTORY)
+    (key,) = store.all()
+    store.put(key, b"damaged")
+    assert memory.read_store_history() == StoreHistory()
+    assert memory.write_store_history(HISTORY)
+    assert memory.read_store_history() == HISTORY
 
 
 def test_what_another_run_has_left_is_not_seen() -> None:

@@ -6,6 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.placement.locations.store_history import (
+    MOST_FORMER_PLACES,
+    MOST_PLACES,
+    StoreHistory,
+    StorePlace,
+)
 from streamapp.protocol.driver_report import (
     DriverState,
     ExecutorBinding,
@@ -16,6 +22,7 @@ from streamapp.protocol.driver_report import (
 )
 from streamapp.protocol.message_frame import MOST_BYTES
 from streamapp.protocol.report_codec import decode_report, encode_report
+from streamapp.protocol.store_history_codec import pack_store_history, unpack_store_history
 from streamapp.tasks.partition import Partition
 from tests.harness.core.job_models import large, small
 from tests.harness.core.random_layouts import LAYOUTS
@@ -24,6 +31,13 @@ NAMES = st.text(min_size=1, max_size=6)
 COUNTS = st.integers(0, 2**40)
 ENDS = st.dictionaries(NAMES, st.lists(COUNTS, min_size=1, max_size=4), max_size=3).map(
     lambda found: {Partition(name, at): end for name, ends in found.items() for at, end in enumerate(ends)}
+)
+PLACES = st.builds(StorePlace, st.text(max_size=4), COUNTS, COUNTS)
+HISTORIES = st.builds(
+    StoreHistory,
+    st.dictionaries(
+        NAMES, st.lists(PLACES, min_size=1, max_size=1 + MOST_FORMER_PLACES).map(tuple), max_size=4
+    ),
 )
 REPORTS = st.builds(
     Report,
@@ -42,6 +56,7 @@ REPORTS = st.builds(
     layout=st.none() | LAYOUTS,
     progress=st.builds(Progress, COUNTS, COUNTS),
     warnings=st.lists(st.builds(ReportedWarning, NAMES, NAMES, NAMES, COUNTS), max_size=3).map(tuple),
+    stores=HISTORIES,
 )
 
 
@@ -61,6 +76,33 @@ def test_a_report_of_a_hundred_thousand_tasks_all_of_them_moved_fits_a_config_ma
     seats = {name: ExecutorBinding(f"ip-10-0-0-{name}.internal", name) for name in model.processors}
     text = encode_report(Report(DriverState.RUNNING, binding=seats, moved=others))
     assert len(text.encode()) < MOST_BYTES / 2
+
+
+def test_what_is_remembered_of_stores_fits_beside_all_else_whatever_the_number_of_tasks() -> None:
+    history = StoreHistory(
+        {
+            f"Partition {number}": tuple(
+                StorePlace(
+                    f"ip-10-0-{number * 7919 % 250}-{place}.internal",
+                    int(sha256(b"%d %d" % (number, place)).hexdigest()[:10], 16),
+                    1_800_000_000 + number * 7907 % 72_000,
+                )
+                for place in range(1 + MOST_FORMER_PLACES)
+            )
+            for number in range(100_000)
+        }
+    )
+    report = Report(DriverState.RUNNING, stores=history)
+    text = encode_report(report)
+    assert len(text.encode()) < MOST_BYTES / 4
+    assert len(decode_report(text).stores.places) == MOST_PLACES // (1 + MOST_FORMER_PLACES)
+
+
+@pytest.mark.parametrize("end", [0, 20, 40, -1])
+def test_a_history_that_was_cut_on_its_way_is_refused(end: int) -> None:
+    packed = pack_store_history(StoreHistory({"a": (StorePlace("node-a", 7, 8),)}))
+    with pytest.raises(UnreadableError, match="store history"):
+        unpack_store_history(packed[:end])
 
 
 def test_a_task_is_where_its_processor_is() -> None:

@@ -7,6 +7,7 @@ from streamapp.author.model import KnownPlacement, next_model
 from streamapp.author.names import processor_names
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.metadata.locality_manager import LocalityManager
+from streamapp.placement.locations.store_history import StoreHistory
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.message_frame import MessageTooLargeError
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
@@ -102,4 +103,13 @@ def _known_placement(
         owners,
         locality.read_task_locality(),
         locality.read_processor_locality(),
+        _store_history(facts, locality, run_id).positions(facts.now),
     )
+
+
+def _store_history(facts: Facts, locality: LocalityManager, run_id: str) -> StoreHistory:
+    """Where stores lie, as the driver reports it, or as the last one did."""
+    report = facts.report
+    if report is not None and report.run_id == run_id and report.stores.places:
+        return report.stores
+    return locality.read_store_history()

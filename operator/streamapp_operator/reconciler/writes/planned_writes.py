@@ -180,7 +180,7 @@ def _locality(findings: Findings) -> Iterator[Write]:
     if report.model_version != model.version:
         return  # the binding is of another model
     version = (findings.facts.locality or {}).get("metadata", {}).get("resourceVersion")
-    inputs = (report.binding, report.moved, findings.facts.locations, model, version)
+    inputs = (report.binding, report.moved, report.stores, findings.facts.locations, model, version)
     manifest = findings.facts.memoized.of(
         (findings.facts.uid, "locality"), inputs, lambda: _updated_locality(findings.facts, report, model)
     )
@@ -198,6 +198,8 @@ def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest
     locality.write_task_locality({task.name: tasks.get(task.name) for task in model.tasks})
     locations = {name: location for name, location in located_report.processor_locality().items() if location}
     locality.write_processor_locality({**locality.read_processor_locality(), **locations})
+    if report.run_id == model.run_id and report.stores.places:
+        locality.write_store_history(report.stores)
     locality.forget_other_runs()
     return draft.manifest(facts.manifest) if draft.changed else None
 

@@ -1,12 +1,14 @@
 """The lanes of a model: assigned to the processors that are there, fenced, bound, and bound again."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from pyspark.sql import DataFrame
 
+from streamapp.placement.task_placement import TaskPlacement
+from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.batches.binding_states import (
     BindingEvent,
     BindingState,
@@ -17,6 +19,7 @@ from streamapp_runtime.driver.batches.binding_states import (
 )
 from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -34,6 +37,7 @@ class LaneSupervisor:
 
     executors: LaneExecutors
     run: CurrentRun
+    stores: RememberedStores
     changed: Callable[[RunChange], None]  # called when processors are missing, or back
     state: BindingState = BindingState.UNBOUND
     lanes: Lanes = field(init=False)  # those whose processors are there
@@ -47,7 +51,7 @@ class LaneSupervisor:
         launch = self.run.launch
         self.lanes = self._reported = launch.lanes
         self.assignment = LaneAssignment(
-            launch.lanes, launch.placed, lambda: self.run.settings.rebalance_delay, time.monotonic
+            launch.lanes, self._placed, lambda: self.run.settings.rebalance_delay, time.monotonic
         )
 
     @property
@@ -97,14 +101,21 @@ class LaneSupervisor:
     def bind(self) -> None:
         """Bind the lanes under the current incarnation; stores are restored in the batches that follow."""
         self._note_restoring(self.tasks)
-        frame = self.executors.lane_frame(tuple(self.lanes), self.run.launch.context.ledger.incarnation)
+        launch = self.run.launch
+        frame = self.executors.lane_frame(tuple(self.lanes), launch.context.ledger.incarnation)
+        if launch.app.spec.placement.host_affinity:
+            at = self.executors.store_locations
+            locations = {task: at.get(name) for name, tasks in self.lanes.items() for task in tasks}
+            self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
         self._advance(BindingEvent.BOUND)
         self._frame = frame
         self._advance(self._stores_event())
 
     def note(self, reports: Iterable[TaskReport]) -> None:
         """Take from the reports of a batch whose stores are still to be restored."""
+        reports = tuple(reports)
         self._note_restoring(r.task for r in reports if r.status is TaskStatus.RESTORING)
+        self.stores.note_reports(reports, self.run.launch.setup.store_specs)
         self._advance(self._stores_event())
 
     def fail(self, *, fence: bool) -> None:
@@ -132,6 +143,12 @@ class LaneSupervisor:
         """The executors that the model still needs."""
         bound = self.executors.bound
         return tuple(bound[name] for name in self.run.launch.lanes if name in bound)
+
+    def _placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
+        launch, executors = self.run.launch, self.executors
+        locations = executors.locations_of(sorted(processors))
+        stores = self.stores.positions(launch.setup.store_specs)
+        return launch.placed(locations, previous, executors.store_locations, stores)
 
     def _note_restoring(self, tasks: Iterable[str]) -> None:
         self.restoring = frozenset(tasks)

@@ -33,6 +33,7 @@ from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.spark_session import is_alive
@@ -76,6 +77,7 @@ class Loop:
     locations: ExecutorLocations = no_locations
     number: int = 0  # of the last batch
     supervisor: LaneSupervisor = field(init=False)
+    stores: RememberedStores = field(init=False)
     backlog: Backlog = field(init=False)
     bad_records: BadRecordSearch = field(init=False)
     rejections: RejectionHistory = field(default_factory=RejectionHistory)
@@ -93,6 +95,7 @@ class Loop:
     def __post_init__(self) -> None:
         self.backlog = Backlog(self.run, data_lost=self.trouble)
         self.bad_records = BadRecordSearch(self.launch.setup.rejection)
+        self.stores = RememberedStores(self.ledger)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
         self._watch = self._new_watch()
 
@@ -169,6 +172,7 @@ class Loop:
         if self.supervisor.bound:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
                 self._run_batch(self.supervisor.frame, [], None, release=True)
+                self.stores.note_closed(self.launch.setup.store_specs)
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""
@@ -205,7 +209,7 @@ class Loop:
             store_locations=launch.locations,
             locations=self.locations,
         )
-        return LaneSupervisor(executors, self.run, self.changed, state)
+        return LaneSupervisor(executors, self.run, self.stores, self.changed, state)
 
     def _bound_frame(self) -> DataFrame:
         """What batches run, once lanes are bound: what may still be writing is fenced before that."""

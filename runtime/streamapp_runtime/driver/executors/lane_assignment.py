@@ -1,8 +1,8 @@
 """Which processors are there, and which of them run the tasks of those that are missing.
 
 The tasks of a processor whose executor is lost wait for another on its location; when none has come for a
-while they move. They move back only where that costs nothing: a store that would have to be restored stays
-where it is until the next model.
+while they move. Tasks move to a processor that is back only where they have stores: one that would have to be
+restored as a whole stays where it is until the next model, or until another processor is lost.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -29,6 +29,7 @@ class LaneAssignment:
     given_up: frozenset[str] = frozenset()  # processors whose tasks are elsewhere
     assigned: Lanes = field(default_factory=dict)  # all tasks, by the processors that are not given up
     _missing_since: dict[str, float] = field(default_factory=dict)  # by processor
+    _declined: frozenset[str] | None = None  # given up alone, while the others that are back have no stores
 
     def __post_init__(self) -> None:
         self.assigned = self.assigned or self.model_lanes
@@ -50,10 +51,13 @@ class LaneAssignment:
             name: self._missing_since.get(name, now) for name in self.model_lanes if name not in present
         }
         late = {name for name, since in self._missing_since.items() if now - since >= delay}
-        if lost_lanes := late - self.given_up:
-            self._move(self.given_up | lost_lanes, only_free=False)
-        if back := self.given_up - self._missing_since.keys():
-            self._move(self.given_up - back, only_free=True)
+        away = self.given_up & self._missing_since.keys()
+        if late - self.given_up:
+            self._move(away | late, only_to_stores=False)
+        elif away == self.given_up:
+            self._declined = None
+        elif away != self._declined:
+            self._move(away, only_to_stores=True)
         return {name: self.assigned[name] for name in sorted(self.assigned) if name in present}
 
     def moved(self) -> dict[str, str]:
@@ -61,12 +65,16 @@ class LaneAssignment:
         by_model, current = processor_by_task(self.model_lanes), processor_by_task(self.assigned)
         return {task: name for task, name in sorted(current.items()) if by_model[task] != name}
 
-    def _move(self, given_up: frozenset[str], *, only_free: bool) -> None:
+    def _move(self, given_up: frozenset[str], *, only_to_stores: bool) -> None:
         """Place all tasks on the processors that are not given up, if there are any."""
         left = [name for name in self.model_lanes if name not in given_up]
         placement = self.place(left, processor_by_task(self.assigned)) if left else None
-        if placement is None or isinstance(placement, Refusal) or (only_free and placement.location_moves):
+        if placement is None or isinstance(placement, Refusal):
             return
+        if only_to_stores and placement.without_stores:
+            self._declined = given_up
+            return
+        self._declined = None
         self.given_up, self.assigned = given_up, placement.tasks_of()
 
 

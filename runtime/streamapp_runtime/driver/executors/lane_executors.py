@@ -51,6 +51,16 @@ class LaneExecutors:
             return tuple(processors)
         return tuple(self._bound(live_executors(self.session), processors))
 
+    def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
+        """Where processors would run now; the location of their stores where that is not known."""
+        locations: dict[str, str | None] = {name: self.store_locations.get(name) for name in processors}
+        if not in_one_process(self.session):
+            live = live_executors(self.session)
+            at = self.locations(live)
+            bound = self._bound(live, processors)
+            locations |= {name: at[executor] for name, executor in bound.items() if executor in at}
+        return locations
+
     def wait_for(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
         """The processors that have an executor: all, or those that came in time. None is an error."""
         deadline = time.monotonic() + seconds

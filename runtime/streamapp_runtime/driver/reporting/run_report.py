@@ -22,6 +22,7 @@ def run_report(loop: Loop, last: BatchResult | None, *, ended: bool) -> Report:
         moved=supervisor.assignment.moved(),
         layout=loop.ledger.layout,
         progress=progress,
+        stores=loop.stores.written,
     )
 
 

@@ -1,7 +1,7 @@
 """An app that is ready to run: plan, tasks, streams, program and locations, all known and made."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
@@ -15,6 +15,7 @@ from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
 from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.jobmodel.job_model import JobModel
+from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.spec.resource.app import StreamApp
@@ -90,11 +91,22 @@ class Launch:
         """The app."""
         return self.context.app
 
-    def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
-        """All tasks on these processors, as few as can be away from their stores."""
-        locations = {name: self.locations.get(name) for name in processors}
-        state = {task: self.locations.get(owner) for task, owner in previous.items()}
-        return place_tasks(self.assignment.tasks, state, locations, previous)
+    def placed(
+        self,
+        locations: Mapping[str, str | None],
+        previous: Mapping[str, str],
+        store_locations: Mapping[str, str | None],
+        stores: StorePositions,
+    ) -> TaskPlacement | Refusal:
+        """All tasks on processors at these locations, as few as can be away from their stores.
+
+        `store_locations` are those where processors ran last, and `stores` all that tasks have anywhere.
+        """
+        affine = self.app.spec.placement.host_affinity
+        state = {task: store_locations.get(owner) for task, owner in previous.items()}
+        return place_tasks(
+            self.assignment.tasks, state, locations, previous, stores=stores if affine else None
+        )
 
 
 def launch(

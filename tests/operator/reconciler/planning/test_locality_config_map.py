@@ -11,6 +11,7 @@ import pytest
 
 from streamapp.metadata.locality_manager import LocalityManager
 from streamapp.metadata.metadata_store import MetadataStore
+from streamapp.placement.locations.store_history import StoreHistory, StorePlace
 from streamapp.protocol.driver_report import ExecutorBinding
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore, binary_data
@@ -150,6 +151,42 @@ def test_what_is_known_already_is_not_written_again(on_hosts: OperatorSim) -> No
     sim.report(warnings=())
     sim.settle()
     assert sim.config_map("app-locality")["metadata"]["resourceVersion"] == before
+
+
+def test_what_the_driver_remembers_of_stores_outlives_it_and_decides_who_comes_back(
+    on_hosts: OperatorSim,
+) -> None:
+    sim = on_hosts
+    sim.apply(_on_node(processors=3))
+    sim.settle()
+    sim.begin()
+    _report(sim, "node-a", "node-b", "node-c")
+    sim.settle()
+    sim.edit(processors=2)
+    sim.settle()
+    smaller, now = sim.model().assignment(), int(sim.now)
+    at = {"processor-0": "node-a", "processor-1": "node-b"}
+    for returning in ({tasks[0] for tasks in smaller.values()}, {tasks[1] for tasks in smaller.values()}):
+        history = StoreHistory(
+            {
+                task: (
+                    StorePlace(at[name], 90, now),
+                    *([StorePlace("node-c", 80, now)] if task in returning else ()),
+                )
+                for name, tasks in smaller.items()
+                for task in tasks
+            }
+        )
+        sim.report(stores=history)
+        sim.settle()
+        assert _known(sim).read_store_history() == history
+        sim.report(stores=StoreHistory())  # another driver, which has only begun
+        sim.edit(processors=3)
+        sim.settle()
+        assert returning.issuperset(sim.model().assignment()["processor-2"])
+        sim.edit(processors=2)
+        sim.settle()
+        smaller = sim.model().assignment()
 
 
 def test_the_next_start_prefers_the_places_that_hold_state(on_hosts: OperatorSim) -> None:

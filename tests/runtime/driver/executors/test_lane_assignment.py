@@ -21,15 +21,25 @@ class World:
     def __init__(self, places: Mapping[str, str]) -> None:
         self.now = 0.0
         self.places = places
+        self.stores: dict[str, dict[str, int]] = {task: {} for task in TASKS}
+        self.restored = 0  # changelog entries
         self.assignment = LaneAssignment(WHOLE, self.placed, lambda: DELAY, lambda: self.now)
 
     def placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         state = {task: self.places[owner] for task, owner in previous.items()}
-        return place_tasks(TASKS, state, {name: self.places[name] for name in processors}, previous)
+        locations = {name: self.places[name] for name in processors}
+        return place_tasks(TASKS, state, locations, previous, stores=self.stores)
 
     def after(self, seconds: float, present: Collection[str]) -> Lanes:
         self.now += seconds
         return self.assignment.lanes(present)
+
+    def write(self, entries: int) -> None:
+        """Let all tasks that run write so many changelog entries, once their stores are restored."""
+        for task, name in processor_by_task(self.assignment.assigned).items():
+            at, furthest = self.stores[task], max(self.stores[task].values(), default=0)
+            self.restored += furthest - at.get(self.places[name], 0)
+            at[self.places[name]] = furthest + entries
 
 
 def one_machine() -> World:
@@ -94,6 +104,64 @@ def test_where_stores_would_have_to_be_restored_they_stay() -> None:
     moved = world.after(DELAY, "ac")
     assert world.after(1, "abc") == moved
     assert world.assignment.given_up == {"b"}
+
+
+def test_tasks_move_back_to_a_processor_whose_disk_still_has_their_stores() -> None:
+    world = three_machines()
+    world.after(0, "abc")
+    world.write(100)
+    world.after(0, "ac")
+    world.after(DELAY, "ac")
+    world.write(5)
+    assert world.restored == 200
+    assert world.after(1, "abc") == WHOLE
+    assert world.assignment.complete
+    world.write(5)
+    assert world.restored == 200 + 2 * 5
+
+
+def test_a_processor_that_came_back_without_stores_may_come_back_with_them_another_time() -> None:
+    world = three_machines()
+    world.after(0, "abc")
+    world.write(100)
+    left = {task: world.stores[task].pop("node-b") for task in WHOLE["b"]}
+    world.after(0, "ac")
+    moved = world.after(DELAY, "ac")
+    assert world.after(1, "abc") == moved
+    assert world.after(1, "abc") == moved
+    world.after(1, "ac")
+    for task, position in left.items():
+        world.stores[task]["node-b"] = position
+    assert world.after(1, "abc") == WHOLE
+
+
+def test_a_processor_that_is_back_without_stores_takes_the_tasks_of_the_next_that_is_lost() -> None:
+    world = three_machines()
+    world.after(0, "ac")
+    world.after(DELAY, "ac")
+    world.after(1, "abc")
+    before = world.assignment.assigned["a"]
+    world.after(1, "bc")
+    lanes = world.after(DELAY, "bc")
+    assert lanes["b"] == before
+    assert world.assignment.given_up == {"a"}
+
+
+def test_processors_that_leave_and_come_back_one_after_the_other_leave_all_as_it_was() -> None:
+    world = three_machines()
+    world.after(0, "abc")
+    world.write(1_000)
+    for name in "abc":
+        others = set("abc") - {name}
+        world.after(0, others)
+        world.after(DELAY, others)
+        world.write(10)
+        world.after(1, "abc")
+        world.write(10)
+        assert world.assignment.complete
+    assert world.after(0, "abc") == WHOLE
+    out = sum(2 * (1_000 + 20 * number) for number in range(3))  # two tasks each time, all of their stores
+    assert world.restored <= out + 3 * 2 * 10  # and what they wrote while they were away
 
 
 presences = st.lists(st.tuples(st.floats(0, 40), st.sets(st.sampled_from("abc"), min_size=1)), max_size=12)
