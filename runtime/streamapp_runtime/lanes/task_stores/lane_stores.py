@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from streamapp.placement.locations.store_history import USABLE_SECONDS
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.crash_points import crash_point
@@ -26,7 +27,7 @@ from streamapp_runtime.systems.stream_system import StreamSystem
 RESTORE_SECONDS = 2.0
 """How long one batch restores at most, so that the other tasks of the lane go on."""
 
-TOMBSTONES_KEPT_MS = 20 * 3_600_000
+TOMBSTONES_KEPT_MS = USABLE_SECONDS * 1_000
 """A mark older than this may have missed deletions: the changelog keeps them for a day, less a margin."""
 
 
