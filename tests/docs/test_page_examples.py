@@ -6,6 +6,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+from streamapp.author.start_problems import start_problems
 from streamapp.spec.resource.operators import Operator
 from streamapp.spec.parser import parse
 
@@ -23,7 +24,12 @@ OPERATORS = [
 
 @pytest.mark.parametrize(("page", "block"), APPS, ids=lambda value: getattr(value, "name", ""))
 def test_a_whole_app_on_a_page_has_nothing_wrong(page: Path, block: str) -> None:
-    assert parse(block).problems == ()
+    """Unless it is there to be refused, and the page shows how."""
+    parsed = parse(block)
+    assert parsed.problems == ()
+    problems = [problem for app in parsed.apps for problem in start_problems(app)]
+    shown = page.read_text("utf-8")
+    assert [problem for problem in problems if problem.message not in shown] == []
 
 
 @pytest.mark.parametrize(("page", "block"), OPERATORS, ids=lambda value: getattr(value, "name", ""))

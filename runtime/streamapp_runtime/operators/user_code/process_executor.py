@@ -9,7 +9,7 @@
 
 `open` and `close` may be left out. `batch` is a RecordBatch with the columns of the source and `__key`,
 `__time` and `__tombstone`. `state` holds the task's tables: those of the operator by name, its own as
-`state.own`. `out(batch)` puts rows out, as often as wanted; `made_of` says what key and time they have. One
+`state.own`. `out(batch)` puts rows out, as often as wanted; `user_rows` says what key and time they have. One
 instance serves all tasks of a worker, so what has to be remembered belongs into `state`, never into it.
 """
 

@@ -33,7 +33,7 @@ class PythonMapExecutor(StatelessExecutor):
     """Runs PythonMap: the function takes the declared columns of its source and gives those declared for it.
 
     For `each` row it gives one, in the same order. Else it gives any number, and may say in a column `__row`
-    which row each was made of (see `made_of`). Tombstones have no columns: they pass by the function.
+    which row each was made of (see `user_rows`). Tombstones have no columns: they pass by the function.
     """
 
     operation: PythonMap
