@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -114,11 +115,14 @@ def _run_to_end(
     app: StreamApp, options: "RunOptions", progress: "ProgressLog", metrics: "RunMetrics"
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
+    from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import Standalone
 
     mode = Standalone(app, options)
-    return run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
+    run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
+    failed = run_end.code is not ExitCode.DONE
+    return replace(run_end, log=SPARK_OUTPUT.file) if failed and SPARK_OUTPUT.written else run_end
 
 
 def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
@@ -130,6 +134,8 @@ def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
         report_problems(source, run_end.problems)
     elif run_end.message:
         click.echo(f"{source}: {run_end.message}", err=True)
+    if log_format == "text" and run_end.log is not None:
+        click.echo(f"Spark's own output is in {run_end.log}", err=True)
     sys.exit(run_end.code)
 
 

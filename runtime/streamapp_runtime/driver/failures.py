@@ -10,6 +10,7 @@ from pyspark.errors import PySparkException
 
 from streamapp_runtime.driver.executors.spark_session import ExecutorsMissingError
 from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, TrialVerdict
+from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import UnavailableError
 
@@ -76,6 +77,9 @@ PROCESS_LOSS_SIGNS: Final = ("ExecutorLostFailure", WORKER_LOSS, "SparkContext w
 """What messages of Spark contain when a process was lost."""
 NOISE: Final = ("Caused by:", "Driver stacktrace", "Traceback", "JVM stacktrace")
 """How lines begin that say nothing of the reason."""
+_CONDITION: Final = re.compile(r"\s*\[[A-Z0-9_.]+\] ")
+"""How Spark begins a message that is meant for people."""
+_TRACEBACK: Final = "Traceback (most recent call last)"
 _FAULT: Final = re.compile(r"Fatal Python error: (?P<error>[^\n]+)")
 _THREAD: Final = "Current thread"
 """The thread that failed, among others."""
@@ -106,6 +110,8 @@ def failure_reason(error: Exception, *, out_of_memory: bool = False) -> str:
     for sign in PROCESS_LOSS_SIGNS:
         if sign in message:
             return f"a process was lost ({sign})"
+    if isinstance(error, PySparkException) and _CONDITION.match(message) and _TRACEBACK not in message:
+        return spark_message(error)
     lines = [line.strip() for line in message.splitlines() if line[:1].isalpha()]
     reasons = [line for line in lines if not line.startswith(NOISE)]
     return reasons[-1] if reasons else type(error).__name__

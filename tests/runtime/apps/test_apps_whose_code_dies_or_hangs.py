@@ -1,6 +1,7 @@
 """Python of the app that ends its worker, or never comes back: the record is found, as after an error."""
 
 import json
+import re
 import subprocess
 import time
 from typing import Any
@@ -40,7 +41,7 @@ def test_code_that_ends_its_worker_ends_the_app_and_the_record_is_named(
     env: AppEnv, function: str, reason: str
 ) -> None:
     env.write("events", inputs(ROWS, "user"), partitions=1)
-    expected = f"the app's own code fails on a record: events#0 at offset 3: .*{reason}"
+    expected = f'the app\'s own code fails on a record: events#0 at offset 3, key "[^"]+": .*{reason}'
     with pytest.raises(FinalFailureError, match=expected):
         env.run(mapping(function))
     assert env.rows("out") == []
@@ -59,7 +60,8 @@ def test_a_batch_that_hangs_is_told_while_it_does_and_ended_and_its_record_is_na
     ended = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
     messages = [json.loads(line) for line in ended.stderr.splitlines()]
     assert ended.returncode == 1
-    assert "events#0 at offset 1: the batch had not ended after 5 s" in messages[-1]["message"]
+    expected = r'events#0 at offset 1, key "[^"]+": the batch had not ended after 5 s'
+    assert re.search(expected, messages[-1]["message"])
     assert "processor-0 has been in mapped for" in messages[-1]["message"]
     slow = [one["message"] for one in messages if one.get("event") == "slow"]
     assert any("processor-0 has been in mapped for" in message for message in slow)

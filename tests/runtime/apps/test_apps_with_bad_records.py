@@ -40,7 +40,7 @@ def python(function: str) -> Row:
 
 def test_a_record_that_cannot_be_decoded_ends_the_app_and_its_place_is_told(env: AppEnv) -> None:
     env.write("events", [*inputs(GOOD, "user"), BROKEN], partitions=1)
-    with pytest.raises(FinalFailureError, match=r"events#0 at offset 30: .*n") as failed:
+    with pytest.raises(FinalFailureError, match=r'events#0 at offset 30, key "u1": .*n') as failed:
         env.run(copying({"action": "fail"}))
     assert failed.value.final
     assert env.rows("out") == []
@@ -82,7 +82,7 @@ def test_the_rows_on_which_an_expression_fails_are_found_and_set_aside(env: AppE
 
 def test_the_row_on_which_a_function_of_the_app_fails_ends_the_app_and_its_place_is_told(env: AppEnv) -> None:
     env.write("events", inputs(GOOD, "user"), partitions=1)
-    with pytest.raises(FinalFailureError, match=r"events#0 at offset 12: .*thirteen is bad luck"):
+    with pytest.raises(FinalFailureError, match=r'events#0 at offset 12, key "u2": .*thirteen is bad luck'):
         env.run(copying({"action": "fail"}, python("picky")))
     assert env.rows("out") == []
 
@@ -95,7 +95,8 @@ def test_an_error_of_the_apps_code_ends_an_app_that_goes_on_after_bad_records(
     env: AppEnv, action: Row, letters: list[Row] | None
 ) -> None:
     env.write("events", [BROKEN, *inputs(GOOD, "user")], partitions=1)
-    with pytest.raises(FinalFailureError, match=r"own code fails on a record: events#0 at offset 13: .*luck"):
+    expected = r'own code fails on a record: events#0 at offset 13, key "u2": .*luck'
+    with pytest.raises(FinalFailureError, match=expected):
         env.run(copying(action, python("picky")))
     assert env.rows("out") == []
     stream = env.system.partitions(f"{env.prefix}letters")
@@ -240,6 +241,21 @@ def test_an_input_of_ten_records_may_have_a_bad_one_though_that_is_more_than_the
     env.write("events", [*inputs(GOOD[:9], "user"), BROKEN], partitions=1)
     env.run(copying({"action": "skip"}))
     assert env.rows("out") == in_order(GOOD[:9])
+
+
+def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_file_of_the_rest(
+    env: AppEnv,
+) -> None:
+    env.write("events", inputs([*GOOD[:3], {"user": "u3", "n": 0}], "user"), partitions=1)
+    divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 / n AS n"}}
+    command = env.command(copying({"action": "fail"}, divided), "--until-end", "--processors", "1")
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 1
+    assert re.search(r'cannot be processed: events#0 at offset 3, key "u3": Spark says: Divis', ended.stderr)
+    assert len(ended.stderr) < 2000
+    assert "Traceback" not in ended.stderr
+    file = ended.stderr.splitlines()[-1].removeprefix("Spark's own output is in ")
+    assert "DIVIDE_BY_ZERO" in Path(file).read_text()
 
 
 def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env: AppEnv) -> None:

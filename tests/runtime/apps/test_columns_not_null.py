@@ -52,7 +52,7 @@ def test_a_null_in_such_a_column_of_what_is_read_is_a_bad_record_and_a_tombstone
 
 def test_the_app_ends_at_it_and_says_where_it_is(env: AppEnv) -> None:
     env.write("events", inputs([{"user": "u1", "n": 1}, {"user": "u2"}], "user"), 1)
-    with pytest.raises(FinalFailureError, match="events#0 at offset 1: n: is missing or null"):
+    with pytest.raises(FinalFailureError, match=r'events#0 at offset 1, key "[^"]+": n: is missing or null'):
         env.run(copying(columns=REQUIRED, on_bad={"action": "fail"}))
 
 

@@ -19,6 +19,10 @@ SKIP = RejectionPolicy("skip")
 Place = tuple[str, int, int]
 
 
+def key_of(place: Place) -> bytes | None:
+    return None if place[2] == 4 else b"k"
+
+
 def demand(stream: str, start: int, lag: int) -> PendingRange:
     return PendingRange(f"task {stream}", Partition(stream, 0), start, start + lag)
 
@@ -89,7 +93,7 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
     every = places(batch)
     wrong = data.draw(st.sets(st.sampled_from(every)))
     unnamed = data.draw(st.sets(st.sampled_from(sorted(wrong)), max_size=2)) if wrong else set()
-    trials = BadRecordSearch(dict.fromkeys(RejectionCause, SKIP))
+    trials = BadRecordSearch(dict.fromkeys(RejectionCause, SKIP), key_of)
     suspect(trials, batch)
     tried: list[int] = []
 
@@ -109,9 +113,9 @@ def test_records_that_can_be_named_are_named_at_once_and_only_for_others_are_hal
 
 
 def test_an_app_that_wants_to_end_at_a_bad_record_is_told_the_first_that_was_named() -> None:
-    trials = BadRecordSearch(dict.fromkeys(RejectionCause, RejectionPolicy()))
+    trials = BadRecordSearch(dict.fromkeys(RejectionCause, RejectionPolicy()), key_of)
     suspect(trials, [demand("s", 0, 9)])
-    with pytest.raises(FinalFailureError, match="s#0 at offset 3: by zero"):
+    with pytest.raises(FinalFailureError, match='s#0 at offset 3, key "k": by zero'):
         next(trials.search(lambda _: {("s", 0, 7): "other", ("s", 0, 3): "by zero"}, lambda _: None))
 
 
@@ -120,7 +124,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
     records: int, bound: int
 ) -> None:
     policy = RejectionPolicy("skip", RejectionLimit(1.0, 100, bound))
-    search = BadRecordSearch(dict.fromkeys(RejectionCause, policy))
+    search = BadRecordSearch(dict.fromkeys(RejectionCause, policy), key_of)
     batch = [demand("s", 5, records)]
     suspect(search, batch)
     tried: list[list[Place]] = []
@@ -136,7 +140,7 @@ def test_what_fails_on_every_record_is_searched_no_further_than_its_bound_at_one
 
 
 def test_an_app_that_ends_at_errors_of_its_code_says_so_though_it_skips_bad_records() -> None:
-    search = BadRecordSearch({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()})
+    search = BadRecordSearch({RejectionCause.RECORD: SKIP, RejectionCause.CODE: RejectionPolicy()}, key_of)
     suspect(search, [demand("s", 4, 1)])
     with pytest.raises(FinalFailureError, match="the app's own code fails on a record: s#0 at offset 4: bad"):
         next(search.search(lambda _: {}, lambda _: TrialFailure("bad", RejectionCause.CODE)))
@@ -188,7 +192,7 @@ def test_what_fails_on_a_whole_batch_and_on_no_part_is_no_records_fault() -> Non
 
 
 def test_a_batch_that_read_other_records_clears_no_suspect() -> None:
-    search = BadRecordSearch({})
+    search = BadRecordSearch({}, key_of)
     users, views = demand("users", 0, 9), demand("views", 0, 9)
     suspect(search, [users, views])
     search.begin([users])
@@ -203,7 +207,7 @@ def test_a_batch_that_read_other_records_clears_no_suspect() -> None:
 
 
 def test_what_a_table_has_taken_although_its_batch_failed_is_suspected_no_longer() -> None:
-    search = BadRecordSearch({})
+    search = BadRecordSearch({}, key_of)
     suspect(search, [demand("users", 0, 9)])
     search.begin([demand("views", 0, 9)])
     assert search.note_success([demand("views", 0, 9)])

@@ -49,6 +49,15 @@ def test_of_what_a_worker_raised_the_error_itself_is_told() -> None:
     assert failure_reason(PySparkException(RAISED)) == "ValueError: no such stream"
 
 
+def test_of_an_expression_that_fails_spark_s_own_sentence_is_told_without_a_setting_of_the_engine() -> None:
+    advice = 'If necessary set "spark.sql.ansi.enabled" to "false" to bypass this error.'
+    said = (
+        f"[DIVIDE_BY_ZERO] Division by zero. Use `try_divide`. {advice} SQLSTATE: 22012\n== SQL (line 1) ==\n"
+    )
+    error = PySparkException(f"{said}\nJVM stacktrace:\nArithmeticException\n\tat org.apache.spark")
+    assert failure_reason(error) == "Spark says: Division by zero. Use `try_divide`"
+
+
 def test_an_error_without_words_is_told_by_its_kind() -> None:
     assert failure_reason(EOFError()) == "EOFError"
 

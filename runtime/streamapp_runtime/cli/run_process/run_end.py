@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from streamapp.protocol.termination import ExitCode, Termination
 from streamapp.spec.problem import Problem
@@ -15,6 +16,7 @@ class RunEnd:
     code: ExitCode
     message: str = ""
     problems: tuple[Problem, ...] = ()  # what is wrong with the app
+    log: Path | None = None  # where Spark's own output is, if it wrote anything
 
     @property
     def ending(self) -> Termination:
@@ -25,8 +27,10 @@ class RunEnd:
         return Termination.of(self.code, first.reason, first.path, first.message)
 
     def as_json(self) -> Iterator[str]:
-        """A line for each problem, and last the outcome."""
+        """A line for each problem, one for the file of Spark's output, and last the outcome."""
         for problem in self.problems:
             fields = {"reason": problem.reason, "path": problem.path, "message": problem.message}
             yield json.dumps({"event": "problem"} | fields)
+        if self.log is not None:
+            yield json.dumps({"event": "log", "path": str(self.log)})
         yield self.ending.text()

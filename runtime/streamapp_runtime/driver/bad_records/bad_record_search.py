@@ -31,6 +31,7 @@ class BadRecordSearch:
     """What is suspected of a batch's failure, and which records are known to be bad."""
 
     policies: Mapping[RejectionCause, RejectionPolicy]
+    key_of: Callable[[tuple[str, int, int]], bytes | None]  # by stream, partition and offset
     bad: dict[tuple[str, int, int], BadRecord] = field(default_factory=dict)  # stream, partition, offset
     suspects: tuple[PendingRange, ...] = ()  # what the batch that failed last was given, and is not read yet
     _attempted: tuple[PendingRange, ...] = ()  # what the batch in hand was given
@@ -71,7 +72,7 @@ class BadRecordSearch:
     def _blame(self, record: BadRecord) -> None:
         """Note a bad record; FinalFailureError where the app ends at one."""
         if self.policies[record.cause].action == "fail":
-            raise FinalFailureError(f"{_SENTENCES[record.cause]}: {record}")
+            raise FinalFailureError(f"{_SENTENCES[record.cause]}: {record.text(self.key_of(record.place))}")
         self.bad[record.place] = record
 
     def known(self, ranges: Iterable[PendingRange]) -> tuple[KnownRejection, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
-from streamapp_runtime.lanes.protocol.rejections import RejectionCause
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, record_place
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 
@@ -40,8 +40,10 @@ class BadRecord:
         """Which record it is."""
         return self.stream, self.partition, self.offset
 
-    def __str__(self) -> str:
-        return f"{declared_stream(self.stream)}#{self.partition} at offset {self.offset}: {self.reason}"
+    def text(self, key: bytes | None) -> str:
+        """Which record it is, with its key, and what is wrong with it."""
+        place = record_place(declared_stream(self.stream), self.partition, self.offset, key)
+        return f"{place}: {self.reason}"
 
 
 def find_bad_record(batch: Sequence[PendingRange], trial: Trial) -> BadRecord | None:

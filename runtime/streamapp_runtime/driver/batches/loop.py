@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver import failures
 from streamapp_runtime.driver.bad_records.bad_record_search import BadRecordSearch
@@ -49,6 +50,7 @@ from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import (
     FencedError,
+    OutOfRangeError,
     StreamSystem,
     UnavailableError,
     UnknownStreamError,
@@ -94,7 +96,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.backlog = Backlog(self.run, data_lost=self.trouble)
-        self.bad_records = BadRecordSearch(self.launch.setup.rejection)
+        self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
         self.stores = RememberedStores(self.ledger)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
         self._watch = self._new_watch()
@@ -356,6 +358,17 @@ class Loop:
         if report is None:
             return None
         return TrialFailure(report.message, CAUSES.get(report.status, RejectionCause.RECORD))
+
+    def _key_of(self, record: RecordId) -> bytes | None:
+        """A record's key; None where it has none, or is gone."""
+        stream, index, offset = record
+        partition = Partition(self.launch.topics.get(stream, stream), index)
+        try:
+            batches = self.system.read(partition, offset, offset + 1)
+            keys = [key for batch in batches for key in batch.column("key").to_pylist()]
+        except (OutOfRangeError, UnavailableError, UnknownStreamError):
+            return None
+        return keys[0] if keys else None
 
     def _frame_of_restored_lanes(self) -> DataFrame:
         """What runs batches, once all tasks can work."""

@@ -8,10 +8,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import IO, Any, Final
 
 from pyspark import SparkConf, SparkContext
@@ -20,17 +19,13 @@ from pyspark.java_gateway import launch_gateway
 
 from streamapp_runtime.driver.executors import spark_home
 from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
 
 LOGGING: Final = Path(__file__).with_name("log4j2.properties")
-NOISE_LINES: Final = (b"WARNING: Using incubator modules",)
-"""What the JVM says before any setting is read."""
 MINIMUM_JAVA: Final = 17
 JAVA_NEEDED: Final = f"Spark needs Java {MINIMUM_JAVA} or newer"
 MOST_OUTPUT: Final = 1_000
 """Characters of its last words."""
-
-
-_hushed: Final = Event()
 
 
 class JavaMissingError(Exception):
@@ -43,7 +38,7 @@ class JvmFailedError(Exception):
 
 def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
     """Start the JVM of this process, unless it has one; JavaMissingError or JvmFailedError if it fails."""
-    _hushed.clear()
+    SPARK_OUTPUT.mute(False)
     if SparkContext._gateway is not None:  # noqa: SLF001 - Spark has no other way to be asked
         return
     java = _java()
@@ -67,7 +62,7 @@ def start_jvm(settings: Iterable[tuple[str, str]]) -> None:
 
 def mute_jvm() -> None:
     """From now on nothing is passed on: what is still at work when Spark ends says that it was cut off."""
-    _hushed.set()
+    SPARK_OUTPUT.mute(True)
 
 
 def _java() -> str:
@@ -98,9 +93,7 @@ def _version(java: str) -> str:
 
 
 def _pass_on(output: IO[bytes]) -> None:
-    """What the JVM and its workers say, but for what means nothing to anybody."""
+    """What the JVM and its workers say."""
     with output:
         for line in output:
-            if line.strip() and not line.startswith(NOISE_LINES) and not _hushed.is_set():
-                sys.stderr.write(line.decode(errors="replace"))
-                sys.stderr.flush()
+            SPARK_OUTPUT.write(line.decode(errors="replace"))

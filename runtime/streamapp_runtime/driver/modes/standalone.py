@@ -19,6 +19,7 @@ from streamapp_runtime.driver.batches.run_settings import RunSettings, run_setti
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
 from streamapp_runtime.driver.executors.spark_session import open_session
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
@@ -82,6 +83,7 @@ class Standalone:
         app_id, processors = self.app.application_id, self.options.processors
         if self.options.code is not None:
             sys.path.insert(0, str(self.options.code))
+        SPARK_OUTPUT.keep_in(storage.state.parent / "logs" / f"{quoted(app_id)}.log")
         session = open_session(app_id, processors)
         self._prepare_session(session)
         folder = storage.state.parent / "places" / quoted(app_id)

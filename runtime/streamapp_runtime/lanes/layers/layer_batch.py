@@ -290,7 +290,7 @@ class LayerBatch:
         for cause, policy in self.context.setup.rejection.items() if bad else ():
             rejected = [record for record in bad if record.cause is cause]
             if rejected and policy.action == "fail":
-                self.fail_task(task, TaskStatus.BAD, f"{rejected[0].place}: {rejected[0].reason}")
+                self.fail_task(task, TaskStatus.BAD, f"{rejected[0].keyed_place}: {rejected[0].reason}")
             elif rejected and policy.letters:
                 covered = self._covered(task, asked)
                 uncovered = [record for record in rejected if record.offset >= covered]

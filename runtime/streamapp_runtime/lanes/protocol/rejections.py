@@ -1,5 +1,6 @@
 """Records that are left out: for which cause, how many so far, and for what reasons."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,18 @@ from typing import Final
 MOST_REASONS: Final = 20
 """So many different reasons are told apart, of a task in a batch and of a run; others are one."""
 OTHER_REASONS: Final = "other reasons"
+LONGEST_KEY: Final = 60
+"""So many characters of a record's key are shown."""
+
+
+def record_place(stream: str, partition: int, offset: int, key: bytes | None) -> str:
+    """Where a record stands, and the key that it has: `views#0 at offset 12, key "ann"`."""
+    place = f"{stream}#{partition} at offset {offset}"
+    if key is None:
+        return place
+    text = key.decode(errors="replace")
+    shown = text if len(text) <= LONGEST_KEY else f"{text[:LONGEST_KEY]}..."
+    return f"{place}, key {json.dumps(shown, ensure_ascii=False)}"
 
 
 class RejectionCause(StrEnum):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from streamapp_runtime.lanes.protocol.rejections import RejectionCause
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause, record_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,12 @@ class RejectedRecord:
     @property
     def place(self) -> str:
         """Where it stands, for people."""
-        return f"{self.stream}#{self.partition} at offset {self.offset}"
+        return record_place(self.stream, self.partition, self.offset, None)
+
+    @property
+    def keyed_place(self) -> str:
+        """Where it stands, and its key."""
+        return record_place(self.stream, self.partition, self.offset, self.key)
 
     @property
     def summary(self) -> str:

@@ -136,7 +136,8 @@ def test_a_record_of_which_a_function_makes_a_key_of_another_task_is_set_aside(
 
 def test_the_app_ends_at_such_a_record_and_says_which_it_is(env: AppEnv) -> None:
     made = filled({"python": f"{CODE}:renamed"}, columns="tier INT")
-    with pytest.raises(FinalFailureError, match=r"users#\d at offset \d+: .* belongs in partition \d of 4"):
+    expected = r'users#\d at offset \d+, key "[^"]+": .* belongs in partition \d of 4'
+    with pytest.raises(FinalFailureError, match=expected):
         many_joined(env, made)
 
 
