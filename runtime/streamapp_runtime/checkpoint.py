@@ -24,6 +24,15 @@ class CheckpointUnreadableError(StateUnreadableError):
     """A checkpoint that cannot be read: going on would lose or repeat records."""
 
 
+def json_fault(error: Exception) -> str:
+    """What is wrong with a document in JSON that cannot be decoded."""
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+        return "it is no JSON"
+    if isinstance(error, KeyError):
+        return f'it has no field "{error.args[0]}"'
+    return "a field of it is of another type or form"
+
+
 @dataclass(frozen=True, slots=True)
 class EventTimeProgress:
     """How far a task is in event time: what it was told, what it said, and all that its partitions heard."""
@@ -72,7 +81,7 @@ class Checkpoint:
             reached = _read(document["time"]) if "time" in document else None
             return cls(str(document["run"]), str(document["attempt"]), positions, changelogs, reached)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"the checkpoint cannot be read ({type(error).__name__}: {error}); {RESTORE_HINT}"
+            message = f"the checkpoint cannot be read: {json_fault(error)}; {RESTORE_HINT}"
             raise CheckpointUnreadableError(message) from None
 
 

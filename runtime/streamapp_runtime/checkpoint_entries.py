@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from streamapp import durable_forms as app_forms
 from streamapp.durable_forms import DurableForm, VersionRefusal
 from streamapp_runtime import runtime_durable_forms as forms
-from streamapp_runtime.checkpoint import RESTORE_HINT, StateUnreadableError
+from streamapp_runtime.checkpoint import RESTORE_HINT, StateUnreadableError, json_fault
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class CheckpointEntry:
                 raise StateUnreadableError(f"{stream}, partition 0: {version.message}; {hint}")
             return decode(document)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            problem = f"the {self.form.name} cannot be read ({type(error).__name__}: {error})"
+            problem = f"the {self.form.name} cannot be read: {json_fault(error)}"
             raise StateUnreadableError(f"{stream}, partition 0: {problem}; {RESTORE_HINT}") from None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from streamapp.durable_forms import VersionRefusal
 from streamapp.spec.value_types.column_list import Column, parse_columns
-from streamapp_runtime.checkpoint import StateUnreadableError
+from streamapp_runtime.checkpoint import StateUnreadableError, json_fault
 from streamapp_runtime.expressions.sql_types import column_list
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import TableColumns
@@ -69,5 +69,5 @@ def _decode_tables(file: Path) -> tuple[KnownTable, ...]:
             for name, entry in sorted(entries.items())
         )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        message = f"{file} cannot be read ({type(error).__name__}: {error}); {_REWRITE_HINT}"
+        message = f"{file} cannot be read: {json_fault(error)}; {_REWRITE_HINT}"
         raise StateUnreadableError(message) from None

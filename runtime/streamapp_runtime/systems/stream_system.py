@@ -36,6 +36,10 @@ class StreamOptions:
     retention_ms: int | None = None  # records older than this may go
     ours: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
 
+    def __str__(self) -> str:
+        kept = "for ever" if self.retention_ms is None else f"for {self.retention_ms / 1000:g} s"
+        return f"{'compacted' if self.compacted else 'not compacted'}, records kept {kept}"
+
 
 DEFAULT_OPTIONS = StreamOptions()
 """Every record stays as long as the system is set up to keep it: on an embedded log, for ever."""
@@ -53,6 +57,12 @@ class StreamHolding:
 
 class FencedError(Exception):
     """A newer incarnation has taken over, or a checkpoint is not what was expected: nothing was written."""
+
+
+def unexpected_entry(owner: str, key: bytes) -> FencedError:
+    """The error of a commit that rests on an entry of the owner's stream that is another one by now."""
+    name = key.decode(errors="replace").removeprefix("\x00")
+    return FencedError(f'the entry "{name}" in "{owner}" is not the expected one: it was written since')
 
 
 class UnavailableError(Exception):

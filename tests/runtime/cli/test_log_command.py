@@ -130,7 +130,11 @@ def test_streams_are_listed_with_what_they_hold(data: str) -> None:
         (["list", "ELSEWHERE"], "no log in", 1),
         (["write", "DATA", "views", "--partitions", "3"], '"views" has 2 partitions', 2),
         (["write", "DATA", "views", "--format", "text", "--key", "user"], "no columns", 2),
-        (["create", "DATA", "views", "--partitions", "9"], "exists with 2 partitions", 1),
+        (
+            ["create", "DATA", "views", "--partitions", "9"],
+            "exists with 2 partitions (not compacted, records kept for ever)",
+            1,
+        ),
         (["create", "DATA", "visits", "--retention", "soon"], "no duration", 2),
     ],
 )

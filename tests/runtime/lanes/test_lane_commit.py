@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.checkpoint import Checkpoint, CheckpointUnreadableError
 from streamapp_runtime.lanes.layers.lane_commit import CommitResult, LaneCommit
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
@@ -65,7 +65,7 @@ def test_a_checkpoint_says_what_was_read_and_how_far_the_changelog_goes(system: 
 def test_a_batch_that_is_made_again_after_it_was_committed_writes_nothing(system: EmbeddedSystem) -> None:
     order = TaskOrder("task-0", 0, "", READ)
     commit(system, order)
-    with pytest.raises(FencedError, match="not the expected one"):
+    with pytest.raises(FencedError, match=r'^the entry "[^"]+" in "[^"]+" is not the expected one: it was'):
         commit(system, order, attempt="1.1.1")
     assert written(system) == 1
 
@@ -109,3 +109,16 @@ def test_a_task_that_did_nothing_keeps_its_checkpoint(system: EmbeddedSystem) ->
 def test_a_task_that_wrote_to_its_table_without_reading_moves_its_checkpoint(system: EmbeddedSystem) -> None:
     done = commit(system, TaskOrder("task-0", 0, ""))
     assert done.checkpoints[0].changelogs == {"users": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (b"torn", "it is no JSON"),
+        (b'{"format": 1}', 'it has no field "positions"'),
+        (b'{"format": 1, "positions": {"views#0": "x"}}', "a field of it is of another type or form"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_read_is_told_in_words_for_people(text: bytes, fault: str) -> None:
+    with pytest.raises(CheckpointUnreadableError, match=f"^the checkpoint cannot be read: {fault}; restore"):
+        Checkpoint.decode(text)

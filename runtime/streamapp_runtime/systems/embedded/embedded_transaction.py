@@ -11,7 +11,7 @@ from streamapp_runtime.systems.embedded.append_buffer import AppendBuffer
 from streamapp_runtime.systems.embedded.block import Compression, dense_blocks
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import fence_address
-from streamapp_runtime.systems.stream_system import RECORDS, FencedError, UnknownStreamError
+from streamapp_runtime.systems.stream_system import RECORDS, FencedError, UnknownStreamError, unexpected_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class EmbeddedTransaction:
             raise UnknownStreamError(f'no stream named "{owner}" to compare checkpoints with')
         key = latest_index.differing_key(txn, stream.id, self._claim.expected)
         if key is not None:
-            raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
+            raise unexpected_entry(owner, key)
 
 
 def _as_records(entries: list[tuple[bytes, bytes | None]], now_ms: int) -> pa.RecordBatch:

@@ -67,8 +67,8 @@ def create_stream(txn: Txn, name: str, partitions: int, options: StreamOptions) 
         _save(txn, name, LogStream(number, partitions, options))
     elif (existing.partitions, existing.options) != (partitions, options):
         raise ValueError(
-            f'the stream "{name}" exists with {existing.partitions} partitions and {existing.options}, '
-            f"asked for were {partitions} and {options}"
+            f'the stream "{name}" exists with {existing.partitions} partitions ({existing.options}); '
+            f"asked for were {partitions} ({options})"
         )
 
 

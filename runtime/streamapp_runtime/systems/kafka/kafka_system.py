@@ -38,6 +38,7 @@ from streamapp_runtime.systems.stream_system import (
     StreamOptions,
     UnavailableError,
     UnknownStreamError,
+    unexpected_entry,
 )
 
 _FENCER = "fence"
@@ -288,7 +289,7 @@ def _compare(
 ) -> None:
     for key, value in expected.items():
         if checkpoints.get(key) != value:
-            raise FencedError(f'the checkpoint of {key!r} in "{owner}" is not the expected one')
+            raise unexpected_entry(owner, key)
 
 
 def _id(owner: str, name: str) -> str:
