@@ -34,6 +34,7 @@ def run_to_end(
         batch=_both(progress.batch, metrics.batch),
         trouble=_both(progress.trouble, metrics.trouble),
         idle=progress.idle,
+        unended=progress.unended,
         slow=progress.slow,
         changed=_both(progress.changed, metrics.changed),
     )

@@ -75,6 +75,7 @@ class Loop:
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # called with the reason when a batch failed
     changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
+    unended: Callable[[tuple[str, ...]], None] = lambda _: None  # called with what idle tasks wait for
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
     locations: ExecutorLocations = no_locations
     number: int = 0  # of the last batch
@@ -240,6 +241,7 @@ class Loop:
         waiting_tasks = self.backlog.waiting(positions)
         ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
         if not ranges and not self._needs_batch:
+            self.unended(self.backlog.side_inputs.unended)
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):
                 return None

@@ -69,6 +69,13 @@ class SideInputProgress:
         )
 
     @property
+    def unended(self) -> tuple[str, ...]:
+        """The side inputs that rows wait for because no version of them has ended yet."""
+        bootstrap = self.launch.read_order.bootstrap
+        streams = {stream for paused in self.paused.values() for stream in paused if stream in bootstrap}
+        return tuple(sorted({declared_stream(stream) for stream in streams}))
+
+    @property
     def pressing(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
         return bool(self.unreported) or self.broadcast_tables.pressing(self._filled)

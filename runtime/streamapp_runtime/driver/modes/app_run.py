@@ -119,6 +119,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
             locations=mode.locations,
             trouble=listeners.trouble,
             changed=listeners.changed,
+            unended=listeners.unended,
             slow=listeners.slow,
         )
         follower = mode.follower(loop, executor_pool, listeners.changed)

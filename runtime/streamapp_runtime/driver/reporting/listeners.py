@@ -16,5 +16,6 @@ class Listeners:
     batch: Callable[[BatchResult], None]
     trouble: Callable[[str], None]
     idle: Callable[[], None]
+    unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
     slow: Callable[[str], None]
     changed: Callable[[RunChange], None]

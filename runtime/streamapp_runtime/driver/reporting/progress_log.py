@@ -15,12 +15,15 @@ from streamapp_runtime.driver.reporting.run_messages import (
     plan_message,
     slow_message,
     summary_message,
+    waiting_message,
 )
 from streamapp_runtime.driver.start.launch import Launch
 
 SOON, LATER = 1.0, 10.0
 """Seconds between two lines: at the beginning there is something to see, later there are many of them."""
 FIRST_LINES = 10
+WAITING_SECONDS = 3.0
+"""So long rows wait for a side input before it is said."""
 
 
 @dataclass(slots=True)
@@ -34,6 +37,9 @@ class ProgressLog:
     totals: RunTotals = field(default_factory=RunTotals)
     _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
     _idle: bool = False  # and told to be so
+    _unended: tuple[str, ...] = ()  # what rows wait for
+    _unended_since: float = 0.0
+    _unended_written: bool = True
     _lines: int = 0
     _begun: float = 0.0
     _last: float = 0.0
@@ -64,6 +70,15 @@ class ProgressLog:
     def trouble(self, why: str) -> None:
         """Say why a batch failed."""
         self.say(failure_message(why))
+
+    def unended(self, streams: tuple[str, ...]) -> None:
+        """Say once for which side inputs rows wait, when they have waited for a few seconds."""
+        if streams != self._unended:
+            self._unended, self._unended_since = streams, self.clock()
+            self._unended_written = not streams
+        elif not self._unended_written and self.clock() - self._unended_since >= WAITING_SECONDS:
+            self._unended_written = True
+            self.say(waiting_message(streams))
 
     def slow(self, which: str) -> None:
         """Say that a batch takes long, while it does."""

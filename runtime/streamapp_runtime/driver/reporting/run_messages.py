@@ -136,6 +136,14 @@ def failure_message(why: str) -> RunMessage:
     return RunMessage(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why})
 
 
+def waiting_message(streams: tuple[str, ...]) -> RunMessage:
+    """That rows wait for the first version of side inputs, and what ends one."""
+    listed = ", ".join(streams)
+    text = f"waiting: no version of {listed} has ended yet, and rows that join its table wait until one has; "
+    text += "with `versions: nullKey` a record without a key ends it in its partition"
+    return RunMessage(text, {"event": "waiting", "message": text, "streams": list(streams)})
+
+
 def slow_message(which: str) -> RunMessage:
     """That a batch takes long, and who has it."""
     return RunMessage(which, {"event": "slow", "message": which})

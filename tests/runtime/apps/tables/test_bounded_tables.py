@@ -1,5 +1,8 @@
 """Tables whose rows come as versions: each is seen as a whole, from the batch after its end came."""
 
+import subprocess
+from signal import SIGINT
+
 import pytest
 
 from streamapp.spec.resource.app import StreamApp
@@ -92,3 +95,17 @@ def test_a_broadcast_table_outlives_the_driver_with_the_version_that_was_whole(
     env.write("views", inputs([{"page": "a", "n": 1}], "page"))
     env.run(running)
     assert env.rows("out") == [{"n": 1, "price": 1}]
+
+
+def test_a_run_says_that_rows_wait_for_the_first_version(env: AppEnv) -> None:
+    env.write("prices", inputs([price("a", 1)], "page"), partitions=1)
+    env.write("views", inputs([{"page": "a", "n": 1}], "page"), partitions=1)
+    command = env.command(made("rocksdb", broadcast=False), "--until-end", "--processors", "1")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        try:
+            waiting = next((line for line in running.stderr if line.startswith("waiting: ")), "it ended")
+        finally:
+            running.send_signal(SIGINT)
+            running.communicate()
+    assert "no version of prices has ended yet" in waiting
