@@ -37,8 +37,8 @@ class StreamOptions:
     ours: bool = field(default=False, compare=False)  # records stay until `delete_before` takes them
 
     def __str__(self) -> str:
-        kept = "for ever" if self.retention_ms is None else f"for {self.retention_ms / 1000:g} s"
-        return f"{'compacted' if self.compacted else 'not compacted'}, records kept {kept}"
+        retention = "for ever" if self.retention_ms is None else f"for {self.retention_ms / 1000:g} s"
+        return f"{'compacted' if self.compacted else 'not compacted'}, records kept {retention}"
 
 
 DEFAULT_OPTIONS = StreamOptions()
