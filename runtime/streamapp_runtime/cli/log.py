@@ -88,10 +88,10 @@ def create(target: LogTarget, stream: str, partitions: int, compacted: bool, ret
         retention_ms = None if retention is None else milliseconds(retention)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--retention") from None
-    with cli_errors(), target.streams(make=True) as target_streams:
-        target_streams.system.create(
-            target_streams.name_in_system(stream), partitions, StreamOptions(compacted, retention_ms)
-        )
+    with cli_errors():
+        name = target.names().in_system(stream)  # before anything is made: it may be refused
+        with target.streams(make=True) as target_streams:
+            target_streams.system.create(name, partitions, StreamOptions(compacted, retention_ms))
 
 
 @log.command(short_help="Add partitions to a stream.")

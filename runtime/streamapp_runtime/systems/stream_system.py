@@ -145,6 +145,12 @@ class StreamSystem(Protocol):
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds now, committed records only."""
 
+    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """The first record of each partition that is not older than a time; the end where there is none.
+
+        A record without a time has that of its writing.
+        """
+
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Whether no write to these partitions is undecided: neither visible nor void."""
 

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,20 @@ def test_reading_begins_and_ends_where_it_is_told_to(data: str) -> None:
     assert lines(data, "lines", "--from", "1", "--limit", "1") == ["b"]
 
 
+def test_reading_begins_at_the_first_record_that_is_not_older_than_a_time(data: str) -> None:
+    run("write", data, "lines", "--format", "text", "--partitions", "2", given="a\nb\n")
+    first_ms = max(json.loads(line)["timestamp"] for line in lines(data, "lines", "-o", "json"))
+    while time.time_ns() // 1_000_000 <= first_ms:  # the next write is of a later millisecond
+        pass
+    run("write", data, "lines", "--format", "text", given="c\nd\n")
+    moment = datetime.fromtimestamp((first_ms + 1) / 1000, UTC)
+    for text in (moment.isoformat(), moment.astimezone().replace(tzinfo=None).isoformat()):
+        assert sorted(lines(data, "lines", "--from", text)) == ["c", "d"]
+    assert sorted(lines(data, "lines", "--from", "-1h")) == ["a", "b", "c", "d"]
+    assert lines(data, "lines", "--from", (moment + timedelta(hours=1)).isoformat()) == []
+    assert lines(data, "lines", "--partition", "1", "--from", moment.isoformat()) == ["d"]
+
+
 def test_streams_are_listed_with_what_they_hold(data: str) -> None:
     run("create", data, "users", "--partitions", "2", "--compacted")
     run("create", data, "visits", "--retention", "1h")
@@ -119,7 +135,8 @@ def test_streams_are_listed_with_what_they_hold(data: str) -> None:
         (["read", "DATA", "vews"], 'no stream named "vews"; did you mean "views"?', 1),
         (["read", "DATA", "views", "--partition", "2"], "partitions 0 to 1", 2),
         (["read", "DATA", "views", "--from", "1"], "add --partition", 2),
-        (["read", "DATA", "views", "--from", "first"], "write an offset, earliest or latest", 2),
+        (["read", "DATA", "views", "--from", "first"], "write an offset, earliest, latest, a time", 2),
+        (["read", "DATA", "views", "--from", "-soon"], "write an offset, earliest, latest, a time", 2),
         (
             ["read", "DATA", "views", "--partition", "0", "--from", "99"],
             "views#0 starts at 0 and ends at 2",
@@ -232,3 +249,11 @@ def test_a_stream_that_the_app_does_not_have_is_refused_and_nothing_is_made(
     assert 'the app has no stream named "vews"; did you mean "views"?' in result.stderr
     listed = json.loads(run("list", str(tmp_path / "data"), "-o", "json").stdout)
     assert list(listed) == ["page-views"]
+
+
+@pytest.mark.parametrize("verb", ["create", "write"])
+def test_a_stream_that_the_app_does_not_have_leaves_no_folder_behind(tmp_path: Path, verb: str) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(APP.replace("path: data", f"path: {tmp_path / 'data'}"))
+    run(verb, str(file), "vews", given=views(3), code=1)
+    assert list(tmp_path.iterdir()) == [file]

@@ -101,6 +101,17 @@ class SystemContract:
         third = rows(system, VIEWS)[2]["offset"]
         assert texts(system, VIEWS, start=third, end=third + 1) == ["c"]
 
+    def test_the_offset_at_a_time_is_that_of_the_first_record_that_is_not_older(
+        self, system: StreamSystem
+    ) -> None:
+        system.create("views", 1)
+        write(system, VIEWS, batch([(None, b"a", 5), (None, b"b", 30)]))
+        write(system, VIEWS, batch([(None, b"c", 20), (None, b"d", 40)]))
+        for time_ms, text in ((0, "a"), (5, "a"), (6, "b"), (30, "b"), (31, "d"), (40, "d")):
+            offset = system.offsets_at([VIEWS], time_ms)[VIEWS]
+            assert texts(system, VIEWS, offset)[0] == text
+        assert system.offsets_at([VIEWS], 41)[VIEWS] == system.spans([VIEWS])[VIEWS].end
+
     def test_a_slice_of_a_batch_is_written_as_the_rows_that_it_shows(self, system: StreamSystem) -> None:
         system.create("views", 1)
         write(system, VIEWS, values("a", "b", "c", "d").slice(1, 2))

@@ -11,6 +11,7 @@ import click
 
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
+from streamapp_runtime.cli.log_commands.start_time import start_time_ms
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,8 +31,8 @@ _LOOK_AGAIN_S = 0.1
     "start",
     default="earliest",
     show_default=True,
-    metavar="OFFSET|earliest|latest",
-    help="Where to begin.",
+    metavar="OFFSET|TIME|earliest|latest",
+    help="Where to begin: at an offset of one partition, or at the first record that is not older.",
 )
 @click.option("--follow", is_flag=True, help="Go on with what is written from now on, until interrupted.")
 @click.option("--limit", type=click.IntRange(0), help="How many records at most.")
@@ -52,9 +53,13 @@ def read(
     Only what is committed is read. A null, as key or value, is printed as `null`. With `-o json` each record
     is an object of partition, offset, timestamp, key and value, both as text.
 
+    A TIME is a date, such as 2026-11-22T09:30 or 2026-11-22T09:30:00Z, that of this machine where it names no
+    zone; or how long ago it was, such as -10m.
+
     \b
     Examples:
       streamapp log read ./data enriched --limit 10
+      streamapp log read ./data enriched --from -10m
       streamapp log read app.yaml enriched --secrets ./kafka-client --keys
       streamapp log read kafka://localhost:9092 enriched --from latest --follow -o json
     """
@@ -90,7 +95,7 @@ def _positions(
             for read_partition, span in spans.items()
         }
     if not (start.isascii() and start.isdecimal()):
-        raise click.BadParameter(f'found "{start}"; write an offset, earliest or latest', param_hint="--from")
+        return dict(system.offsets_at(spans, start_time_ms(start, time.time())))
     if len(spans) > 1:
         raise click.UsageError(
             f'an offset belongs to one partition, and "{stream}" has {count}: add --partition'

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import partition_extent
-from streamapp_runtime.systems.embedded.block import read_header, stored_records
+from streamapp_runtime.systems.embedded.block import read_header, stored_records, with_writing_times
 from streamapp_runtime.systems.embedded.lmdb_environment import Environment, Txn
 from streamapp_runtime.systems.embedded.map_keys import block_address, blocks_of, first_offset
 from streamapp_runtime.systems.stream_system import OutOfRangeError
@@ -56,6 +57,23 @@ def check_range(partition: Partition, extent: partition_extent.PartitionExtent, 
         raise OutOfRangeError(f"{partition} starts at {extent.oldest}, asked for was {start}")
     if end > extent.end:
         raise OutOfRangeError(f"{partition} ends at {extent.end}, asked for was up to {end}")
+
+
+def offset_at(txn: Txn, stream: int, index: int, time_ms: int) -> int:
+    """The first record that is not older than a time, the time of writing for one without; or the end."""
+    extent = partition_extent.load_extent(txn, stream, index)
+    for first, content in blocks_from(txn, stream, index, extent.oldest):
+        if read_header(content).newest_ms < time_ms:
+            continue
+        records = with_writing_times(content, first)
+        times = pc.coalesce(records.column("timestamp"), records.column("written"))
+        wanted = pc.and_(
+            pc.greater_equal(times, time_ms), pc.greater_equal(records.column("offset"), extent.oldest)
+        )
+        place: int = pc.index(wanted, value=True).as_py()
+        if place >= 0:
+            return int(records.column("offset")[place].as_py())
+    return extent.end
 
 
 def read_range(

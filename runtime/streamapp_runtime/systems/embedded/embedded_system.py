@@ -11,7 +11,7 @@ from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded import expiry, latest_index, partition_extent
 from streamapp_runtime.systems.embedded import stream_table as log_streams
 from streamapp_runtime.systems.embedded.block import Compression
-from streamapp_runtime.systems.embedded.block_reads import check_range, read_range
+from streamapp_runtime.systems.embedded.block_reads import check_range, offset_at, read_range
 from streamapp_runtime.systems.embedded.embedded_transaction import (
     EmbeddedTransaction,
     TransactionOwner,
@@ -96,6 +96,14 @@ class EmbeddedSystem:
                 )
                 offset_spans[partition] = OffsetSpan(extent.oldest, extent.end)
         return offset_spans
+
+    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """The first record of each partition that is not older than a time; the end where there is none."""
+        with self._environment.reading() as txn:
+            return {
+                partition: offset_at(txn, log_streams.owner_of(txn, partition).id, partition.index, time_ms)
+                for partition in partitions
+            }
 
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Always: what is not committed is not written."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import TopicPartition
 
 from streamapp.spec.resource.kafka_settings import TOPICS
@@ -133,6 +134,23 @@ class KafkaSystem:
             )  # where one of them was deleted that is what has to be said
             raise
         return {partition: OffsetSpan(first[partition], ends[partition]) for partition in partition_list}
+
+    def offsets_at(self, partitions: Iterable[Partition], time_ms: int) -> Mapping[Partition, int]:
+        """The first record of each partition that is not older than a time; the end where there is none."""
+        spans = self.spans(partitions)
+        starts = partition_offsets.offsets_at(self._cluster, spans.keys(), time_ms)
+        return {
+            partition: self._record_at(partition, starts.get(partition, span.end), span.end, time_ms)
+            for partition, span in spans.items()
+        }
+
+    def _record_at(self, partition: Partition, start: int, end: int, time_ms: int) -> int:
+        """The first record of a range that is not older: brokers also count the ends of transactions."""
+        for batch in self.read(partition, start, end):
+            place: int = pc.index(pc.greater_equal(batch.column("timestamp"), time_ms), value=True).as_py()
+            if place >= 0:
+                return int(batch.column("offset")[place].as_py())
+        return end
 
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Whether no transaction is open on these partitions, or was committed and is not yet visible."""

@@ -27,6 +27,8 @@ _SETTLE_SECONDS = 15.0
 """How long a partition may have no leader that answers."""
 _FIRST_ANSWER_SECONDS = 1.0
 _PAUSE_SECONDS = 0.05
+_NO_SUCH_RECORD = -1
+"""What a leader answers that has no record of a time or later."""
 
 
 def oldest_offsets(cluster: KafkaClients, partitions: Collection[Partition]) -> Mapping[Partition, int]:
@@ -44,8 +46,21 @@ def high_watermarks(cluster: KafkaClients, partitions: Collection[Partition]) ->
     return _list_offsets(cluster, partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED)
 
 
+def offsets_at(
+    cluster: KafkaClients, partitions: Collection[Partition], time_ms: int
+) -> Mapping[Partition, int]:
+    """The first offset of each partition that is not older than a time; without those that have none."""
+    spec, isolation = OffsetSpec.for_timestamp(time_ms), IsolationLevel.READ_UNCOMMITTED
+    offsets = _list_offsets(cluster, partitions, spec, isolation, lowest=_NO_SUCH_RECORD)
+    return {partition: offset for partition, offset in offsets.items() if offset != _NO_SUCH_RECORD}
+
+
 def _list_offsets(
-    cluster: KafkaClients, partitions: Collection[Partition], spec: OffsetSpec, isolation: IsolationLevel
+    cluster: KafkaClients,
+    partitions: Collection[Partition],
+    spec: OffsetSpec,
+    isolation: IsolationLevel,
+    lowest: int = 0,
 ) -> dict[Partition, int]:
     """The offsets, asked for again while leaders move.
 
@@ -69,7 +84,7 @@ def _list_offsets(
                 if kafka_error(error).code() not in _MOVING or time.monotonic() > deadline:
                     raise cluster.failure(error, f"asking for the ends of {partition}") from None
             else:
-                if offset >= 0:
+                if offset >= lowest:
                     offsets[partition] = offset
         missing_partitions = [partition for partition in missing_partitions if partition not in offsets]
         if missing_partitions:
