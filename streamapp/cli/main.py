@@ -1,5 +1,8 @@
 """The command's root: verbs are entry points that are loaded only when called."""
 
+import errno
+import os
+import signal
 import sys
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points, version
@@ -7,6 +10,7 @@ from typing import Any
 
 import click
 
+from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.problem import nearest
 
 GROUP = "streamapp.commands"
@@ -43,6 +47,20 @@ class VerbGroup(click.Group):
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             ctx.fail(f'no verb "{args[0]}"{nearest(args[0], self.list_commands(ctx))}')
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; an interrupt and a full disk end it in one line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(128 + signal.SIGINT)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            # What is left in the buffer of the output would fail once more at the exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise UnreachableError("the disk is full: not all of the output was written") from None
 
 
 def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command:

@@ -7,6 +7,7 @@ import click
 
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
+from streamapp_runtime.cli.log_commands.log_delete import delete
 from streamapp_runtime.cli.log_commands.log_read import read
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.log_write import write
@@ -38,6 +39,7 @@ def log() -> None:
     """
 
 
+log.add_command(delete)
 log.add_command(read)
 log.add_command(write)
 

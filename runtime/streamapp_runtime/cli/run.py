@@ -49,6 +49,11 @@ T = TypeVar("T")
     type=click.IntRange(0, 65_535),
     help="Serve metrics for Prometheus on this port of 127.0.0.1; 0 takes a free one and says which.",
 )
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="Take the place of a run of this app that goes on, or of an app on a cluster that owns its state.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while all goes well.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
@@ -61,6 +66,7 @@ def run(
     duration: str | None,
     batch_rows: int | None,
     metrics_port: int | None,
+    take_over: bool,
     quiet: bool,
     log_format: str,
     name: str | None,
@@ -68,9 +74,13 @@ def run(
     """Run APP: plan it, form its tasks, and process its streams on Spark.
 
     One processor runs in this process, several in executors of their own. Interrupted once, it
-    finishes its batch and ends with 0; twice, it ends at once, and nothing is lost. What it says of
+    finishes its batch and ends with 0; twice, or before anything runs, it ends at once with 130, and
+    nothing is lost. What it says of
     itself goes to standard error; with --log-format json as one object a line, of which the last
     names the outcome.
+
+    An app that runs already on the same data is refused with 3. With --take-over this run takes its place,
+    and the other one ends.
 
     Exits with 0 when it is done, with 1 when the app is refused, with 2 when the command was used wrongly or
     there is no Java, with 3 when it failed and may be tried again.
@@ -88,6 +98,9 @@ def run(
     if source.problems:
         _report_and_exit(app, RunEnd(ExitCode.CONFIG, problems=source.problems), log_format)
     selected = select_app(source.apps, app, name)
+    if take_over:
+        spec = selected.spec.model_copy(update={"take_over": True})
+        selected = selected.model_copy(update={"spec": spec})
 
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.standalone import RunOptions
@@ -120,7 +133,9 @@ def _run_to_end(
     from streamapp_runtime.driver.modes.standalone import Standalone
 
     mode = Standalone(app, options)
-    run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
+    run_end = run_to_end(
+        lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, ends_start=True
+    )
     failed = run_end.code is not ExitCode.DONE
     return replace(run_end, log=SPARK_OUTPUT.file) if failed and SPARK_OUTPUT.written else run_end
 

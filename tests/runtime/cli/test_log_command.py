@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from streamapp_runtime.cli.log import log
+from streamapp_runtime.driver.modes.run_lock import lock_run
 
 ROOT = Path(__file__).parents[3]
 # Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
@@ -152,6 +153,9 @@ def test_streams_are_listed_with_what_they_hold(data: str) -> None:
             "exists with 2 partitions (not compacted, records kept for ever)",
             1,
         ),
+        (["delete", "DATA", "vews", "--yes"], 'no stream named "vews"; did you mean "views"?', 1),
+        (["delete", "DATA", "views", "--before", "soon"], "write a time like", 2),
+        (["delete", "ELSEWHERE", "views"], "no log in", 1),
         (["create", "DATA", "visits", "--retention", "soon"], "no duration", 2),
     ],
 )
@@ -257,3 +261,52 @@ def test_a_stream_that_the_app_does_not_have_leaves_no_folder_behind(tmp_path: P
     file.write_text(APP.replace("path: data", f"path: {tmp_path / 'data'}"))
     run(verb, str(file), "vews", given=views(3), code=1)
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_stream_that_was_deleted_is_gone_with_its_records_and_may_be_made_anew(data: str) -> None:
+    run("write", data, "views", "--partitions", "2", given=views(50))
+    run("write", data, "users", given=views(3))
+    assert "50 records deleted from views" in run("delete", data, "views").stderr
+    assert list(json.loads(run("list", data, "-o", "json").stdout)) == ["users"]
+    run("create", data, "views", "--partitions", "3", "--compacted")
+    assert lines(data, "views") == []
+    assert lines(data, "users") == views(3).splitlines()
+
+
+def test_records_before_a_time_are_deleted_and_offsets_go_on(data: str) -> None:
+    run("write", data, "lines", "--format", "text", given="a\nb\n")
+    last_ms = max(json.loads(line)["timestamp"] for line in lines(data, "lines", "-o", "json"))
+    while time.time_ns() // 1_000_000 <= last_ms:  # the next write is of a later millisecond
+        pass
+    run("write", data, "lines", "--format", "text", given="c\n")
+    moment = datetime.fromtimestamp((last_ms + 1) / 1000, UTC).isoformat()
+    assert "0 records deleted" in run("delete", data, "lines", "--before", "-1d").stderr
+    assert "2 records deleted from lines" in run("delete", data, "lines", "--before", moment).stderr
+    (left,) = (json.loads(line) for line in lines(data, "lines", "-o", "json"))
+    assert (left["value"], left["offset"]) == ("c", 2)
+
+
+def test_nothing_is_deleted_while_an_app_runs(data: str) -> None:
+    run("write", data, "views", given=views(5))
+    lock = lock_run(Path(data, "state"), "shop.app", take_over=False)
+    try:
+        result = run("delete", data, "views", code=1)
+        assert "shop.app runs on" in result.stderr
+        assert len(lines(data, "views")) == 5
+    finally:
+        lock.release()
+    run("delete", data, "views")
+
+
+def test_on_a_terminal_it_is_asked_before_a_stream_is_deleted(data: str) -> None:
+    run("write", data, "views", given=views(5))
+    for answer, code, left in ((b"n\n", 1, ["views"]), (b"y\n", 0, [])):
+        leader, terminal = os.openpty()
+        os.write(leader, answer)
+        command = [*RUNNING, "delete", data, "views"]
+        done = subprocess.run(command, cwd=ROOT, stdin=terminal, capture_output=True, check=False)
+        os.close(leader)
+        os.close(terminal)
+        assert b"delete views with 5 records?" in done.stderr
+        assert done.returncode == code
+        assert list(json.loads(run("list", data, "-o", "json").stdout)) == left

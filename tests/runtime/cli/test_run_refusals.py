@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -179,3 +181,47 @@ def test_a_folder_without_state_is_an_error_however_it_is_named(
         check=False,
     )
     assert (done.returncode, done.stderr) == (1, f"Error: no state in {folder}: no app has run there\n")
+
+
+INTERRUPTIBLE = """
+import signal
+from streamapp.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+# Whoever runs the tests in the background has them ignore interrupts, and children inherit that.
+
+
+@pytest.mark.parametrize("verb", ["run", "check", "plan"])
+def test_an_interrupt_while_the_app_is_read_ends_in_one_line(tmp_path: Path, verb: str) -> None:
+    program = tmp_path / "app.py"
+    program.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    command = [sys.executable, "-c", INTERRUPTIBLE, verb, program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_an_interrupt_while_spark_starts_ends_in_one_line(tmp_path: Path, data: Path) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\necho > {started}\nexec cat > /dev/null\n")
+    java.chmod(0o755)
+    command = [COMMAND, "run", EXAMPLE, "--data", data]
+    env = dict(os.environ) | {"JAVA_HOME": str(tmp_path)}
+    with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
+        assert started.read_text() == "\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert (process.returncode, err) == (130, "interrupted: nothing has run\n")
+
+
+def test_a_full_disk_behind_the_output_is_one_sentence(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [COMMAND, "render", EXAMPLE]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        3,
+        "Error: the disk is full: not all of the output was written\n",
+    )

@@ -11,7 +11,7 @@ import click
 
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
-from streamapp_runtime.cli.log_commands.start_time import start_time_ms
+from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,11 @@ def _positions(
             for read_partition, span in spans.items()
         }
     if not (start.isascii() and start.isdecimal()):
-        return dict(system.offsets_at(spans, start_time_ms(start, time.time())))
+        return dict(
+            system.offsets_at(
+                spans, time_in_ms(start, time.time(), "--from", "an offset, earliest, latest, ")
+            )
+        )
     if len(spans) > 1:
         raise click.UsageError(
             f'an offset belongs to one partition, and "{stream}" has {count}: add --partition'

@@ -17,9 +17,16 @@ T = TypeVar("T")
 
 
 def run_to_end(
-    start: "Callable[[SignalStop, Listeners], None]", progress: "ProgressLog", metrics: "RunMetrics"
+    start: "Callable[[SignalStop, Listeners], None]",
+    progress: "ProgressLog",
+    metrics: "RunMetrics",
+    *,
+    ends_start: bool = False,
 ) -> RunEnd:
-    """Start the run with its listeners and wait for its end; no exception leaves this function."""
+    """Start the run with its listeners and wait for its end; no exception leaves this function.
+
+    With `ends_start` a signal before anything runs ends the process.
+    """
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
@@ -27,10 +34,10 @@ def run_to_end(
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.reporting.listeners import Listeners
 
-    stop = SignalStop()
+    stop = SignalStop(ends_start=ends_start)
     stop.on_signals()
     listeners = Listeners(
-        launched=_both(progress.launched, metrics.launched),
+        launched=_both(stop.launched, _both(progress.launched, metrics.launched)),
         batch=_both(progress.batch, metrics.batch),
         trouble=_both(progress.trouble, metrics.trouble),
         idle=progress.idle,

@@ -17,12 +17,14 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import RunSettings, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
 from streamapp_runtime.driver.executors.spark_session import open_session
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
+from streamapp_runtime.driver.modes.run_lock import RunLock, lock_run
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.modes.stop_signal import StopFlag
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
@@ -60,6 +62,7 @@ class Standalone:
     host: str = field(default_factory=gethostname)
     _locality: LocalityMemory = field(init=False)
     _transport: FileTransport = field(init=False)
+    _lock: RunLock = field(init=False)  # for as long as this process lives
 
     @property
     def limits(self) -> RunLimits:
@@ -74,9 +77,11 @@ class Standalone:
         return storage_of(self.app, self.options.data, self.options.secrets)
 
     def refuse_early(self, storage: AppStorage) -> None:
-        """A start takes seconds, and what it refuses may have been known before."""
+        """A start takes seconds, and what it refuses may have been known before; so may another run."""
         if problems := early_problems(self.app, storage.connection):
             raise AppRefusedError(problems)
+        take_over = Ownership.of_run(self.app).take_over
+        self._lock = lock_run(storage.state, self.app.application_id, take_over=take_over)
 
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Threads of this process for one processor, executors on this machine for several."""
@@ -124,6 +129,7 @@ class Standalone:
             loop=loop,
             executor_pool=executor_pool,
             transport=self._transport,
+            lock=self._lock,
             changed=changed,
             author=ModelAuthor(loop.launch.context, self.host, time.monotonic, time.time),
             locality=self._locality,

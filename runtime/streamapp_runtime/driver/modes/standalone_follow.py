@@ -7,6 +7,7 @@ from streamapp.protocol.driver_report import Report
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
+from streamapp_runtime.driver.modes.run_lock import RunLock
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 
 
@@ -16,6 +17,7 @@ class StandaloneFollower(ModelFollower):
 
     author: ModelAuthor
     locality: LocalityMemory
+    lock: RunLock
     processors: int  # as many as the run began with
 
     def begin(self) -> None:
@@ -25,6 +27,7 @@ class StandaloneFollower(ModelFollower):
 
     def take_up(self, *, now: bool) -> bool:
         """Take up another number of processors, or streams that grew."""
+        self.lock.check()
         wanted = self.transport.wanted()
         processors = (wanted.processors if wanted else 0) or self.processors
         if processors > len(self.loop.launch.lanes) and not self.executor_pool.ready(processors):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from dataclasses import dataclass
 from types import FrameType
@@ -25,6 +26,8 @@ class SignalStop:
     """Set once, for ever. A plain flag: a lock that a signal's handler needed might be held just then."""
 
     wanted: bool = False
+    ends_start: bool = False  # whether the first signal ends a start, which may take long, where it stands
+    _launched: bool = False
 
     def is_set(self) -> bool:
         """Whether the run is to end."""
@@ -38,12 +41,19 @@ class SignalStop:
         """
 
         def handle(number: int, _: FrameType | None) -> None:
+            if self.ends_start and not self._launched:
+                os.write(sys.stderr.fileno(), b"interrupted: nothing has run\n")
+                os._exit(128 + number)
             if self.wanted:
                 os._exit(128 + number)
             self.wanted = True
 
         for number in SIGNALS:
             signal.signal(number, handle)
+
+    def launched(self, _: object) -> None:
+        """From now on the first signal lets the batch end."""
+        self._launched = True
 
     def wait(self, timeout: float, /) -> None:
         """Let time pass."""

@@ -58,6 +58,11 @@ class EmbeddedSystem:
         self._clock = clock
         self._closed = False
 
+    @property
+    def folder(self) -> Path:
+        """Where the log lies."""
+        return self._environment.path
+
     def streams(self) -> Mapping[str, int]:
         """All streams with their partition counts."""
         with self._environment.reading() as txn:
@@ -85,6 +90,11 @@ class EmbeddedSystem:
         """Add partitions; fewer than there are is a ValueError."""
         with self._environment.writing() as txn:
             log_streams.grow_stream(txn, stream, partitions)
+
+    def delete(self, stream: str) -> None:
+        """Take a stream away, with all that it holds. One that is made by that name later is another one."""
+        with self._environment.writing() as txn:
+            log_streams.delete_stream(txn, stream)
 
     def spans(self, partitions: Iterable[Partition]) -> Mapping[Partition, OffsetSpan]:
         """What each partition holds, all at the same moment."""

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.embedded.lmdb_environment import Txn
-from streamapp_runtime.systems.embedded.map_keys import LAST_ID, STREAMS, stream_address
+from streamapp_runtime.systems.embedded.map_keys import (
+    LAST_ID,
+    STREAMS,
+    blocks_of,
+    extent_address,
+    indexed_address,
+    newest_of,
+    stream_address,
+)
 from streamapp_runtime.systems.stream_system import StreamOptions, UnknownStreamError
 
 _row = struct.Struct("<II?q")
@@ -80,6 +88,24 @@ def grow_stream(txn: Txn, name: str, partitions: int) -> None:
             f'the stream "{name}" has {existing.partitions} partitions and cannot shrink to {partitions}'
         )
     _save(txn, name, replace(existing, partitions=partitions))
+
+
+def delete_stream(txn: Txn, name: str) -> None:
+    """Take a stream away, with its records; its number is not used again."""
+    stream = owner_of(txn, Partition(name, 0))
+    for index in range(stream.partitions):
+        _delete_below(txn, blocks_of(stream.id, index))
+        txn.delete(extent_address(stream.id, index))
+    _delete_below(txn, newest_of(stream.id))
+    txn.delete(indexed_address(stream.id))
+    txn.delete(stream_address(name))
+
+
+def _delete_below(txn: Txn, prefix: bytes) -> None:
+    with txn.cursor() as cursor:
+        has_entry = cursor.set_range(prefix)
+        while has_entry and bytes(cursor.key()[: len(prefix)]) == prefix:
+            has_entry = cursor.delete() and bool(cursor.key())
 
 
 def _save(txn: Txn, name: str, stream: LogStream) -> None:
