@@ -131,16 +131,3 @@ def test_started_again_and_told_twice_to_end_it_is_gone_at_once_and_nothing_is_c
     ended = [ends(child) for child in children]
     assert all(ended)
     assert totals(stopped.data) == sample_data.views_by_country()
-
-
-def test_a_second_run_is_refused_until_it_is_to_take_the_place_of_the_first(stopped: Running) -> None:
-    first = Running.start(stopped.data)
-    first.until(lambda said: said.get("event") == "started")
-    refused = Running.start(stopped.data)
-    assert refused.end() == 3
-    assert "runs already on" in refused.said[-1]["message"]
-    assert "--take-over" in refused.said[-1]["message"]
-    second = Running.start(stopped.data, "--take-over", "--until-end")
-    assert (first.end(), first.said[-1]["outcome"]) == (3, "retry")
-    assert "taken its place" in first.said[-1]["message"]
-    assert second.end() == 0, second.said

@@ -16,7 +16,7 @@ from streamapp_runtime.checkpoint_entries import INCARNATION, LAYOUT, START_POSI
 from streamapp_runtime.driver.start.app_storage import connection_of
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamOptions
-from tests.harness.runs.run_process import COMMAND, EXAMPLE
+from tests.harness.runs.run_process import COMMAND, EXAMPLE, Running
 
 BROKEN = EXAMPLE.read_text().replace("table: users,", "table: user,")
 COPIES = """
@@ -225,3 +225,16 @@ def test_a_full_disk_behind_the_output_is_one_sentence(tmp_path: Path) -> None:
         3,
         "Error: the disk is full: not all of the output was written\n",
     )
+
+
+def test_a_second_run_is_refused_until_it_is_to_take_the_place_of_the_first(data: Path) -> None:
+    first = Running.start(data)
+    first.until(lambda said: said.get("event") == "started")
+    refused = Running.start(data)
+    assert refused.end() == 3
+    assert "runs already on" in refused.said[-1]["message"]
+    assert "--take-over" in refused.said[-1]["message"]
+    second = Running.start(data, "--take-over", "--until-end")
+    assert (first.end(), first.said[-1]["outcome"]) == (3, "retry")
+    assert "taken its place" in first.said[-1]["message"]
+    assert second.end() == 0, second.said
