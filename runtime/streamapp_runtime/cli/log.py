@@ -1,10 +1,12 @@
 """`streamapp log`: look into the streams of an embedded log or of a Kafka cluster, and fill them by hand."""
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import click
 
+from streamapp.spec.problem import short
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_delete import delete
@@ -84,8 +86,11 @@ def create(target: LogTarget, stream: str, partitions: int, compacted: bool, ret
     Example:
       streamapp log create ./data users --partitions 4 --compacted
     """
+    from streamapp.spec.value_types.scalars import MEANING, TOPIC
     from streamapp_runtime.systems.stream_system import StreamOptions
 
+    if not re.match(TOPIC, stream):
+        raise click.BadParameter(f'found "{short(stream)}"; allowed is {MEANING[TOPIC]}', param_hint="STREAM")
     try:
         retention_ms = None if retention is None else milliseconds(retention)
     except ValueError as error:
