@@ -1,5 +1,6 @@
 """What an app may say and this version cannot run yet: one list, looked through before a start."""
 
+import json
 from collections.abc import Callable, Iterator
 
 from streamapp.author.names import CHECKPOINT
@@ -7,7 +8,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import traits_of
-from streamapp.spec.resource.operators import Aggregate, SendTo
+from streamapp.spec.resource.operators import Aggregate
 
 Finding = tuple[str, str]
 """The path of a field, and what is not there yet or cannot be."""
@@ -103,18 +104,17 @@ def _emit(app: StreamApp) -> Iterator[Finding]:
 
 
 def _avro(app: StreamApp) -> Iterator[Finding]:
-    """Streams in Avro without the schema that says what their bytes mean, and schemas of others."""
-    used = {source for operator in app.spec.operators for source in operator.sources}
-    used |= {operator.body.stream for operator in app.spec.operators if isinstance(operator.body, SendTo)}
-    used |= {side.stream for table in app.spec.tables for side in table.side_inputs}
+    """Schemas that no record is read by."""
     for index, stream in enumerate(app.spec.streams):
-        if stream.format != "avro" and stream.avro_schema is not None:
-            yield f"spec.streams[{index}].avroSchema", f"goes with avro only; the format is {stream.format}"
-        if stream.format == "avro" and stream.avro_schema is None and stream.name in used:
-            yield (
-                f"spec.streams[{index}].avroSchema",
-                "missing; a stream in Avro needs a schema",
-            )
+        path = f"spec.streams[{index}].avroSchema"
+        if stream.avro_schema is None:
+            continue
+        if stream.format != "avro":
+            yield path, f"goes with avro only; the format is {stream.format}"
+        try:
+            json.loads(stream.avro_schema)
+        except json.JSONDecodeError as error:
+            yield path, f"is no JSON: {error.msg} at character {error.pos + 1}"
 
 
 def _control(app: StreamApp) -> Iterator[Finding]:

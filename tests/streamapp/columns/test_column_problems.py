@@ -237,8 +237,9 @@ spec:
   streams:
     - {name: views, system: main, columns: "user STRING"}
     - name: letters
-      system: main
       format: avro
+      avroSchema: "{"
+      system: main
   operators:
     - name: m
       filter:
@@ -249,6 +250,7 @@ spec:
     problems = parsed.located(parsed.apps[0], start_problems(parsed.apps[0]))
     assert [str(problem).partition(";")[0] for problem in sorted(problems)] == [
         "line 7: spec.placement.standbys: not yet supported: each task has one copy of its state",
-        "line 10: spec.streams[1].avroSchema: missing",
-        'line 17: spec.operators[0].filter.where: no column "usr"',
+        "line 12: spec.streams[1].avroSchema: is no JSON: Expecting property name enclosed in double "
+        "quotes at character 2",
+        'line 18: spec.operators[0].filter.where: no column "usr"',
     ]
