@@ -60,7 +60,7 @@ class Spec(Part):
     """Settings that keep the names of the design documents; see the list of keys."""
 
     systems: Annotated[tuple[System, ...], Field(min_length=1), named_list(16), Effect.REPLAN]
-    """Where streams live."""
+    """Where streams live. Not yet: more than one is refused."""
     streams: Annotated[tuple[Stream, ...], Field(min_length=1), named_list(256), Effect.REPLAN]
     """Inputs, outputs and side inputs."""
     tables: Annotated[tuple[Table, ...], named_list(64), Effect.REPLAN] = ()

@@ -17,7 +17,7 @@ class Placement(Part):
     location: Annotated[Location, Effect.LIVE] = "node"
     """What a location is: `node`, `pod`, `volume`, `label:<key>`, or several joined by `+`."""
     standbys: Annotated[int, Field(ge=0, le=8), Needs(Capability.CLUSTER), Effect.LIVE] = 0
-    """Further copies of each task's state, on other locations."""
+    """Further copies of each task's state, on other locations. Not yet: more than none is refused."""
 
 
 class Claim(Part):

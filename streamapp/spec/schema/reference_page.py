@@ -39,8 +39,8 @@ column is what a change will do to an app that runs in a cluster.
 _NOT_YET = """\
 ## What is not there yet
 
-A field marked *not yet* is known and checked, but this version cannot act on it. When it is set to
-anything but its default it is refused with the reason `NotYetSupported`, never ignored.
+A field whose meaning says *Not yet* is known and checked, but this version cannot act on it. When it is set
+to anything but its default it is refused with the reason `NotYetSupported`, never ignored.
 """
 
 _CONFIG = """\
