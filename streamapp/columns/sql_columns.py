@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Final
 
 from streamapp.columns.column_rules import require_boolean, require_unique
@@ -16,11 +17,14 @@ from streamapp.columns.spark_functions import (
     WORDS_FOR_NOW,
 )
 from streamapp.columns.sql_reading import CalledFunction, ReadEntry, ReadList, read_list, reading_effort
-from streamapp.spec.problem import nearest, short
+from streamapp.spec.problem import LONGEST, short
 from streamapp.spec.value_types.column_list import Column
 
 MOST_APP_EFFORT: Final = 100_000
 """What is read of one app's expressions, in the tokens of `reading_effort`; Spark alone judges the others."""
+
+SURE_LIKENESS: Final = 0.8
+"""From here on a name is a misspelt one."""
 
 Chosen = tuple[int | None, Column]
 """A column of a select list, and the position of the one that it is as it stands."""
@@ -112,16 +116,18 @@ class SqlReader:
                 if scope.find(name.parts) is None and name.parts[0].lower() not in WORDS_FOR_NOW:
                     raise CompileRefusedError(scope.unknown(name.parts))
         for call in read.calls if self.functions_are_known else ():
-            if call.name not in FUNCTIONS:
+            similar = _similar_function(call.name)
+            if similar is not None:
                 raise CompileRefusedError(
-                    f'no function "{short(call.name)}" at character {call.place}'
-                    f"{_nearest_function(call.name)}"
+                    f'no function "{short(call.name)}" at character {call.place}; did you mean "{similar}"?'
                 )
 
 
-def _nearest_function(name: str) -> str:
-    suggestion = nearest(name, sorted(FUNCTIONS))
-    return suggestion if "did you mean" in suggestion else ""
+def _similar_function(name: str) -> str | None:
+    """The function of Spark that was meant, where it is surely misspelt; another may be an extension's."""
+    if name in FUNCTIONS or len(name) > LONGEST:
+        return None
+    return next(iter(get_close_matches(name, FUNCTIONS, n=1, cutoff=SURE_LIKENESS)), None)
 
 
 def _refuse_what_rows_cannot(read: ReadList, *, generators: bool) -> None:

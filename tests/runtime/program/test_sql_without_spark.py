@@ -174,7 +174,7 @@ def test_most_conditions_with_an_error_are_refused_without_spark(spark: SparkSes
         "'x'",
         "sum(n) > 1",
         "rand() > 1",
-        "nope(n)",
+        "lenght(user) > 1",
         "n IN (SELECT 1)",
         "ok AS x",
     ]
