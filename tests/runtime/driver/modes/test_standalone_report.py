@@ -5,6 +5,7 @@ from pathlib import Path
 
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
+from streamapp_runtime.driver.modes.run_lock import lock_run
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
 from streamapp_runtime.transport.file_transport import FileTransport, read_report
@@ -28,6 +29,7 @@ def test_it_waits_until_a_batch_is_done_and_forgets_nothing_of_the_last(env: App
         locality=locality,
         processors=1,
         changed=lambda _: None,
+        lock=lock_run(tmp_path / "state", "default.app", take_over=False),
     )
 
     def said() -> Report:

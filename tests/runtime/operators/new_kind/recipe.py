@@ -57,6 +57,12 @@ MEANING = Addition(
     "    OperatorKind.PROCESS: ",
     "    OperatorKind.DEDUPE: _key_aspect,\n",
 )
+COLUMNS = Addition(
+    "streamapp/columns/kind_columns.py",
+    "    OperatorKind.BROADCAST: ",
+    "    OperatorKind.DEDUPE: _of_one(_broadcast),\n",
+)
+"""What it hands on are the rows that it reads, as with a broadcast."""
 METHOD = Addition(
     "streamapp/dsl/stream_flow.py",
     "    def send_to_table(",
@@ -91,7 +97,7 @@ RUNNER = (
 )
 """Its row in the table that workers read: they load no compiler."""
 
-EVERY_ADDITION = (*MODEL, KIND, TRAITS, MEANING, METHOD, *COMPILER, *RUNNER)
+EVERY_ADDITION = (*MODEL, KIND, TRAITS, MEANING, COLUMNS, METHOD, *COMPILER, *RUNNER)
 
 
 def copy_product(folder: Path) -> None:

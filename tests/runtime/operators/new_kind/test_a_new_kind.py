@@ -10,6 +10,7 @@ from streamapp_runtime.systems.connection import open_system
 from tests.harness.runs.app_runs import Input, read_all, write_all
 from tests.harness.runs.run_process import COMMAND
 from tests.runtime.operators.new_kind.recipe import (
+    COLUMNS,
     COMPILER,
     EVERY_ADDITION,
     KIND,
@@ -30,7 +31,12 @@ main = app.embedded("main", path="data")
 visits = main.stream("visits", key="user", columns="user STRING, n INT")
 visits.dedupe("first").send_to("sent", main.stream("out", key="user"))
 """
-IMPORT = "import streamapp_runtime.operators.kind_table, streamapp.author.state_meaning"
+TABLES = (
+    "streamapp_runtime.operators.kind_table",
+    "streamapp.author.state_meaning",
+    "streamapp.columns.kind_columns",
+)
+IMPORT = f"import {', '.join(TABLES)}"
 
 
 @pytest.fixture
@@ -88,7 +94,14 @@ print(json.dumps([keeps_state(parsed, graph), join_groups(graph).members("first"
         ((*MODEL, KIND), "OPERATOR_TRAITS and the kinds of operators differ in dedupe"),
         ((KIND, TRAITS), "OperatorKind and the kinds of operators differ in dedupe"),
         ((*MODEL, KIND, TRAITS), "COMPILERS and the kinds of operators differ in dedupe"),
-        ((*MODEL, KIND, TRAITS, *COMPILER), "STATE_ASPECTS and the kinds of operators differ in dedupe"),
+        (
+            (*MODEL, KIND, TRAITS, MEANING, *COMPILER),
+            "KIND_COLUMNS and the kinds of operators differ in dedupe",
+        ),
+        (
+            (*MODEL, KIND, TRAITS, COLUMNS, *COMPILER),
+            "STATE_ASPECTS and the kinds of operators differ in dedupe",
+        ),
     ],
 )
 def test_a_kind_that_one_table_lacks_is_an_error_at_import(
@@ -101,6 +114,6 @@ def test_a_kind_that_one_table_lacks_is_an_error_at_import(
 
 
 def test_with_its_row_in_each_table_the_import_goes_through(copy: Path) -> None:
-    add(copy, *MODEL, KIND, TRAITS, MEANING, *COMPILER)
+    add(copy, *MODEL, KIND, TRAITS, MEANING, COLUMNS, *COMPILER)
     run = python(copy, "-c", IMPORT)
     assert run.returncode == 0, run.stderr
