@@ -166,15 +166,15 @@ metadata: {name: meeting}
 spec:
   systems: [{name: main, kafka: {bootstrapServers: "kafka:9092"}}]
   streams:
-    - {name: views, system: main, key: user}
-    - {name: clicks, system: main, key: user}
-    - {name: orders, system: main, key: user}
+    - {name: views, system: main, key: user, columns: "user STRING, page STRING"}
+    - {name: clicks, system: main, key: user, columns: "user STRING, link STRING"}
+    - {name: orders, system: main, key: user, columns: "user STRING, item STRING"}
     - {name: result, system: main, key: user}
   tables: [{name: last-click}]
   operators:
     - {name: p1, partitionBy: {from: views, key: user}}
     - {name: p2, partitionBy: {from: clicks, key: user}}
-    - {name: again, join: {from: [views, p1], within: 1h}}
+    - {name: again, join: {from: [views, p1], within: 1h, select: "left.user, left.page"}}
     - {name: keep, sendToTable: {from: p2, table: last-click}}
     - {name: with-click, joinTable: {from: p1, table: last-click}}
     - {name: with-order, join: {from: [with-click, orders], within: 1h}}
