@@ -69,7 +69,7 @@ class Siege:
                     self._attack(attack)
                     if kills is not None and self.killed.total() >= kills:
                         break
-            self._wait("the outputs to be complete", self._complete)
+            self._wait_for_outputs()
             self._stop()
             return list(self._differences())
         finally:
@@ -184,12 +184,23 @@ class Siege:
     def _written(self) -> int:
         return self.streams.size("enriched") + self.streams.size("totals")
 
-    def _complete(self) -> bool:
-        self._pass(0.5)
-        self._keep_running(Attack("end"))
-        records = self._records()
+    def _wait_for_outputs(self) -> None:
+        """Wait until nothing is missing, and leave the machine to the app meanwhile."""
+        records = self._records()  # the feeder has ended: they stay what they are
         expected = view_model.model(self.users, records.views)
-        return not records.missing(self._letters()) and not view_model.missing(expected, *self._outputs())
+        written_at_last_look = -1
+
+        def complete() -> bool:
+            nonlocal written_at_last_look
+            self._keep_running(Attack("end"))
+            written = self._written() + sum(map(self.streams.size, LETTER_STREAMS))
+            if written == written_at_last_look:
+                return False
+            written_at_last_look = written
+            self._pass(0.5)
+            return not records.missing(self._letters()) and not view_model.missing(expected, *self._outputs())
+
+        self._wait("the outputs to be complete", complete)
 
     def _differences(self) -> Iterator[str]:
         records = self._records()

@@ -12,6 +12,10 @@ from tests.harness.crash.attacks import Attack, attacks
 from tests.harness.crash.siege import Siege
 from tests.harness.kafka.broker import Broker
 
+SIEGE_SECONDS = 1_800
+"""A siege that hangs ends itself, after 500 s without a record. One that goes on may take its time: while a
+slow machine recovers, more is fed, and every record that ends its worker is searched for."""
+
 OF_EACH_KIND = (
     Attack(victim="worker", commits=1, delay=0.2, pick=0.5),
     Attack(point="commit.after.processor-0", commits=200),
@@ -24,6 +28,8 @@ OF_EACH_KIND = (
 """Together these reach every path of recovery, and cost only one start of Spark more than none would."""
 
 
+@pytest.mark.long
+@pytest.mark.timeout(SIEGE_SECONDS)
 def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(tmp_path: Path) -> None:
     siege = Siege(tmp_path, print)
     assert siege.run(OF_EACH_KIND, seed=1) == []
@@ -42,6 +48,7 @@ ON_A_BROKER = (
 
 
 @pytest.mark.long
+@pytest.mark.timeout(SIEGE_SECONDS)
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
     broker: Broker, tmp_path: Path
 ) -> None:
