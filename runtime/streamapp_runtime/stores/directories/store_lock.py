@@ -4,7 +4,6 @@ The kernel frees the lock when its holder dies, so a dead one is replaced withou
 something only on one boot and in one pid namespace, and for one process; the record names all of these.
 """
 
-import fcntl
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from streamapp_runtime.stores.directories.file_lock import FileLock, is_locked
 from streamapp_runtime.stores.store import StoreBusyError
 
 _LOCK = "lock"
@@ -45,26 +45,26 @@ class LockHolder:
 class StoreLock:
     """A store's lock, held by this process."""
 
-    def __init__(self, directory: Path, lock: int) -> None:
+    def __init__(self, directory: Path, lock: FileLock) -> None:
         self._directory = directory
         self._lock = lock
 
     def release(self) -> None:
         """Let go."""
         (self._directory / _RECORD).unlink(missing_ok=True)
-        os.close(self._lock)
+        self._lock.release()
 
 
 def lock_store(directory: Path, owner: str, wait_seconds: float) -> StoreLock:
     """Lock a directory, which is made; StoreBusyError when another process keeps it that long."""
-    while not _lies_in(lock := _locked_file(directory, wait_seconds), directory):
-        os.close(lock)  # who held it took the directory away: it locks nothing any more
+    while not (lock := _locked_file(directory, wait_seconds)).is_current():
+        lock.release()  # who held it took the directory away: it locks nothing any more
     try:
         fresh = directory / f"{_RECORD}.new"
         fresh.write_text(json.dumps(asdict(LockHolder.this_process(owner))), "utf-8")
         fresh.replace(directory / _RECORD)
     except OSError:
-        os.close(lock)
+        lock.release()
         raise
     return StoreLock(directory, lock)
 
@@ -95,7 +95,7 @@ def end_holder(directory: Path, owner: str, grace_seconds: float) -> bool:
             os.kill(holder.pid, step)
         _within(grace_seconds, lambda: not holder.lives_here())
     # Its first thread may be gone while others still keep the lock.
-    return _within(grace_seconds, lambda: not _is_locked(directory))
+    return _within(grace_seconds, lambda: not is_locked(directory / _LOCK))
 
 
 def boot_id() -> str:
@@ -107,40 +107,17 @@ def _this_namespace() -> str:
     return str(Path("/proc/self/ns/pid").readlink())
 
 
-def _locked_file(directory: Path, wait_seconds: float) -> int:
+def _locked_file(directory: Path, wait_seconds: float) -> FileLock:
     while True:
         directory.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # the directory was taken away just then
-            lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            lock = FileLock(directory / _LOCK)
             break
-    if not _within(wait_seconds, lambda: _try_lock(lock)):
-        os.close(lock)
+    if not _within(wait_seconds, lock.acquire):
+        lock.release()
         holder = recorded_holder(directory)
         raise StoreBusyError(str(directory), holder.pid if holder else None)
     return lock
-
-
-def _lies_in(lock: int, directory: Path) -> bool:
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(lock), (directory / _LOCK).stat())
-    return False
-
-
-def _is_locked(directory: Path) -> bool:
-    with suppress(FileNotFoundError):
-        lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            return not _try_lock(lock)
-        finally:
-            os.close(lock)
-    return False
-
-
-def _try_lock(lock: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
 
 
 def _within(seconds: float, condition: Callable[[], bool]) -> bool:
