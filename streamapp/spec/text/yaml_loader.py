@@ -40,13 +40,17 @@ def _loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+def yaml_error(error: yaml.YAMLError) -> tuple[int, str]:
+    """The line of an error of the parser, 0 where the parser names none, and what is wrong there."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return 0, str(error).splitlines()[0]
+    mark = error.problem_mark or error.context_mark
+    return mark.line + 1 if mark else 0, error.problem or error.context or "it cannot be read"
+
+
 def _yaml_problem(text: str, error: yaml.YAMLError) -> Problem:
     """The parser's error with its line; an indenting tab has a message of its own."""
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return Problem(0, 0, "", f"this is no YAML: {str(error).splitlines()[0]}")
-    mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 0
-    message = error.problem or error.context
+    line, message = yaml_error(error)
     lines = text.splitlines()
     if (
         0 < line <= len(lines)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.config import config_exception, incluster_config, kube_config
-from yaml import MarkedYAMLError, YAMLError
+from yaml import YAMLError
+
+from streamapp.spec.text.yaml_loader import yaml_error
 
 DEFAULT_KUBECONFIG = kube_config.KUBE_CONFIG_DEFAULT_LOCATION
 _PROXIES = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
@@ -34,15 +36,10 @@ async def load_configuration(kubeconfig: Path | None = None, context: str | None
     except (config_exception.ConfigException, OSError) as error:
         raise ClientConfigurationError(str(error)) from error
     except YAMLError as error:
-        raise ClientConfigurationError(f"{files} is no YAML: {_yaml_error_text(error)}") from error
+        line, message = yaml_error(error)
+        place = f"line {line}: " if line else ""
+        raise ClientConfigurationError(f"{files} is no YAML: {place}{message}") from error
     return configuration
-
-
-def _yaml_error_text(error: YAMLError) -> str:
-    """What is wrong with a text, on one line."""
-    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-        return str(error).splitlines()[0]
-    return f"line {error.problem_mark.line + 1}: {error.problem}"
 
 
 def uses_proxy() -> bool:
