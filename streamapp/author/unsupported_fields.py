@@ -85,7 +85,7 @@ def _late_rows(app: StreamApp) -> Iterator[Finding]:
 
 def _letters(app: StreamApp, path: str, name: str, what: str) -> Iterator[Finding]:
     """What a stream cannot be that takes what was left out."""
-    stream = next(stream for stream in app.spec.streams if stream.name == name)
+    stream = app.spec.stream(name)
     read = {source for operator in app.spec.operators for source in operator.sources}
     read |= {side.stream for table in app.spec.tables for side in table.side_inputs}
     if stream.format != "json":

@@ -210,8 +210,14 @@ class JoinedColumn:
     """A column of a join that says no select list: that of the left side where it stands on both."""
 
     column: Column
+    place: int  # among the columns of both sides, the left ones first
     from_left: bool
     from_right: bool
+
+    @property
+    def position(self) -> int | None:
+        """The place, where the column is taken as it is."""
+        return None if self.from_left and self.from_right else self.place
 
 
 def joined_columns(body: Join, left: KeyedColumns, right: KeyedColumns) -> tuple[JoinedColumn, ...]:
@@ -220,16 +226,17 @@ def joined_columns(body: Join, left: KeyedColumns, right: KeyedColumns) -> tuple
     shared_key = left.key.column is not None and right.key.is_column(left.key.column)
     keeps_right = body.type in {"right", "full"}
     joined = [
-        JoinedColumn(c, True, shared_key and left.key.is_column(c.name) and keeps_right) for c in left.columns
+        JoinedColumn(column, place, True, shared_key and left.key.is_column(column.name) and keeps_right)
+        for place, column in enumerate(left.columns)
     ]
-    for column in right.columns:
+    for place, column in enumerate(right.columns, len(left.columns)):
         if shared_key and right.key.is_column(column.name):
             continue
         if column.name.lower() in names:
             raise CompileRefusedError(
                 f'both sides have a column "{column.name}"; say what is wanted in a select list'
             )
-        joined.append(JoinedColumn(column, False, True))
+        joined.append(JoinedColumn(column, place, False, True))
     return tuple(joined)
 
 

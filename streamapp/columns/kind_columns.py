@@ -19,8 +19,6 @@ from streamapp.columns.column_rules import (
     require_join_condition,
     require_joined_keys,
     require_keys_of_task,
-    require_one_generator,
-    require_running_total,
     require_same_columns,
     require_unique,
     stream_columns,
@@ -30,7 +28,6 @@ from streamapp.columns.compile_refusal import refusals_within
 from streamapp.columns.known_types import UNKNOWN, with_known_types
 from streamapp.columns.row_key import RowKey
 from streamapp.columns.sql_columns import Chosen, SqlReader
-from streamapp.columns.sql_reading import CalledFunction
 from streamapp.spec.resource.app import Spec
 from streamapp.spec.resource.operator_kinds import OperatorKind, require_rows
 from streamapp.spec.resource.operators import (
@@ -77,10 +74,6 @@ class ColumnContext:
     sql: SqlReader
     table_columns: Mapping[str, tuple[Column, ...]]
 
-    def stream(self, name: str) -> Stream:
-        """A declared stream."""
-        return next(stream for stream in self.spec.streams if stream.name == name)
-
 
 def declared_columns(text: str | None) -> tuple[Column, ...]:
     """The columns that a list declares, as rows have them; none where there is no list."""
@@ -120,12 +113,8 @@ def _map(body: Map | FlatMap, rows: KnownRows, context: ColumnContext) -> Rows:
 
 
 def _selected(body: Map | FlatMap, rows: KnownRows, context: ColumnContext) -> tuple[Chosen, ...] | None:
-    text, many = body.select or "*", isinstance(body, FlatMap)
     with refusals_within("select"):
-        count = context.sql.generator_count(text) if many else None
-        if count is not None:
-            require_one_generator(count)
-        return context.sql.select(text, rows.scope, generators=many)
+        return context.sql.select(body.select or "*", rows.scope, generators=isinstance(body, FlatMap))
 
 
 def _partition_by(body: PartitionBy, rows: KnownRows, context: ColumnContext) -> Rows:
@@ -151,14 +140,10 @@ def _aggregate(body: Aggregate, rows: KnownRows, context: ColumnContext) -> Rows
     scope = ColumnScope((ScopeSide("", before), *rows.scope.sides))
     with refusals_within("aggregates"):
         require_unique(before)
-        totals = context.sql.aggregates(body.aggregates, scope, _require_total)
+        totals = context.sql.aggregates(body.aggregates, scope)
         if totals is None:
             return None
         return KnownRows(require_unique((*before, *totals)), grouped.key)
-
-
-def _require_total(call: CalledFunction) -> None:
-    require_running_total(call.name, distinct=call.distinct)
 
 
 def _grouped(body: Aggregate, rows: KnownRows, context: ColumnContext) -> Rows:
@@ -176,7 +161,7 @@ def _grouped(body: Aggregate, rows: KnownRows, context: ColumnContext) -> Rows:
 
 
 def _join_table(body: JoinTable, rows: KnownRows, context: ColumnContext) -> Rows:
-    table = next(table for table in context.spec.tables if table.name == body.table)
+    table = context.spec.table(body.table)
     with refusals_within("key"):
         column = (None,) if body.key is None else context.sql.key(body.key, rows.scope)
         if column is not None:
@@ -204,7 +189,7 @@ def _send_to_table(body: SendToTable, rows: KnownRows, context: ColumnContext) -
 
 
 def _send_to(body: SendTo, rows: KnownRows, context: ColumnContext) -> Rows:
-    stream = context.stream(body.stream)
+    stream = context.spec.stream(body.stream)
     with refusals_within("stream"):
         columns = stream_columns(stream, declared_columns(stream.columns))
         takes_any_name = stream.columns is None and stream.format in ONE_VALUE and len(rows.columns) == 1
@@ -238,7 +223,7 @@ def _join(body: Join, rows: tuple[Rows, ...], context: ColumnContext) -> Rows:
     scope = ColumnScope(sides, first_wins=False)
     with refusals_within("select"):
         chosen = (
-            tuple(_joined(body, left, right))
+            tuple((joined.position, joined.column) for joined in joined_columns(body, left, right))
             if body.select is None
             else context.sql.select(body.select, scope)
         )
@@ -248,14 +233,6 @@ def _join(body: Join, rows: tuple[Rows, ...], context: ColumnContext) -> Rows:
     if chosen is None:
         return None
     return KnownRows(tuple(column for _, column in chosen), joined_key(chosen, left, right))
-
-
-def _joined(body: Join, left: KnownRows, right: KnownRows) -> list[Chosen]:
-    positions = {id(column): place for place, column in enumerate((*left.columns, *right.columns))}
-    return [
-        (None if joined.from_left and joined.from_right else positions[id(joined.column)], joined.column)
-        for joined in joined_columns(body, left, right)
-    ]
 
 
 OneSource = Callable[[Any, KnownRows, ColumnContext], Rows]

@@ -1,11 +1,15 @@
 """Select lists, conditions and keys over known columns: what they give, or why Spark would refuse them."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from streamapp.columns.column_rules import require_boolean, require_unique
+from streamapp.columns.column_rules import (
+    require_boolean,
+    require_one_generator,
+    require_running_total,
+    require_unique,
+)
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.known_types import UNKNOWN, type_of
@@ -16,12 +20,12 @@ from streamapp.columns.spark_functions import (
     NONDETERMINISTIC_FUNCTIONS,
     WORDS_FOR_NOW,
 )
-from streamapp.columns.sql_reading import CalledFunction, ReadEntry, ReadList, read_list, reading_effort
+from streamapp.columns.sql_reading import ReadEntry, ReadList, tokenized
 from streamapp.spec.problem import LONGEST, short
 from streamapp.spec.value_types.column_list import Column
 
 MOST_APP_EFFORT: Final = 100_000
-"""What is read of one app's expressions, in the tokens of `reading_effort`; Spark alone judges the others."""
+"""What is read of one app's expressions, in tokens; Spark alone judges the others."""
 
 SURE_LIKENESS: Final = 0.8
 """From here on a name is a misspelt one."""
@@ -35,13 +39,15 @@ class SqlReader:
     """Reads the expressions of one app, until it has read enough."""
 
     functions_are_known: bool = True  # whether there are none but Spark's own
-    effort_left: int = field(default=MOST_APP_EFFORT)
+    effort_left: int = MOST_APP_EFFORT
 
     def select(self, text: str, scope: ColumnScope, *, generators: bool = False) -> tuple[Chosen, ...] | None:
-        """The columns of a select list; None where only Spark can tell them."""
+        """The columns of a select list, which has one generator or none; None where only Spark can tell."""
         read = self._read(text)
         if read is None:
             return None
+        if generators:
+            require_one_generator(sum(entry.generator for entry in read.entries))
         _refuse_what_rows_cannot(read, generators=generators)
         self._refuse_unknown_names(read, scope)
         chosen: list[Chosen] = []
@@ -52,11 +58,6 @@ class SqlReader:
             chosen += columns
         require_unique(tuple(column for _, column in chosen))
         return tuple(chosen)
-
-    def generator_count(self, text: str) -> int | None:
-        """How many entries of a select list are a call of a generator."""
-        read = self._read(text)
-        return None if read is None else sum(entry.generator for entry in read.entries)
 
     def condition(self, text: str, scope: ColumnScope) -> None:
         """Refuse what is surely no condition over a scope."""
@@ -72,10 +73,8 @@ class SqlReader:
         match = None if entry.column is None else scope.find(entry.column.parts)
         return (None if match is None or match[1] else scope.columns[match[0]].name,)
 
-    def aggregates(
-        self, text: str, scope: ColumnScope, require_total: Callable[[CalledFunction], None]
-    ) -> tuple[Column, ...] | None:
-        """The columns of a list of aggregates, and `require_total` asked for each aggregate function."""
+    def aggregates(self, text: str, scope: ColumnScope) -> tuple[Column, ...] | None:
+        """The columns of a list of running totals; None where only Spark can tell them."""
         read = self._read(text)
         if read is None:
             return None
@@ -83,7 +82,7 @@ class SqlReader:
             raise CompileRefusedError("has a *; allowed are aggregate functions and what is made of them")
         for call in read.calls:
             if call.name in AGGREGATE_FUNCTIONS:
-                require_total(call)
+                require_running_total(call.name, distinct=call.distinct)
         self._refuse_unknown_names(read, scope)
         columns = [_entry_columns(entry, scope) for entry in read.entries]
         return tuple(column for some in columns if some for _, column in some) if all(columns) else None
@@ -99,11 +98,11 @@ class SqlReader:
         return read.entries[0]
 
     def _read(self, text: str) -> ReadList | None:
-        effort = reading_effort(text)
-        if effort > self.effort_left:
+        expressions = tokenized(text)
+        if expressions is None or expressions.effort > self.effort_left:
             return None
-        self.effort_left -= effort
-        read = read_list(text)
+        self.effort_left -= expressions.effort
+        read = expressions.read()
         if read is not None and read.has_clause:
             raise CompileRefusedError(
                 "is more than expressions: FROM, WHERE, DISTINCT and the like have no place here"

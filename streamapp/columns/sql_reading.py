@@ -83,40 +83,46 @@ class ReadList:
     has_clause: bool  # such as FROM, which makes it more than expressions
 
 
-def reading_effort(text: str) -> int:
-    """About how many tokens sqlglot would have to read; more than MOST_EFFORT where it shall not try."""
+@dataclass(frozen=True, slots=True)
+class TokenizedList:
+    """A text of expressions that sqlglot can read in bounded time."""
+
+    text: str  # with the lead that makes it a statement
+    tokens: Sequence[Token]
+    effort: int  # about how many tokens are read, those that are read twice counted twice
+
+    def read(self) -> ReadList | None:
+        """The text as sqlglot reads it; None where it does not."""
+        try:
+            statements = _dialect().parser().parse(list(self.tokens), self.text)
+        except (SqlglotError, RecursionError):
+            return None
+        select = statements[0] if len(statements) == 1 else None
+        if not isinstance(select, exp.Select):
+            return None
+        starts = list(_entry_starts(self.tokens[1:]))
+        if len(starts) != len(select.expressions):
+            return None
+        return ReadList(
+            tuple(_entry(entry, start) for entry, start in zip(select.expressions, starts, strict=True)),
+            tuple(_calls(self.tokens)),
+            has_query=any(node is not select for node in select.find_all(exp.Query)),
+            has_window=select.find(exp.Window) is not None,
+            has_clause=any(select.args.get(clause) for clause in _CLAUSES),
+        )
+
+
+def tokenized(text: str) -> TokenizedList | None:
+    """The tokens of a text; None where sqlglot knows no such tokens, or would read them long."""
     if len(text) > MOST_CHARACTERS:
-        return MOST_EFFORT + 1
+        return None
+    statement = _LEAD + text
     try:
-        tokens = _dialect().tokenize(text)
+        tokens = _dialect().tokenize(statement)
     except SqlglotError:
-        return MOST_EFFORT + 1
-    return _effort(tokens)
-
-
-def read_list(text: str) -> ReadList | None:
-    """The text as sqlglot reads it; None where it does not."""
-    if reading_effort(text) > MOST_EFFORT:
         return None
-    dialect = _dialect()
-    try:
-        tokens = dialect.tokenize(_LEAD + text)
-        statements = dialect.parser().parse(tokens, _LEAD + text)
-    except (SqlglotError, RecursionError):
-        return None
-    select = statements[0] if len(statements) == 1 else None
-    if not isinstance(select, exp.Select):
-        return None
-    starts = list(_entry_starts(tokens[1:]))
-    if len(starts) != len(select.expressions):
-        return None
-    return ReadList(
-        tuple(_entry(entry, start) for entry, start in zip(select.expressions, starts, strict=True)),
-        tuple(_calls(tokens)),
-        has_query=any(node is not select for node in select.find_all(exp.Query)),
-        has_window=select.find(exp.Window) is not None,
-        has_clause=any(select.args.get(clause) for clause in _CLAUSES),
-    )
+    effort = _effort(tokens[1:])
+    return None if effort > MOST_EFFORT else TokenizedList(statement, tokens, effort)
 
 
 def _dialect() -> Dialect:

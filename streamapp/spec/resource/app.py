@@ -141,6 +141,14 @@ class Spec(Part):
     operator_class: Annotated[Name | None, Needs(Capability.CLUSTER), Effect.REFUSED] = None
     """Which installation looks after the app, where a cluster has several."""
 
+    def stream(self, name: str) -> Stream:
+        """The declared stream of that name."""
+        return next(stream for stream in self.streams if stream.name == name)
+
+    def table(self, name: str) -> Table:
+        """The declared table of that name."""
+        return next(table for table in self.tables if table.name == name)
+
 
 class StreamApp(Part):
     """A stateful stream application."""

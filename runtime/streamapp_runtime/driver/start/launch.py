@@ -13,7 +13,6 @@ from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import settle_seconds
 from streamapp.author.names import processor_names
 from streamapp.author.proposal import Proposal
-from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.locations.store_history import StorePositions
 from streamapp.placement.placer import place_tasks
@@ -22,7 +21,6 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
@@ -123,8 +121,6 @@ def launch(
 
     `locality` is what is remembered of where tasks and processors were.
     """
-    if problems := unsupported_fields(app):
-        raise AppRefusedError(problems)
     context = AppContext(app, storage, system, ledger, load_user_functions(app))
     ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app))
     return first_launch(context, session, processors, locality)

@@ -7,8 +7,6 @@ from pyspark.sql import SparkSession
 
 from streamapp.plan.partition_plan import Plan
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.streams import Stream
-from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column
 
 
@@ -20,14 +18,6 @@ class CompileContext:
     app: StreamApp
     plan: Plan
     table_columns: Mapping[str, tuple[Column, ...]]
-
-    def stream(self, name: str) -> Stream:
-        """A declared stream."""
-        return next(stream for stream in self.app.spec.streams if stream.name == name)
-
-    def table(self, name: str) -> Table:
-        """A declared table."""
-        return next(table for table in self.app.spec.tables if table.name == name)
 
     def partitions(self, stream: str) -> int | None:
         """The planned count of a stream."""

@@ -84,7 +84,7 @@ def compile_send_to(
 ) -> CompiledOperator:
     """Write rows to an output stream, under its key column where it has one."""
     (flow,) = flows
-    stream = world.stream(body.stream)
+    stream = world.app.spec.stream(body.stream)
     with refusals_within("stream"):
         columns = stream_columns(stream, _declared_columns(stream)) or flow.columns
         if stream.columns is None and stream.format in ONE_VALUE and len(flow.columns) == 1:

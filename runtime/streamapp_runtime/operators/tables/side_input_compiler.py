@@ -44,7 +44,7 @@ def compile_side_input(table: Table, number: int, flow: RowFlow, world: CompileC
     chain = PieceChain(f"{table.name}/{FILL_PREFIX}{number}", flow)
     outputs = column_templates(len(table_columns))
     if side.python is not None:
-        unchecked = table.broadcast or world.stream(side.stream).keys == "unchecked"
+        unchecked = table.broadcast or world.app.spec.stream(side.stream).keys == "unchecked"
         placed_by = None if unchecked else side.stream
         python_map = PythonMap(side.python, each=False, keyed=True, stream=placed_by)
         chain = chain.then("rows", python_map, table_columns, RowKey(None, None))

@@ -23,7 +23,7 @@ def compile_join_table(
 ) -> CompiledOperator:
     """Look up each row's key, then take what is wanted of row and table."""
     (flow,) = flows
-    table = world.table(body.table)
+    table = world.app.spec.table(body.table)
     held = nullable_columns(world.table_columns[table.name])
     scope = ColumnScope((ScopeSide("", flow.columns), ScopeSide(table.name, held)))
     with refusals_within("select"):

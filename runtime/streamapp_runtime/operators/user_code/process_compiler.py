@@ -20,7 +20,7 @@ def compile_process(
     (flow,) = flows
     with refusals_within("columns"):
         output_columns = canonical(parse_columns(body.columns)) if body.columns else ()
-    remotes = tuple(table for table in body.tables if world.table(table).remote is not None)
+    remotes = tuple(table for table in body.tables if world.app.spec.table(table).remote is not None)
     local = tuple(table for table in body.tables if table not in remotes)
     required = tuple((t, c.name) for t in local for c in world.table_columns[t] if not c.nullable)
     process = ProcessRows(name, body.python, local, remotes, required)
