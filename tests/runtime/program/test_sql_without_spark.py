@@ -87,9 +87,8 @@ def test_the_examples_of_all_functions_of_spark_are_not_refused(
                 read_examples += expressions is not None and expressions.read() is not None
             except CompileRefusedError as error:
                 refused.append((select, error.message))
-    assert [select for select, _ in refused] == ["current_time", "localtime"], (
-        "neither does the compiler take"
-    )
+    texts = {select for select, _ in refused}
+    assert texts == {"current_time", "localtime"}, "neither does the compiler take"
     assert judged > 600
     assert read_examples / judged > 0.9, "sqlglot reads too few of them to be of use"
 
