@@ -1,5 +1,6 @@
 """A cluster whose operator dies right after its nth write: what it had written stands, nothing follows."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from streamapp_operator.controller.client.api_errors import WriteConflict
@@ -39,8 +40,12 @@ class Mortal:
         found: Manifest | Literal[WriteConflict.EXISTS] = self._written(await self._cluster.create(manifest))
         return found
 
-    async def apply(self, manifest: Manifest) -> Manifest:
-        found: Manifest = self._written(await self._cluster.apply(manifest))
+    async def apply(
+        self, manifest: Manifest, may_change: Callable[[Manifest], bool]
+    ) -> Manifest | Literal[WriteConflict.EXISTS]:
+        found: Manifest | Literal[WriteConflict.EXISTS] = self._written(
+            await self._cluster.apply(manifest, may_change)
+        )
         return found
 
     async def delete(

@@ -22,7 +22,8 @@ def echoing(edge: OperatorParts) -> Reconciler:
                         "labels": {"streamapp.dev/app": key.name},
                     },
                     "data": {"processors": str(app["spec"]["processors"])},
-                }
+                },
+                lambda _: True,
             )
         return ReconcileDone()
 

@@ -13,6 +13,7 @@ from streamapp_operator.controller.client.api_errors import (
     UnansweredError,
     WriteConflict,
 )
+from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, EVENT, STREAM_APP
 from tests.harness.api_server.api_cluster import cluster
 from tests.harness.api_server.api_server import ApiServer
@@ -103,13 +104,44 @@ def test_a_list_longer_than_a_chunk_is_read_to_its_end(
     assert len(_with(api_server, do)) == 5
 
 
+def _ours(_: Manifest) -> bool:
+    return True
+
+
+def test_an_object_that_may_not_be_changed_is_left_alone(api_server: ApiServer, namespace: str) -> None:
+    async def do(api: ApiClusterClient) -> Any:
+        before = await api.create(_config_map(namespace, a="1"))
+        assert await api.apply(_config_map(namespace, a="2"), lambda _: False) is WriteConflict.EXISTS
+        return before, await api.read(CONFIG_MAP, namespace, "one")
+
+    before, after = _with(api_server, do)
+    assert after == before
+
+
+def test_an_object_that_took_the_name_meanwhile_is_left_alone(api_server: ApiServer, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+
+    def replaced(_: Manifest) -> bool:
+        api_server.ask("DELETE", f"{path}/one")
+        api_server.ask("POST", path, {"metadata": {"name": "one"}, "data": {"a": "mine"}})
+        return True
+
+    async def do(api: ApiClusterClient) -> Any:
+        await api.apply(_config_map(namespace, a="1"), _ours)
+        with pytest.raises(RejectedError, match="uid"):
+            await api.apply(_config_map(namespace, a="2"), replaced)
+        return await api.read(CONFIG_MAP, namespace, "one")
+
+    assert _with(api_server, do)["data"] == {"a": "mine"}
+
+
 def test_applying_what_is_so_writes_nothing(api_server: ApiServer, namespace: str) -> None:
     counted: list[tuple[str, str]] = []
 
     async def do(api: ApiClusterClient) -> Any:
-        first = await api.apply(_config_map(namespace, a="1"))
+        first = await api.apply(_config_map(namespace, a="1"), _ours)
         counted.clear()
-        return first, await api.apply(_config_map(namespace, a="1"))
+        return first, await api.apply(_config_map(namespace, a="1"), _ours)
 
     first, second = _with(api_server, do, counted=counted)
     assert first["metadata"]["resourceVersion"] == second["metadata"]["resourceVersion"]
@@ -118,18 +150,18 @@ def test_applying_what_is_so_writes_nothing(api_server: ApiServer, namespace: st
 
 def test_a_field_that_is_no_longer_given_goes(api_server: ApiServer, namespace: str) -> None:
     async def do(api: ApiClusterClient) -> Any:
-        await api.apply(_config_map(namespace, a="1", b="2"))
-        return await api.apply(_config_map(namespace, a="1"))
+        await api.apply(_config_map(namespace, a="1", b="2"), _ours)
+        return await api.apply(_config_map(namespace, a="1"), _ours)
 
     assert _with(api_server, do)["data"] == {"a": "1"}
 
 
 def test_what_someone_else_changed_is_put_right(api_server: ApiServer, namespace: str) -> None:
     async def do(api: ApiClusterClient) -> Any:
-        await api.apply(_config_map(namespace, a="1"))
+        await api.apply(_config_map(namespace, a="1"), _ours)
         path = f"/api/v1/namespaces/{namespace}/configmaps/one"
         api_server.ask("PATCH", path, {"data": {"a": "9"}}, "application/merge-patch+json")
-        return await api.apply(_config_map(namespace, a="1"))
+        return await api.apply(_config_map(namespace, a="1"), _ours)
 
     assert _with(api_server, do)["data"] == {"a": "1"}
 

@@ -1,5 +1,10 @@
 """What the API server will not take, and what is in the way."""
 
+from typing import Any
+
+import pytest
+
+from streamapp_operator.reconciler.objects.object_names import executor_set
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -45,6 +50,56 @@ def test_an_object_of_somebody_else_is_left_alone_and_named(sim: OperatorSim) ->
     assert len(sim.drivers()) == 1
 
 
+RBAC = "apis/rbac.authorization.k8s.io/v1"
+BINDING = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "plural", "name", "body"),
+    [
+        ("ServiceAccount", "api/v1", "serviceaccounts", "app-driver", {}),
+        ("ServiceAccount", "api/v1", "serviceaccounts", "app-executor", {}),
+        ("Service", "api/v1", "services", "app-driver", {"spec": {"ports": [{"port": 80}]}}),
+        ("Role", RBAC, "roles", "app-driver", {"rules": []}),
+        ("RoleBinding", RBAC, "rolebindings", "app-driver", BINDING),
+        ("ConfigMap", "api/v1", "configmaps", "app-job-model", {"data": {"mine": "1"}}),
+    ],
+)
+def test_an_object_of_another_team_is_never_taken_over(
+    sim: OperatorSim, kind: str, group: str, plural: str, name: str, body: dict[str, Any]
+) -> None:
+    path = f"/{group}/namespaces/{sim.namespace}/{plural}"
+    metadata = {"name": name, "labels": {"streamapp.dev/app": "app"}}
+    before = sim.server.ask("POST", path, {"metadata": metadata, **body})
+    sim.apply(join())
+    sim.reconcile()
+    assert sim.says("Launched") == ("False", "NameTaken")
+    assert f"{kind} {name}" in sim.condition("Launched")["message"]
+    assert sim.server.ask("GET", f"{path}/{name}") == before
+    assert sim.drivers() == []
+    sim.server.ask("DELETE", f"{path}/{name}")
+    sim.settle()
+    assert len(sim.drivers()) == 1
+
+
+@pytest.mark.parametrize("is_labelled", [False, True])
+def test_the_claim_of_a_log_is_taken_up_by_its_label_alone(sim: OperatorSim, is_labelled: bool) -> None:
+    path = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
+    claim = _claim("app-state")
+    if not is_labelled:
+        claim["metadata"] = {"name": "app-state"}
+    sim.server.ask("POST", path, claim)
+    systems = [{"name": "main", "embedded": {"path": "./data"}}]
+    state = {"persistentVolumeClaim": {"size": "1Gi"}}
+    sim.apply(join(systems=systems, processors=1, state=state))
+    if is_labelled:
+        sim.settle()
+        assert len(sim.drivers()) == 1
+    else:
+        sim.reconcile()
+        assert sim.says("Launched") == ("False", "NameTaken")
+
+
 def test_an_embedded_log_is_run_by_a_driver_that_plans_for_itself(sim: OperatorSim) -> None:
     systems = [{"name": "main", "embedded": {"path": "./data"}}]
     claim = {"persistentVolumeClaim": {"size": "1Gi"}}
@@ -59,24 +114,32 @@ def test_an_embedded_log_is_run_by_a_driver_that_plans_for_itself(sim: OperatorS
     assert sim.says("Ready") == ("True", "Running")
 
 
+def _claim(name: str) -> dict[str, object]:
+    return {
+        "metadata": {"name": name, "labels": {"streamapp.dev/app": "app"}},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+
+
 def test_claims_end_with_their_app_only_if_it_says_so(sim: OperatorSim) -> None:
     claim = {"persistentVolumeClaim": {"size": "1Gi"}}
     sim.apply(join(state=claim))
     sim.settle()
     path = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
-    made = {
-        "metadata": {"name": "state-0", "labels": {"streamapp.dev/app": "app"}},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    }
-    sim.server.ask("POST", path, made)
+    claim_name = f"state-{executor_set(sim.app()['metadata']['uid'])}-0"
+    foreign_names = ("state-0", f"state-{executor_set('another')}-0")
+    for name in (claim_name, *foreign_names):
+        sim.server.ask("POST", path, _claim(name))
     sim.begin()
     sim.report()
     sim.settle()
-    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/state-0")["metadata"]
+    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/{claim_name}")["metadata"]
     sim.edit(state={**claim, "reclaimPolicy": "Delete"})
     sim.settle()
-    (owner,) = sim.server.ask("GET", f"{path}/state-0")["metadata"]["ownerReferences"]
+    (owner,) = sim.server.ask("GET", f"{path}/{claim_name}")["metadata"]["ownerReferences"]
     assert owner["uid"] == sim.app()["metadata"]["uid"]
+    for name in foreign_names:
+        assert "ownerReferences" not in sim.server.ask("GET", f"{path}/{name}")["metadata"]
     sim.edit(state={**claim, "reclaimPolicy": "Retain"})
     sim.settle()
-    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/state-0")["metadata"]
+    assert "ownerReferences" not in sim.server.ask("GET", f"{path}/{claim_name}")["metadata"]

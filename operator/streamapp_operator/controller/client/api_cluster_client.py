@@ -93,12 +93,19 @@ class ApiClusterClient:
             return WriteConflict.EXISTS
         raise UnansweredError(f"POST {path}: {reply.body.get('message', reply.reason)}")
 
-    async def apply(self, manifest: Manifest) -> Manifest:
+    async def apply(
+        self, manifest: Manifest, may_change: Callable[[Manifest], bool]
+    ) -> Manifest | Literal[WriteConflict.EXISTS]:
         """Apply an object server-side, unless the cluster already has it like this."""
         kind, metadata = kind_of(manifest), manifest["metadata"]
         current = await self.read(kind, metadata["namespace"], metadata["name"])
-        if current is not None and is_applied(manifest, current, FIELD_MANAGER):
-            return current
+        if current is not None:
+            if not may_change(current):
+                return WriteConflict.EXISTS
+            if is_applied(manifest, current, FIELD_MANAGER):
+                return current
+            # Another object that takes the name meanwhile has another uid, and is refused.
+            manifest = {**manifest, "metadata": {**metadata, "uid": current["metadata"]["uid"]}}
         path = object_path(kind, metadata["namespace"], metadata["name"])
         request = ApiRequest(
             Verb.PATCH,

@@ -1,5 +1,6 @@
 """The operator's interface to a cluster: objects as JSON, every call with a time limit."""
 
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 from streamapp_operator.controller.client.api_errors import WriteConflict
@@ -29,8 +30,13 @@ class ClusterClient(Protocol):
         """Create an object; returns it with the API server's defaults."""
         ...
 
-    async def apply(self, manifest: Manifest) -> Manifest:
-        """Apply an object server-side: the operator owns the fields in it from then on."""
+    async def apply(
+        self, manifest: Manifest, may_change: Callable[[Manifest], bool]
+    ) -> Manifest | Literal[WriteConflict.EXISTS]:
+        """Apply an object server-side: the operator owns the fields in it from then on.
+
+        An object of this name that is there and that `may_change` denies is left alone.
+        """
         ...
 
     async def delete(

@@ -7,6 +7,7 @@ from typing import Any
 from streamapp.spec.resource.app import API_VERSION, KIND
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import VOLUME_CLAIM
 
 
 class ObjectRole(StrEnum):
@@ -60,6 +61,20 @@ def is_owned(manifest: Manifest, app: Manifest) -> bool:
     """Whether this app owns an object, by uid: a deleted app may have had the same name."""
     references = manifest["metadata"].get("ownerReferences") or ()
     return any(reference.get("uid") == app["metadata"]["uid"] for reference in references)
+
+
+def may_change(manifest: Manifest, app: Manifest) -> bool:
+    """Whether an object that is there already is one that this app may change: it owns the object.
+
+    A claim may outlive its app, and has no owner then. It is taken up by its label, unless another owner
+    controls the claim.
+    """
+    if is_owned(manifest, app):
+        return True
+    metadata = manifest["metadata"]
+    is_controlled = any(reference.get("controller") for reference in metadata.get("ownerReferences") or ())
+    has_label = (metadata.get("labels") or {}).get(APP_LABEL) == app["metadata"]["name"]
+    return manifest["kind"] == VOLUME_CLAIM.name and has_label and not is_controlled
 
 
 def metadata_for(

@@ -70,3 +70,8 @@ def spark_app(uid: str) -> str:
 def executor_set(uid: str) -> str:
     """The StatefulSet that Spark creates for executors with volume claims."""
     return f"spark-s-{spark_app(uid)}-0"
+
+
+def is_executor_claim(claim: str, uid: str) -> bool:
+    """Whether a claim of that name is one of the StatefulSet's: a template, the set and an ordinal."""
+    return re.fullmatch(rf".+-{executor_set(uid)}-[0-9]{{1,5}}", claim, re.ASCII) is not None

@@ -254,9 +254,12 @@ def owned_claims(facts: Facts, app: StreamApp) -> Iterator[Manifest]:
     owns_claims = app.spec.state.reclaim_policy == "Delete"
     for claim in facts.claims:
         metadata = claim["metadata"]
+        is_log = metadata["name"] == embedded_log.log_claim_name(facts.name)
+        if not is_log and not object_names.is_executor_claim(metadata["name"], facts.uid):
+            continue  # somebody else's, or an earlier app's of that name
         if is_owned(claim, facts.manifest) is owns_claims:
             continue
-        if metadata["name"] == embedded_log.log_claim_name(facts.name):
+        if is_log:
             if log_claim := embedded_log.log_claim(facts.manifest, app):
                 yield log_claim
             continue

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from streamapp_operator.controller.client.api_errors import WriteConflict
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import kind_of
-from streamapp_operator.reconciler.objects.object_metadata import is_owned
+from streamapp_operator.reconciler.objects.object_metadata import is_owned, may_change
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
 
 
@@ -32,7 +33,9 @@ async def execute_writes(
                     if foreign is not None:
                         return foreign
             case Apply(manifest=manifest):
-                await cluster.apply(manifest)
+                applied = await cluster.apply(manifest, partial(may_change, app=app))
+                if applied is WriteConflict.EXISTS:
+                    return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
             case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
                 await cluster.delete(kind, namespace, name, uid, grace)
     return None
