@@ -41,6 +41,7 @@ class Reason(StrEnum):
     UNSUPPORTED_SYSTEM = "UnsupportedSystem"
     CHANGE_REFUSED = "ChangeRefused"
     APPLICATION_ID_IN_USE = "ApplicationIdInUse"
+    PODS_REFUSED = "PodsRefused"
     SYSTEM_UNAVAILABLE = "SystemUnavailable"
     INTERNAL_ERROR = "InternalError"
     # State stores.

@@ -1,5 +1,6 @@
 """From facts to a decision: the steps of a reconcile in order, all of them pure."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from streamapp.author.app_streams import is_embedded
@@ -7,6 +8,7 @@ from streamapp.author.monitoring import growth_interval
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.labels import APP_LABEL
+from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.driver.driver_actions import (
     AwaitPods,
     DelayStart,
@@ -23,9 +25,15 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.internal_error import internal_error
-from streamapp_operator.reconciler.planning.acceptance import Acceptance, AcceptanceStatus, accept_generation
+from streamapp_operator.reconciler.planning.acceptance import (
+    Acceptance,
+    AcceptanceStatus,
+    accept_generation,
+    to_dry_run,
+)
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan, plan_generation
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate, model_update
+from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 from streamapp_operator.reconciler.status.app_status import app_status
 from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
 from streamapp_operator.reconciler.status.status_events import status_events
@@ -55,7 +63,7 @@ def _after_error(facts: Facts, installation: Installation, error: Exception) -> 
     except Exception:  # the first error is the one that is reported
         status = internal_error_status(facts, problem)
         events = tuple(status_events(facts.status, status))
-        return ReconcileDecision((), status, (), events, RETRY_SECONDS, error)
+        return ReconcileDecision((), status, (), events, RETRY_SECONDS, internal_error=error)
     delay = min(decision.requeue_after or RETRY_SECONDS, RETRY_SECONDS)
     return replace(decision, requeue_after=delay, internal_error=error)
 
@@ -71,7 +79,14 @@ def _decision(findings: Findings) -> ReconcileDecision:
         after=tuple(after_status(findings)),
         events=tuple(status_events(facts.status, status)),
         requeue_after=_requeue_after(findings),
+        dry_run=tuple(_dry_run(findings)),
     )
+
+
+def _dry_run(findings: Findings) -> Iterator[tuple[str, Manifest]]:
+    generation = to_dry_run(findings.facts, findings.acceptance)
+    if generation is not None:
+        yield from trial_pods(findings.facts.manifest, generation.shape, generation.generation)
 
 
 def collect_findings(
@@ -152,6 +167,8 @@ def _requeue_after(findings: Findings) -> float | None:
     driver_pod = findings.driver.pod
     if driver_pod is not None and driver_pod.labels.get(APP_LABEL) != findings.facts.name:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
+    if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.dry_run is not None:
+        delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
     delays += expires_in(findings)
     plan = findings.acceptance.plan
     if plan is not None and findings.acceptance.new_generation is None:

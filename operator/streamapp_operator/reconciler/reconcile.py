@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from streamapp.exposition.metric_collector import MetricCollector
@@ -22,11 +23,12 @@ from streamapp_operator.controller.workqueue.reconcile_outcome import (
     RequeueAfter,
 )
 from streamapp_operator.reconciler.decide import decide
-from streamapp_operator.reconciler.facts.facts import Facts
-from streamapp_operator.reconciler.facts.gather import gather_facts
+from streamapp_operator.reconciler.facts.facts import DryRun, Facts
+from streamapp_operator.reconciler.facts.gather import dry_run_key, gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
+from streamapp_operator.reconciler.writes.dry_run import refused_pods
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
 from streamapp_operator.reconciler.writes.write_execution import ForeignObject, execute_writes
 
@@ -41,7 +43,8 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
     """Bring one app nearer to its desired state.
 
     The cache is enough to find that there is nothing to do. A decision that creates or deletes objects is
-    made again from facts that are read from the API server.
+    made again from facts that are read from the API server, and a third time where the API server was asked
+    about the pods of a new generation.
     """
     facts = await gather_facts(context, key, live=False)
     if facts is None:
@@ -52,7 +55,18 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
         if facts is None:
             return ReconcileDone()
         decision = await _decide(facts, context)
+        if decision.dry_run:
+            facts = await _dry_run(facts, decision, context)
+            decision = await _decide(facts, context)
     return await _outcome(facts, decision, context)
+
+
+async def _dry_run(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> Facts:
+    """The facts with the API server's word on the pods of the newest generation."""
+    problems = await refused_pods(context.cluster, decision.dry_run)
+    dry_run = DryRun(facts.now, problems)
+    context.dry_runs.put(dry_run_key(facts.manifest), dry_run)
+    return replace(facts, dry_run=dry_run)
 
 
 async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:

@@ -60,6 +60,8 @@ class MemoryApi:
     def _answer(self, method: str, path: str, query: dict[str, str], body: Any, content: str) -> Any:
         if method == "POST" and path.endswith("/binding"):
             return self._bind(path.removesuffix("/binding"), body)
+        if method == "POST" and query.get("dryRun") == "All":
+            return body
         if method == "POST":
             return self._create(f"{path}/{body['metadata']['name']}", body)
         part = path.removesuffix("/status") if path.endswith("/status") else path

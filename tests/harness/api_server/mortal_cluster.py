@@ -40,6 +40,9 @@ class Mortal:
         found: Manifest | Literal[WriteConflict.EXISTS] = self._written(await self._cluster.create(manifest))
         return found
 
+    async def try_create(self, manifest: Manifest) -> None:
+        await self._cluster.try_create(manifest)
+
     async def apply(
         self, manifest: Manifest, may_change: Callable[[Manifest], bool]
     ) -> Manifest | Literal[WriteConflict.EXISTS]:

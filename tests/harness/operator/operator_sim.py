@@ -101,6 +101,7 @@ class OperatorSim(Hands):
                 desired_cache=before.desired_cache,
                 report_cache=before.report_cache,
                 config_map_cache=before.config_map_cache,
+                dry_runs=before.dry_runs,
                 memoized=before.memoized,
             )
         self._context = context

@@ -93,6 +93,12 @@ class ApiClusterClient:
             return WriteConflict.EXISTS
         raise UnansweredError(f"POST {path}: {reply.body.get('message', reply.reason)}")
 
+    async def try_create(self, manifest: Manifest) -> None:
+        """Have the API server judge an object as if it were created; nothing is stored."""
+        path = collection_path(kind_of(manifest), manifest["metadata"]["namespace"])
+        query = (*_FIELD_MANAGER_QUERY, ("dryRun", "All"))
+        await self._write(ApiRequest(Verb.CREATE, "POST", path, query, manifest, expected=(409,)))
+
     async def apply(
         self, manifest: Manifest, may_change: Callable[[Manifest], bool]
     ) -> Manifest | Literal[WriteConflict.EXISTS]:

@@ -30,6 +30,10 @@ class ClusterClient(Protocol):
         """Create an object; returns it with the API server's defaults."""
         ...
 
+    async def try_create(self, manifest: Manifest) -> None:
+        """Have the API server judge an object as if it were created; RejectedError where it is refused."""
+        ...
+
     async def apply(
         self, manifest: Manifest, may_change: Callable[[Manifest], bool]
     ) -> Manifest | Literal[WriteConflict.EXISTS]:

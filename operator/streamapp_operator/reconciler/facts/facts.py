@@ -48,6 +48,14 @@ class ApplicationIdHolder:
 
 
 @dataclass(frozen=True, slots=True)
+class DryRun:
+    """What the API server said of a generation's pods, before the generation was accepted."""
+
+    at: float
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """The facts, gathered at once; the steps of a reconcile look nothing up."""
 
@@ -68,6 +76,7 @@ class Facts:
     counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
     storage_class: str = ""  # the cluster's default, where the newest generation needs one
     application_id_holder: ApplicationIdHolder | None = None
+    dry_run: DryRun | None = None  # of the newest generation, where it was made recently
     memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
     live: bool = False  # whether the facts were read from the API server, not from the cache
 

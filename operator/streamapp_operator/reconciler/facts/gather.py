@@ -24,7 +24,12 @@ from streamapp_operator.controller.client.resource_kinds import (
 from streamapp_operator.reconciler.config_maps.accepted_generation import generation_in_force
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
 from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
-from streamapp_operator.reconciler.facts.facts import ApplicationIdHolder, Facts, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import (
+    ApplicationIdHolder,
+    DryRun,
+    Facts,
+    NewestGeneration,
+)
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
@@ -36,6 +41,9 @@ from streamapp_operator.reconciler.pods import driver_template, executor_templat
 from streamapp_operator.reconciler.pods.state_volume import location_provider
 
 _log = logging.getLogger(__name__)
+DRY_RUN_SECONDS = 25.0
+"""How long the API server's word on a generation's pods is good; less than the time until a refused one is
+looked at again."""
 
 
 async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) -> Facts | None:
@@ -87,9 +95,21 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         locations=await _locations(context, _target(newest, decoded), executors, nodes),
         counts=await _counts(context, newest, decoded, drivers),
         application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
+        dry_run=_recent_dry_run(context, app),
         memoized=context.memoized,
         live=live,
     )
+
+
+def dry_run_key(app: Manifest) -> tuple[str, int]:
+    """What a dry run is of: one generation of one app."""
+    return app["metadata"]["uid"], app["metadata"]["generation"]
+
+
+def _recent_dry_run(context: ReconcileContext, app: Manifest) -> DryRun | None:
+    """The last dry run, unless it is old: a quota or a policy of the cluster may have changed since."""
+    dry_run = context.dry_runs.peek(dry_run_key(app))
+    return dry_run if dry_run is not None and context.clock() - dry_run.at < DRY_RUN_SECONDS else None
 
 
 async def _claims(context: ReconcileContext, app: Manifest, labels: dict[str, str]) -> tuple[Manifest, ...]:

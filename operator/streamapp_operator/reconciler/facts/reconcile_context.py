@@ -11,7 +11,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.facts.facts import DesiredModel, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun, NewestGeneration
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import PartitionLookup
 from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
@@ -31,6 +31,7 @@ class ReconcileContext:
     generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
+    dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
     large_plans: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Large apps are planned one after the other, so that the memory is that of one plan."""

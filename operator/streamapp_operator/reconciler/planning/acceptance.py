@@ -77,17 +77,36 @@ def _planned(facts: Facts, app: StreamApp, installation: Installation) -> Accept
     if problem := _too_large(facts, app, installation, spec_changes):
         return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=(problem,))
     if is_embedded(app):  # only the driver can open the volume with the streams, so the driver plans
-        new_generation = _new_generation(facts, app, installation, spec_changes)
-        return Acceptance(AcceptanceStatus.ACCEPTED, new_generation, new_generation, changes=spec_changes)
+        return _accepted(facts, _new_generation(facts, app, installation, spec_changes), spec_changes)
     plan = plan_generation(facts, app, facts.newest.generation)
     if plan.problems:
         return Acceptance(AcceptanceStatus.REJECTED, in_force, problems=plan.problems, plan=plan)
     if not isinstance(plan.counts, KnownCounts):
         return Acceptance(AcceptanceStatus.OPEN, in_force, plan=plan)
-    new_generation = _new_generation(facts, app, installation, spec_changes)
+    return _accepted(facts, _new_generation(facts, app, installation, spec_changes), spec_changes, plan)
+
+
+def _accepted(
+    facts: Facts,
+    new_generation: AcceptedGeneration,
+    spec_changes: tuple[Change, ...],
+    plan: GenerationPlan | None = None,
+) -> Acceptance:
+    """The generation is accepted, unless the API server said that it does not take the pods."""
+    if facts.dry_run is not None and facts.dry_run.problems:
+        problems = facts.dry_run.problems
+        return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=problems, plan=plan)
     return Acceptance(
         AcceptanceStatus.ACCEPTED, new_generation, new_generation, plan=plan, changes=spec_changes
     )
+
+
+def to_dry_run(facts: Facts, acceptance: Acceptance) -> AcceptedGeneration | None:
+    """The generation whose pods the API server is to be asked about: a new one, of pods not seen so far."""
+    new_generation, in_force = acceptance.new_generation, facts.in_force
+    if new_generation is None or facts.dry_run is not None:
+        return None
+    return None if in_force is not None and in_force.shape == new_generation.shape else new_generation
 
 
 def _new_generation(

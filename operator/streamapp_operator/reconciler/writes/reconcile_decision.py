@@ -58,4 +58,7 @@ class ReconcileDecision:
     after: tuple[Write, ...]
     events: tuple[StatusEvent, ...]
     requeue_after: float | None  # seconds; None: only when an object changes
+    dry_run: tuple[
+        tuple[str, Manifest], ...
+    ] = ()  # pods to ask about before anything of this is done, by path
     internal_error: Exception | None = None  # after which the newest generation was refused
