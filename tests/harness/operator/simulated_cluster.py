@@ -91,7 +91,15 @@ class Hands:
 
     def collect_garbage(self) -> None:
         """What the garbage collector does when an app is gone: its objects go too."""
-        for plural, group in (("pods", "api/v1"), ("configmaps", "api/v1")):
+        rbac = "apis/rbac.authorization.k8s.io/v1"
+        for plural, group in (
+            ("pods", "api/v1"),
+            ("configmaps", "api/v1"),
+            ("services", "api/v1"),
+            ("serviceaccounts", "api/v1"),
+            ("roles", rbac),
+            ("rolebindings", rbac),
+        ):
             for one in self.server.ask("GET", self._path(plural, "", group))["items"]:
                 grace = "?gracePeriodSeconds=0"
                 self.server.ask("DELETE", self._path(plural, one["metadata"]["name"], group) + grace)

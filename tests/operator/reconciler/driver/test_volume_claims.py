@@ -145,9 +145,13 @@ def test_the_claims_of_executors_end_with_their_app_only_while_it_says_so(sim: O
     sim.settle()
     sim.begin()
     claims = f"/api/v1/namespaces/{sim.namespace}/persistentvolumeclaims"
+    stateful_set = object_names.executor_set(sim.app()["metadata"]["uid"])
     for ordinal, number in ((0, "1"), (1, "2")):
         spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-        metadata = {"name": f"streamapp-state-set-{ordinal}", "labels": {"streamapp.dev/app": "app"}}
+        metadata = {
+            "name": f"streamapp-state-{stateful_set}-{ordinal}",
+            "labels": {"streamapp.dev/app": "app"},
+        }
         sim.server.ask("POST", claims, {"metadata": metadata, "spec": spec})
         executor(sim, ordinal, number)
     sim.report()
