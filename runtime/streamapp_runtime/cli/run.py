@@ -54,6 +54,11 @@ T = TypeVar("T")
     is_flag=True,
     help="Take the place of a run of this app that goes on, or of an app on a cluster that owns its state.",
 )
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Begin as a new app: positions, tables and all other state of APP are given up.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing while all goes well.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
@@ -67,6 +72,7 @@ def run(
     batch_rows: int | None,
     metrics_port: int | None,
     take_over: bool,
+    fresh: bool,
     quiet: bool,
     log_format: str,
     name: str | None,
@@ -82,6 +88,9 @@ def run(
     An app that runs already on the same data is refused with 3. With --take-over this run takes its place,
     and the other one ends.
 
+    With --fresh the app begins as if it had never run, which is what a raised `resetNonce` does, for this one
+    start. Its streams stay, with all that was written to them. Edits that the state would refuse are taken.
+
     Exits with 0 when it is done, with 1 when the app is refused, with 2 when the command was used wrongly or
     there is no Java, with 3 when it failed and may be tried again.
 
@@ -89,6 +98,7 @@ def run(
     Examples:
       streamapp run app.yaml --data ./data --until-end
       streamapp run app.yaml --for 10m --metrics-port 9400
+      streamapp run app.yaml --fresh --until-end
       streamapp run app.yaml --data ./state --secrets ./kafka-client
     """
     if until_end and duration is not None:
@@ -110,7 +120,14 @@ def run(
     rows = batch_rows or selected.spec.batch.rows
     code = None if app == "-" else Path(app).resolve().parent
     options = RunOptions(
-        processors or selected.spec.processors, data, secrets, until_end, seconds, rows, code
+        processors=processors or selected.spec.processors,
+        data=data,
+        secrets=secrets,
+        until_end=until_end,
+        seconds=seconds,
+        rows=rows,
+        fresh=fresh,
+        code=code,
     )
     write_message, message_periods = message_output(quiet, log_format)
     progress, metrics = (

@@ -102,6 +102,24 @@ def test_a_reset_takes_an_edit_of_any_kind(run_before: AppEnv) -> None:
     assert run_before.records("out")
 
 
+def test_a_fresh_run_takes_an_edit_of_any_kind_once_says_what_it_dropped_and_reads_all_again(
+    run_before: AppEnv,
+) -> None:
+    edited = totals(aggregates="max(n) AS total", key="page")
+    run = run_before.command(edited, "--until-end")
+    refused = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
+    assert (refused.returncode, "written with another meaning" in refused.stderr) == (1, True)
+    fresh = subprocess.run([*run, "--fresh"], capture_output=True, text=True, timeout=300, check=True)
+    told = "begins anew, as --fresh says; dropped: all positions, the state of total"
+    assert told in [line.strip() for line in fresh.stderr.splitlines()]
+    after = last_by_key(run_before.records("out"))
+    assert (after["/0"]["total"], after["/1"]["total"]) == (10, 11)
+    written = len(run_before.records("out"))
+    again = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
+    assert "begins anew" not in again.stderr
+    assert len(run_before.records("out")) == written
+
+
 def test_rows_that_state_holds_in_another_form_end_the_app_and_are_never_bad_records(
     run_before: AppEnv,
 ) -> None:

@@ -21,7 +21,7 @@ from streamapp_runtime.checkpoint_entries import (
 )
 from streamapp_runtime.crash_points import crash_point
 from streamapp_runtime.driver.checkpoints.ownership import NOBODY, Ownership
-from streamapp_runtime.driver.checkpoints.state_reset import NEVER, StateReset, ends_of
+from streamapp_runtime.driver.checkpoints.state_reset import NEVER, DroppedState, StateReset, ends_of
 from streamapp_runtime.driver.checkpoints.stored_state import decode_checkpoint, read_checkpoint, read_layout
 from streamapp_runtime.incarnation import Incarnation, check_newest, read_incarnation
 from streamapp_runtime.systems.stream_system import FencedError, StreamOptions, StreamSystem
@@ -47,9 +47,14 @@ class CheckpointStream:
     starts: dict[Partition, int] = field(default_factory=dict)  # where not at the oldest record
     entries: dict[bytes, bytes] = field(default_factory=dict)  # what drivers wrote beside the checkpoints
     identities: dict[str, str] = field(default_factory=dict)  # by topic
-    was_reset: bool = False  # whether this start gave state up
+    dropped: DroppedState | None = None  # what this start gave up, where it did
     _record: bytes | None = None  # what this driver wrote of itself
     _decoded: dict[str, tuple[str, Checkpoint]] = field(default_factory=dict)  # by task, with its text
+
+    @property
+    def was_reset(self) -> bool:
+        """Whether this start gave state up."""
+        return self.dropped is not None
 
     def open(self, new_run: str, claim: Ownership = NOBODY, reset: StateReset = NEVER) -> None:
         """Take over: from here on nothing of an earlier driver commits. What it had committed is read.
@@ -103,8 +108,8 @@ class CheckpointStream:
         values = self.system.latest(self.stream)
         entries: dict[bytes, bytes | None] = dict(reset.entry(values))
         is_due = reset.due(values, self.stream)
-        self.was_reset = is_due and (self.run_id != new_run or not OUTLIVE_RESET.issuperset(values))
-        if self.was_reset:
+        if is_due and (self.run_id != new_run or not OUTLIVE_RESET.issuperset(values)):
+            self.dropped = DroppedState.of(values, self.stream, forced=reset.forced)
             # A run that goes by the old name would take stores on disk for its own.
             self.run_id = new_run if new_run != self.run_id else f"{new_run}.{reset.nonce}"
             self._record = Incarnation(self.run_id, self.incarnation).encode()

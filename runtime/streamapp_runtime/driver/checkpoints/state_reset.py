@@ -4,12 +4,13 @@ The streams stay; what an earlier run left in them is never read again.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.checkpoint_entries import RESET
+from streamapp_runtime.checkpoint import StateUnreadableError
+from streamapp_runtime.checkpoint_entries import RESET, STATE_SCHEMAS
 from streamapp_runtime.systems.stream_system import StreamSystem, UnavailableError
 
 SETTLE_SECONDS = 15.0
@@ -22,6 +23,7 @@ class StateReset:
 
     nonce: int = 0
     owner: str = ""  # the uid of the resource; empty for a run that is started by hand
+    forced: bool = field(default=False, compare=False)  # state is given up whatever the number
 
     @classmethod
     def of_cluster(cls, accepted: AcceptedApp) -> "StateReset":
@@ -29,15 +31,17 @@ class StateReset:
         return cls(accepted.app.spec.reset_nonce, accepted.owner)
 
     @classmethod
-    def of_run(cls, app: StreamApp) -> "StateReset":
-        """Of a run that somebody started by hand."""
-        return cls(app.spec.reset_nonce)
+    def of_run(cls, app: StreamApp, *, fresh: bool = False) -> "StateReset":
+        """Of a run that somebody started by hand, to begin as a new app where it is to be `fresh`."""
+        return cls(app.spec.reset_nonce, forced=fresh)
 
     def due(self, values: Mapping[bytes, bytes], stream: str) -> bool:
-        """Whether the number was raised since the last start.
+        """Whether the number was raised since the last start, or the state is to be given up in any case.
 
         A resource that is made anew takes up what there is, whatever its number: it was not raised.
         """
+        if self.forced:
+            return True
         last = RESET.read(
             values, stream, lambda fields: StateReset(int(fields["nonce"]), str(fields["owner"]))
         )
@@ -53,6 +57,28 @@ class StateReset:
 
 
 NEVER = StateReset()
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedState:
+    """What a start has given up, beside all positions."""
+
+    stores: tuple[str, ...]
+    forced: bool  # by `--fresh`, not by a raised number
+
+    @classmethod
+    def of(cls, values: Mapping[bytes, bytes], stream: str, *, forced: bool) -> "DroppedState":
+        """What the values of a checkpoint stream know of."""
+        return cls(_store_names(values, stream), forced)
+
+
+def _store_names(values: Mapping[bytes, bytes], stream: str) -> tuple[str, ...]:
+    """The names of all stores; none where they cannot be read, since they are given up in any case."""
+    try:
+        names = STATE_SCHEMAS.read(values, stream, lambda document: list(document["stores"]))
+    except StateUnreadableError:
+        return ()
+    return tuple(sorted({str(name).partition("/")[0] for name in names or ()}))
 
 
 def ends_of(

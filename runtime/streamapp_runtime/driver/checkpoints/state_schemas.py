@@ -43,9 +43,9 @@ class StateSchema:
 
 def stored_changes(app: StreamApp, values: Mapping[bytes, bytes], stream: str) -> tuple[Problem, ...]:
     """The edits that the state in a checkpoint stream refuses, as far as the resource says them."""
-    recorded = STATE_SCHEMAS.read(values, stream, _parse) or {}
     if StateReset.of_run(app).due(values, stream):
         return ()
+    recorded = STATE_SCHEMAS.read(values, stream, _parse) or {}
     return tuple(_changed_meanings(app, recorded))
 
 

@@ -49,6 +49,7 @@ class RunOptions:
     until_end: bool = False
     seconds: float | None = None
     rows: int = 1_000_000
+    fresh: bool = False  # give up what the app knows, and begin as a new one
     code: Path | None = None  # where the app's own code is found, beside what is installed
 
 
@@ -78,7 +79,7 @@ class Standalone:
 
     def refuse_early(self, storage: AppStorage) -> None:
         """A start takes seconds, and what it refuses may have been known before; so may another run."""
-        if problems := early_problems(self.app, storage.connection):
+        if problems := early_problems(self.app, storage.connection, fresh=self.options.fresh):
             raise AppRefusedError(problems)
         take_over = Ownership.of_run(self.app).take_over
         self._lock = lock_run(storage.state, self.app.application_id, take_over=take_over)
@@ -108,7 +109,14 @@ class Standalone:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
         try:
             return launch(
-                self.app, storage, system, ledger, session, self.options.processors, locality=self._locality
+                self.app,
+                storage,
+                system,
+                ledger,
+                session,
+                self.options.processors,
+                locality=self._locality,
+                fresh=self.options.fresh,
             )
         except UnfitStreamError as error:
             raise AppRefusedError([Problem(0, 0, "spec", str(error))]) from error

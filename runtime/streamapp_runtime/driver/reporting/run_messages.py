@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from streamapp.plan.partition_plan import Role
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 
@@ -90,14 +91,20 @@ def plan_message(launch: Launch) -> RunMessage:
     lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
     facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
     text = f"{name}: {lanes}\n  {listed}"
-    if launch.context.ledger.was_reset:
-        text += "\n  begins anew: what it knew was given up, as resetNonce says"
-        facts["reset"] = True
+    if (dropped := launch.context.ledger.dropped) is not None:
+        text += f"\n  {_dropped_text(dropped)}"
+        facts |= {"reset": True, "droppedStores": list(dropped.stores)}
     if launch.abandoned_stores:
         names = ", ".join(launch.abandoned_stores)
         text += f"\n  state that nothing in the app has any more, and that stays as it is: {names}"
         facts["abandonedStores"] = list(launch.abandoned_stores)
     return RunMessage(text, facts)
+
+
+def _dropped_text(dropped: DroppedState) -> str:
+    cause = "--fresh" if dropped.forced else "resetNonce"
+    text = f"begins anew, as {cause} says; dropped: all positions"
+    return text + f", the state of {', '.join(dropped.stores)}" * bool(dropped.stores)
 
 
 def batch_message(batch: BatchResult, since: RunTotals, bad: int, seconds: float) -> RunMessage:

@@ -18,10 +18,11 @@ from streamapp_runtime.systems.connection import Connection, EmbeddedConnection,
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
-def early_problems(app: StreamApp, connection: Connection) -> list[Problem]:
+def early_problems(app: StreamApp, connection: Connection, *, fresh: bool = False) -> list[Problem]:
     """The problems of a first plan, and edits that the state refuses.
 
     An app that has run is not planned: it goes on with its layout where the plan of today is refused.
+    One that is to begin `fresh` is planned as a new one.
     """
     if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
         return _plan_problems(app, World(dict.fromkeys(declared_topics(app))))
@@ -29,7 +30,7 @@ def early_problems(app: StreamApp, connection: Connection) -> list[Problem]:
         with closing(open_system(connection)) as system:
             checkpoints = checkpoint_stream(app.application_id)
             values = stored_values(system, checkpoints)
-            if values is not None:
+            if values is not None and not fresh:
                 return list(stored_changes(app, values, checkpoints))
             return _plan_problems(app, World(counts_of(app, system)))
     except (InvalidSettingsError, UnavailableError):

@@ -116,13 +116,14 @@ def launch(
     processors: int,
     *,
     locality: LocalityMemory | None = None,
+    fresh: bool = False,
 ) -> Launch:
     """Take over, plan, form tasks, compile, and make what is missing; AppRefusedError when it cannot run.
 
-    `locality` is what is remembered of where tasks and processors were.
+    `locality` is what is remembered of where tasks and processors were. A `fresh` start gives the state up.
     """
     context = AppContext(app, storage, system, ledger, load_user_functions(app))
-    ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app))
+    ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app, fresh=fresh))
     return first_launch(context, session, processors, locality)
 
 

@@ -90,6 +90,18 @@ def test_a_nonce_that_is_raised_again_gives_up_again(system: EmbeddedSystem) -> 
 
 
 @pytest.mark.usefixtures("known")
+def test_a_fresh_start_gives_up_whatever_the_nonce_and_only_what_is_there(system: EmbeddedSystem) -> None:
+    for run in ("second", "third"):
+        ledger = opened(system, StateReset(forced=True), run)
+        assert (ledger.run_id, ledger.layout, ledger.checkpoints) == (run, None, {})
+    assert not opened(system, StateReset(), "fourth").was_reset
+
+
+def test_a_fresh_start_of_an_app_that_never_ran_drops_nothing(system: EmbeddedSystem) -> None:
+    assert opened(system, StateReset(forced=True)).dropped is None
+
+
+@pytest.mark.usefixtures("known")
 def test_a_run_never_has_the_name_of_the_one_that_was_given_up(system: EmbeddedSystem) -> None:
     assert opened(system, StateReset(1), "first").run_id != "first"
 
