@@ -81,8 +81,8 @@ OWNED_STORES: Final = DurableForm(
     "Each start writes it anew. Nothing is pruned by a list that cannot be read.",
 )
 TABLES_FILE: Final = DurableForm(
-    "list of tables",
-    1,
+    "list of tables and operators' stores",
+    2,
     "file `tables.json` in the app's directory of state",
     "`state`",
     f"Each start writes it anew. {_ABSENT}",

@@ -65,6 +65,7 @@ from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.incarnation import Incarnation, read_incarnation
 from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.tables_file import KnownTable, read_tables_file
+from streamapp_runtime.operators.state.stored_entries import EntryKind, StoredEntries
 from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.rows.row_encoder import encode
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores, read_owned_stores
@@ -232,6 +233,14 @@ OWNED_1 = (
     '"embedded": false}'
 )
 HOLDER_1 = '{"owner": "shop.a", "pid": 7, "started": "12", "boot": "b", "namespace": "pid:[1]"}'
+TABLES_2 = (
+    '{"format": 2, "tables": {"totals": {"entries": "windows", "schemas": ["'
+    "/////4AAAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAEAAAAUAAAA"
+    "EAAUAAgABgAHAAwAAAAQABAAAAAAAAECEAAAACAAAAAEAAAAAAAAAAYAAABzdW0obikAAAgADAAIAAcA"
+    "CAAAAAAAAAFAAAAAAAAAAA=="
+    '"], "spanMs": 60000, "store": "lmdb", "changelog": "shop.a.totals.changelog"}, '
+    '"users": {"columns": "user STRING, tier INT", "store": "lmdb", "changelog": "shop.a.users.changelog"}}}'
+)
 TABLES_1 = (
     '{"users": {"store": "lmdb", "columns": "user STRING, tier INT", "changelog": "shop.a.users.changelog"}}'
 )
@@ -433,6 +442,26 @@ GOLDEN_FORMS = [
         TABLES_1,
         {
             "shop.a": (
+                KnownTable(
+                    "users", "lmdb", tuple(parse_columns("user STRING, tier INT")), "shop.a.users.changelog"
+                ),
+            )
+        },
+        in_file("tables.json", lambda file: read_tables_file(file.parents[1])),
+    ),
+    GoldenForm(
+        forms.TABLES_FILE,
+        2,
+        TABLES_2,
+        {
+            "shop.a": (
+                KnownTable(
+                    "totals",
+                    "lmdb",
+                    (),
+                    "shop.a.totals.changelog",
+                    StoredEntries(EntryKind.WINDOWS, (pa.schema([("sum(n)", pa.int64())]),), 60_000),
+                ),
                 KnownTable(
                     "users", "lmdb", tuple(parse_columns("user STRING, tier INT")), "shop.a.users.changelog"
                 ),

@@ -55,12 +55,12 @@ def list_stores(data: Path, output: str) -> None:
         click.echo(line)
 
 
-@state.command(short_help="Print the rows of a table.")
+@state.command(short_help="Print the rows of a store.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("table")
 @click.option("--app", "app", metavar="ID", help="The application id, where several apps have such a table.")
 @click.option("--task", help="Only the rows of this task.")
-@click.option("--key", help="Only the row of this key.")
+@click.option("--key", help="Only the rows of this key.")
 @click.option("--limit", type=click.IntRange(0), help="How many rows at most.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def read(
@@ -74,7 +74,11 @@ def read(
 ) -> None:
     """Print the rows of TABLE as of the last checkpoints, task by task in order of the key.
 
-    They are read from the table's changelog, which holds what its stores hold. A table that side inputs fill
+    TABLE is a table, or an operator that keeps state: `state list` names both. An aggregate has a row for
+    each key and window, with its totals as they are kept: an average as a sum and a count. A join has one for
+    each row that may still meet others, and `process` those of its own table.
+
+    They are read from the changelog, which holds what the stores hold. A table that side inputs fill
     has none: its rows are read from its stores, as they are now. With -o json each row is an object of task,
     key and row.
 
@@ -82,6 +86,7 @@ def read(
     Examples:
       streamapp state read ./data users --limit 10
       streamapp state read ./data users --key u17 -o json
+      streamapp state read ./data views-by-hour
     """
     from streamapp_runtime.driver.checkpoints.committed_rows import committed_rows
     from streamapp_runtime.driver.checkpoints.stored_rows import stored_rows
@@ -100,12 +105,12 @@ def read(
         else:
             tasks = committed_rows(system, owner, known_table, chosen_key)
         chosen = (part for part in tasks if task in {None, part.task})
-        shown = islice(_rows(chosen, known_table), limit)
+        shown = islice(_rows(chosen), limit)
         if output == "json":
             for row in shown:
                 click.echo(json.dumps(row, ensure_ascii=False))
             return
-        names = [column.name for column in known_table.columns]
+        names = known_table.column_names
         cells = [[row["task"], row["key"], *(_cell(row["row"], name) for name in names)] for row in shown]
         for line in aligned_columns([["TASK", "KEY", *names], *cells]):
             click.echo(line)
@@ -213,16 +218,17 @@ def _find_table(root: Path, table: str, app: str | None) -> "tuple[str, KnownTab
         raise click.UsageError(f'the apps {owners} have a table "{table}"; choose one with --app')
     if not matches:
         names = sorted({known_table.name for tables in apps.values() for known_table in tables})
-        raise click.ClickException(f'no table named "{table}"{nearest(table, names)}')
+        raise click.ClickException(
+            f'no table and no operator with state named "{table}"{nearest(table, names)}'
+        )
     return matches[0]
 
 
-def _rows(parts: "Iterator[TaskRows]", known_table: "KnownTable") -> Iterator[dict[str, Any]]:
-    from streamapp_runtime.formats.json.json_format import JsonFormat
+def _rows(parts: "Iterator[TaskRows]") -> Iterator[dict[str, Any]]:
+    from streamapp_runtime.formats.json.json_writer import json_records
 
-    json_format = JsonFormat(known_table.columns)
     for task_rows in parts:
-        texts = json_format.encode(task_rows.rows).to_pylist()
+        texts = json_records(task_rows.rows).to_pylist()
         for key, text in zip(task_rows.keys.to_pylist(), texts, strict=True):
             yield {
                 "task": task_rows.task.removeprefix("\0"),
@@ -232,5 +238,5 @@ def _rows(parts: "Iterator[TaskRows]", known_table: "KnownTable") -> Iterator[di
 
 
 def _cell(row: dict[str, Any], name: str) -> str:
-    value = row.get(name)
+    value = row.get(name, "")  # a row of the other side of a join has other columns
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from streamapp.spec.reasons import Reason
 from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.state.stored_entries import StoredEntries
 from streamapp_runtime.rows.slice import Slice
 
 
@@ -53,6 +54,7 @@ class StateForm:
 
     meaning: str  # stores carry the hash of this text: it does not change with the names in the code
     schemas: tuple[pa.Schema, ...]
+    entries: StoredEntries  # how people read it; no part of what it means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from streamapp_runtime.operators.operation import Operation
 from streamapp_runtime.operators.operation_executor import (
     OperationExecutor,
     OperationRunner,
+    StateForm,
     UnsupportedOperationError,
     row_runner,
 )
@@ -60,14 +61,19 @@ def unsupported_reason(operation: Operation, schemas: Sequence[pa.Schema]) -> st
     return None if reason_of is None else reason_of(operation, schemas)
 
 
-def state_schema_hash(operation: Operation, schemas: Sequence[pa.Schema]) -> str | None:
-    """The hash of what an operation keeps of its own, over sources with these columns; None for nothing."""
+def state_form(operation: Operation, schemas: Sequence[pa.Schema]) -> StateForm | None:
+    """What an operation keeps of its own, over sources with these columns; None for nothing."""
     if operation.own_state() is None:
         return None
     form_of = _runner(operation).state_form
     if form_of is None:
         raise TypeError(f"{type(operation).__name__} keeps state, and nothing says what its bytes mean")
-    form = form_of(operation, schemas)
+    return form_of(operation, schemas)
+
+
+def state_schema_hash(operation: Operation, schemas: Sequence[pa.Schema]) -> str | None:
+    """The hash of what an operation keeps of its own, over sources with these columns; None for nothing."""
+    form = state_form(operation, schemas)
     if form is None:
         return None
     return sha256("\n".join([form.meaning, *map(schema_hash, form.schemas)]).encode()).hexdigest()[:32]

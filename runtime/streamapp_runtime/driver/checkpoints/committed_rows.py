@@ -1,4 +1,4 @@
-"""A table as of its tasks' last checkpoints, read from its changelog.
+"""A table, or an operator's store, as of its tasks' last checkpoints, read from its changelog.
 
 A changelog holds what stores hold, whatever they are kept in, memory too; and a log can be read while an app
 writes it, which a store that another process has open cannot.
@@ -13,16 +13,14 @@ import pyarrow.compute as pc
 from streamapp.author.names import checkpoint_stream
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.checkpoints.stored_state import read_checkpoint, read_layout
-from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.rows.distinct_keys import last_of_each
-from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRows:
-    """One task's part of a table, in order of the key."""
+    """One task's part of a table, or of an operator's store, in order of the key."""
 
     task: str
     keys: pa.BinaryArray
@@ -32,7 +30,7 @@ class TaskRows:
 def committed_rows(
     system: StreamSystem, application_id: str, table: KnownTable, key: bytes | None
 ) -> Iterator[TaskRows]:
-    """The rows of each task that has any, or the row of one key."""
+    """The rows of each task that has any, or those of one key."""
     stream = checkpoint_stream(application_id)
     values = system.latest(stream)
     layout = read_layout(values, stream)
@@ -41,9 +39,10 @@ def committed_rows(
         if table.changelog is None or checkpoint is None:
             continue
         end = checkpoint.changelogs.get(table.name, 0)
-        keys, rows = _entries(system, Partition(table.changelog, index), end, key)
-        if len(keys):
-            yield TaskRows(task, keys, decode(rows, arrow_schema(table.columns)))
+        entry_key = key if table.entries is None else None  # other entries have more in their keys
+        entry_keys, entry_rows = _entries(system, Partition(table.changelog, index), end, entry_key)
+        for row_keys, rows in table.rows(entry_keys, entry_rows, key):
+            yield TaskRows(task, row_keys, rows)
 
 
 def _entries(

@@ -5,13 +5,10 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows
-from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.lanes.task_stores.sealed_versions import SEALED_FOLDER
-from streamapp_runtime.rows.row_decoder import decode
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found, tasks_found
 from streamapp_runtime.stores.live_copy import open_live_copy
 from streamapp_runtime.stores.store import Store, StoreKind
@@ -32,7 +29,6 @@ def _seen(kind: StoreKind, directory: Path) -> AbstractContextManager[Store]:
 
 def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes | None) -> Iterator[TaskRows]:
     """The rows of each task that has any here, or the row of one key. StoreBusyError while they pour in."""
-    schema = arrow_schema(table.columns)
     for task in sorted(tasks_found(root, application_id)):
         if table.name not in tables_found(root, application_id, task):
             continue
@@ -41,6 +37,5 @@ def stored_rows(root: Path, application_id: str, table: KnownTable, key: bytes |
         empty = pa.array([], pa.binary())
         keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])
         values = pa.concat_arrays([empty, *(values for _, values in chunks)])
-        if len(keys):
-            order = pc.array_sort_indices(keys)
-            yield TaskRows(task, keys.take(order), decode(values.take(order), schema))
+        for row_keys, rows in table.rows(keys, values, key):
+            yield TaskRows(task, row_keys, rows)

@@ -112,7 +112,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
         except (FencedError, *RETRIABLE) as error:
             raise FailedError(f"the start failed: {error}") from error
         listeners.launched(launch)
-        tables_file.write_tables_file(Path(launch.setup.state), launch.program.tables, launch.setup)
+        tables_file.write_tables_file(Path(launch.setup.state), launch.program, launch.setup)
         loop = Loop(
             executor_pool.session,
             CurrentRun(launch, mode.settings()),

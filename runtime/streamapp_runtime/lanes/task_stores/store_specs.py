@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from streamapp.author.names import changelog_stream
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
-from streamapp_runtime.operators.operation_table import state_schema_hash
+from streamapp_runtime.operators.operation_table import state_form, state_schema_hash
+from streamapp_runtime.operators.state.stored_entries import StoredEntries
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 from streamapp_runtime.rows.row_form import schema_hash
 from streamapp_runtime.stores.store import StoreKind
@@ -68,6 +71,17 @@ def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
     return dict(sorted(specs.items()))
 
 
+def operator_entries(program: Program) -> dict[str, StoredEntries]:
+    """How the entries of each operator's own store are read."""
+    layers = (layer for layer in program.layers if isinstance(layer, PythonLayer))
+    entries = {}
+    for task in (task for layer in layers for task in layer.tasks):
+        name, form = task.operation.own_state(), state_form(task.operation, _source_schemas(task))
+        if name is not None and form is not None:
+            entries[name] = form.entries
+    return entries
+
+
 def _own_states(layer: PythonLayer) -> dict[str, str]:
     """The operators of a layer that keep something of their own, and the hash of what that means."""
     hashes = {}
@@ -79,7 +93,11 @@ def _own_states(layer: PythonLayer) -> dict[str, str]:
 
 
 def _state_hash(task: PlacedOperation) -> str | None:
-    return state_schema_hash(task.operation, [arrow_schema(edge.columns) for edge in task.sources])
+    return state_schema_hash(task.operation, _source_schemas(task))
+
+
+def _source_schemas(task: PlacedOperation) -> list[pa.Schema]:
+    return [arrow_schema(edge.columns) for edge in task.sources]
 
 
 def _changelog(app: StreamApp, name: str, has_changelog: bool) -> str | None:

@@ -37,7 +37,9 @@ def compile_aggregate(
     keys = tuple(positions[: len(grouped.outputs)])
     further_positions = iter(positions[len(keys) :])
     partials = partial_totals(
-        parts.states, [next(further_positions) if state.argument else None for state in parts.states]
+        parts.states,
+        [next(further_positions) if state.argument else None for state in parts.states],
+        [column.name for column in flow.columns],
     )
 
     def operation(positions_out: tuple[int, ...]) -> Totals:

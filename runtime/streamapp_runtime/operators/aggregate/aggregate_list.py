@@ -3,6 +3,7 @@
 `sum(a) / count(*)` keeps two states per key and divides them in SQL when a total goes out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -35,6 +36,10 @@ class PartialState:
     argument_type: str
     type: str
 
+    def over(self, names: Sequence[str]) -> str:
+        """The total as people write it."""
+        return f"{self.function}({'*' if self.argument is None else self.argument.over(names, 'now()')})"
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateList:
@@ -62,9 +67,17 @@ def split_aggregates(
     return AggregateList(tuple(states), require_unique((*before, *columns))[len(before) :], tuple(outputs))
 
 
-def partial_totals(states: tuple[PartialState, ...], positions: list[int | None]) -> tuple[PartialTotal, ...]:
-    """The states as the worker keeps them, once it is known where their arguments stand."""
-    return tuple(PartialTotal(s.function, p, s.type) for s, p in zip(states, positions, strict=True))
+def partial_totals(
+    states: tuple[PartialState, ...], positions: list[int | None], names: Sequence[str]
+) -> tuple[PartialTotal, ...]:
+    """The states as the worker keeps them, once it is known where their arguments stand.
+
+    `names` are those of the columns that the arguments were written over.
+    """
+    return tuple(
+        PartialTotal(state.function, position, state.type, state.over(names))
+        for state, position in zip(states, positions, strict=True)
+    )
 
 
 def _item(

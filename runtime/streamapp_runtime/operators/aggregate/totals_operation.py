@@ -12,6 +12,7 @@ class PartialTotal:
     function: str
     argument: int | None
     type: str
+    text: str = ""  # as people write it: `sum(n)`
 
 
 @dataclass(frozen=True, slots=True)

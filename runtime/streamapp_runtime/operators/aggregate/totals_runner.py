@@ -13,6 +13,12 @@ from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.window_output import window_output
 from streamapp_runtime.operators.aggregate.window_totals import WindowTotalsExecutor
 from streamapp_runtime.operators.operation_executor import OperationExecutor, OperationRunner, StateForm
+from streamapp_runtime.operators.state.stored_entries import (
+    EntryKind,
+    StoredEntries,
+    renamed,
+    renamed_list,
+)
 
 
 def _executor(operation: Totals, schemas: Sequence[pa.Schema], _: pa.Schema) -> OperationExecutor:
@@ -32,9 +38,16 @@ def _state_form(operation: Totals, schemas: Sequence[pa.Schema]) -> StateForm:
     names = [columns.field(position).name for position in operation.key] if operation.composed else []
     window = operation.window
     meaning = f"totals {window and window.meaning} by {names}"
+    labels = [columns.field(position).name for position in out.labels]
+    totals = [partial.text for partial in operation.partials]
     if window is not None and window.kind == "session":
-        return StateForm(meaning, (sessions_schema(form, out),))
-    return StateForm(meaning, (pa.schema([*out.fields, *form.schema]),))
+        schema = sessions_schema(form, out)
+        *fields, sessions = renamed(schema, ["due", *labels, "sessions"])
+        readable = pa.schema([*fields, renamed_list(sessions, ["first", "last", *totals])])
+        return StateForm(meaning, (schema,), StoredEntries(EntryKind.SESSIONS, (readable,), window.size_ms))
+    schema = pa.schema([*out.fields, *form.schema])
+    kind, span_ms = (EntryKind.ROWS, 0) if window is None else (EntryKind.WINDOWS, window.size_ms)
+    return StateForm(meaning, (schema,), StoredEntries(kind, (renamed(schema, [*labels, *totals]),), span_ms))
 
 
 def _unsupported_reason(operation: Totals, schemas: Sequence[pa.Schema]) -> str | None:

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm
 from streamapp_runtime.operators.state.lane_state import LaneState
+from streamapp_runtime.operators.state.stored_entries import EntryKind, StoredEntries
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.operators.user_code.process_tables import RemoteView, TableView, TaskState
 from streamapp_runtime.operators.user_code.user_batch import user_rows, with_key_and_time
@@ -127,7 +128,9 @@ def _executor(
 
 def _state_form(operation: ProcessRows, _: Sequence[pa.Schema]) -> StateForm | None:
     columns = state_columns_of(load_user_code(operation.python), operation.python)
-    return None if columns is None else StateForm("process", (columns,))
+    if columns is None:
+        return None
+    return StateForm("process", (columns,), StoredEntries(EntryKind.ROWS, (columns,)))
 
 
 PROCESS_RUNNER = OperationRunner(executor=_executor, state_form=_state_form)

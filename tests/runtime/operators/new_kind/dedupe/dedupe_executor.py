@@ -11,6 +11,7 @@ from streamapp_runtime.operators.dedupe.dedupe_operation import FirstOfKey
 from streamapp_runtime.operators.operation_executor import OperationRunner, StateForm, StatelessExecutor
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.required_values import with_key, without_tombstones
+from streamapp_runtime.operators.state.stored_entries import EntryKind, StoredEntries
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices, slices_by_task
@@ -45,7 +46,7 @@ def _executor(operation: FirstOfKey, _: Sequence[pa.Schema], __: pa.Schema) -> D
 
 
 def _state_form(_: FirstOfKey, __: Sequence[pa.Schema]) -> StateForm:
-    return StateForm("dedupe", (KNOWN,))
+    return StateForm("dedupe", (KNOWN,), StoredEntries(EntryKind.ROWS, (KNOWN,)))
 
 
 DEDUPE_RUNNER = OperationRunner(executor=_executor, state_form=_state_form)
