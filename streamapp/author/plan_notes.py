@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from streamapp.author.app_warnings import app_warnings
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouper import SINGLE_TASK
 
@@ -10,6 +11,7 @@ def plan_notes(app: StreamApp) -> Iterator[str]:
     """Everything worth a note, in a fixed order."""
     yield from _idle_processors(app)
     yield from _feedback(app)
+    yield from map(str, app_warnings(app))
 
 
 def _idle_processors(app: StreamApp) -> Iterator[str]:

@@ -53,15 +53,15 @@ def read_apps(source: str) -> tuple[StreamApp, ...]:
     return read_source(source).apps
 
 
-def startable_apps(source: str) -> tuple[StreamApp, ...]:
-    """The apps of a source, all of which could start as far as that is known without their streams."""
+def startable_source(source: str) -> ParseResult:
+    """A source whose apps all could start as far as that is known without their streams."""
     parsed = parse_source(source)
     late_problems = (located_start_problems(parsed, app) for app in parsed.apps)
     problems = (*parsed.problems, *chain.from_iterable(late_problems))
     if problems:
         report_problems(source, problems)
         sys.exit(REJECTED_EXIT)
-    return parsed.apps
+    return parsed
 
 
 def located_start_problems(parsed: ParseResult, app: StreamApp) -> tuple[Problem, ...]:

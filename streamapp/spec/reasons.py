@@ -13,6 +13,7 @@ class Reason(StrEnum):
     # Reading the resource.
     INVALID_SPEC = "InvalidSpec"
     NOT_YET_SUPPORTED = "NotYetSupported"
+    UNUSED_PART = "UnusedPart"
     # Planning.
     JOIN_PARTITION_MISMATCH = "JoinPartitionMismatch"
     UNRESOLVED_PARTITIONS = "UnresolvedPartitions"

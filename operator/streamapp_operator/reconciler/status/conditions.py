@@ -79,9 +79,8 @@ def planned(findings: Findings) -> AppCondition:
             ConditionType.PLANNED, plan.problems[0].reason, problem_lines(plan.problems), generation
         )
     streams, joins = len(plan.proposal.plan.streams), len(plan.proposal.plan.joins)
-    return true_condition(
-        ConditionType.PLANNED, ConditionReason.PLANNED, f"{streams} streams, {joins} joins agree", generation
-    )
+    message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes])
+    return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED, message, generation)
 
 
 def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:

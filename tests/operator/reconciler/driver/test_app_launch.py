@@ -18,6 +18,16 @@ def test_a_sound_app_is_accepted_planned_and_gets_a_driver(sim: OperatorSim) -> 
     assert sim.status()["phase"] == "Launching"
 
 
+def test_what_nothing_uses_is_said_by_the_plan_and_keeps_no_app_from_its_launch(sim: OperatorSim) -> None:
+    app = join()
+    app["spec"]["tables"].append({"name": "unused", "columns": "user STRING"})
+    sim.apply(app)
+    sim.settle()
+    assert sim.says("Launched") == ("True", "Launched")
+    warning = 'spec.tables[1]: no operator uses the table "unused"; join with it, or take it away'
+    assert warning in sim.condition("Planned")["message"].splitlines()
+
+
 def test_it_is_ready_once_the_driver_says_that_it_runs(sim: OperatorSim) -> None:
     sim.bring_up(join())
     assert sim.says("Ready") == ("True", "Running")
