@@ -115,6 +115,20 @@ def test_a_record_on_which_the_apps_code_fails_goes_to_the_stream_for_such_error
     assert counted == {("events", letter["reason"].splitlines()[0]): 1}
 
 
+@pytest.mark.parametrize("name", ["picky", "divided"])
+def test_rows_that_are_read_again_by_trials_and_other_attempts_are_counted_once(
+    env: AppEnv, name: str
+) -> None:
+    env.write("events", inputs(GOOD, "user"), partitions=2)
+    caught = {"action": "deadLetter", "stream": "letters"}
+    divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 / (n - 13) AS n"}}
+    operator = python("picky") if name == "picky" else divided
+    batches = env.run(copying(caught, operator, onCodeError=caught), rows=20)
+    assert sum(batch.rows_in for batch in batches) == len(GOOD)
+    assert sum(batch.rows_out for batch in batches) == len(env.rows("out")) + len(env.rows("letters"))
+    assert sum(batch.read["events"] for batch in batches) == len(GOOD)
+
+
 def test_a_record_on_which_code_fails_is_found_though_a_table_is_filled_between_the_attempts(
     env: AppEnv,
 ) -> None:

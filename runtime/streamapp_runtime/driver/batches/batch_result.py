@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -26,7 +27,7 @@ class BatchResult:
     restoring: int  # tasks that are still bringing back their stores
     restored: int  # changelog entries that were replayed into stores
     lags: Mapping[str, int]  # by stream: records that are pending and that this batch did not read
-    read: Mapping[str, int]  # by stream: records that its lanes were to read
+    read: Mapping[str, int]  # by stream: records that its lanes have read and committed
     reports: tuple[TaskReport, ...]
     watermarks: Mapping[str, int] = field(default_factory=dict)  # by stream: the lowest that a task has of it
     late: int = 0  # rows that came too late for their windows and joins
@@ -48,20 +49,26 @@ def batch_result(
     pending: Sequence[PendingRange],
     ranges: Sequence[PendingRange],
 ) -> BatchResult:
-    """What the reports of a batch say together. Of what was pending, it read these ranges."""
+    """What the reports of a batch say together. Of what was pending, it was to read these ranges.
+
+    What a task did whose batch failed is done again: it counts then.
+    """
+    done = [report for report in reports if is_fine(report.status)]
+    done_tasks = {report.task for report in done}
+    read = by_stream(one for one in ranges if one.task in done_tasks)
     return BatchResult(
         number=orders.batch,
         incarnation=orders.incarnation,
         seconds=seconds,
-        rows_in=sum(report.rows_in for report in reports),
-        rows_out=sum(report.rows_out for report in reports),
+        rows_in=sum(report.rows_in for report in done),
+        rows_out=sum(report.rows_out for report in done),
         bad=sum(report.bad for report in reports if report.checkpoint),
         restoring=restoring,
         restored=sum(report.restored for report in reports),
-        lags=by_stream(pending) - by_stream(ranges),
-        read=by_stream(ranges),
+        lags=by_stream(pending) - read,
+        read=read,
         reports=reports,
-        late=_counted(reports, LATE_ROWS_COUNTER),
+        late=_counted(done, LATE_ROWS_COUNTER),
         restored_bytes=_counted(reports, RESTORED_BYTES),
         rejected=_rejected(reports),
     )
