@@ -38,6 +38,8 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
         batch=heard,
         trouble=troubled,
         idle=lambda: None,
+        unended=lambda _: None,
+        left_open=lambda *_: None,
         slow=lambda _: None,
         changed=lambda _: None,
     )

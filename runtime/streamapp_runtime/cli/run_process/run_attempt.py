@@ -42,6 +42,7 @@ def run_to_end(
         trouble=_both(progress.trouble, metrics.trouble),
         idle=progress.idle,
         unended=progress.unended,
+        left_open=progress.left_open,
         slow=progress.slow,
         changed=_both(progress.changed, metrics.changed),
     )

@@ -26,6 +26,7 @@ from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.reporting.listeners import Listeners
+from streamapp_runtime.driver.reporting.open_windows import open_windows
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes import tables_file
@@ -128,6 +129,9 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
         _serve(loop, follower, stop, listeners.batch, _with_compaction(system, listeners.idle), mode.limits)
         loop.release()
         follower.report(ended=True)
+        if mode.limits.until_end and not loop.ended:
+            watermark = min(loop.timers.watermarks().values(), default=None)
+            listeners.left_open(open_windows(loop.launch, watermark), watermark)
         loop.close_turn()
     except StoppedError:
         return

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 
 
@@ -17,5 +18,8 @@ class Listeners:
     trouble: Callable[[str], None]
     idle: Callable[[], None]
     unended: Callable[[tuple[str, ...]], None]  # side inputs without a version, while nothing else is done
+    left_open: Callable[
+        [tuple[OpenWindows, ...], int | None], None
+    ]  # at the end of a run, with the watermark
     slow: Callable[[str], None]
     changed: Callable[[RunChange], None]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import RunChange
+from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.reporting.run_messages import (
     RunMessage,
     RunTotals,
@@ -12,6 +13,7 @@ from streamapp_runtime.driver.reporting.run_messages import (
     change_message,
     failure_message,
     idle_message,
+    open_windows_message,
     plan_message,
     slow_message,
     summary_message,
@@ -79,6 +81,11 @@ class ProgressLog:
         elif not self._unended_written and self.clock() - self._unended_since >= WAITING_SECONDS:
             self._unended_written = True
             self.say(waiting_message(streams))
+
+    def left_open(self, waiting: tuple[OpenWindows, ...], watermark: int | None) -> None:
+        """Say which windows the run leaves open, and what they wait for."""
+        for each in waiting:
+            self.say(open_windows_message(each, watermark))
 
     def slow(self, which: str) -> None:
         """Say that a batch takes long, while it does."""

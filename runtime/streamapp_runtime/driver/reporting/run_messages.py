@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from streamapp.plan.partition_plan import Role
+from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
 from streamapp_runtime.driver.checkpoints.state_reset import DroppedState
+from streamapp_runtime.driver.reporting.open_windows import OpenWindows
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 
@@ -76,12 +78,15 @@ class RunMessage:
 
 
 def plan_message(launch: Launch) -> RunMessage:
-    """What runs, in two lines; and that its state was given up, where it was."""
+    """What runs, with the partition counts of today; and that its state was given up, where it was."""
     streams = launch.proposal.plan.streams.values()
-    counts = {stream.name: stream.partitions for stream in streams}
+    side_outputs = _side_outputs(launch.app)
+    planned_counts = dict.fromkeys(side_outputs.values()) | {s.name: s.partitions for s in streams}
+    counts = {name: launch.counts.get(name) or planned for name, planned in planned_counts.items()}
     read = [stream.name for stream in streams if stream.role in READ]
     inner = [stream.name for stream in streams if stream.role is Role.INTERMEDIATE]
-    written = [stream.name for stream in streams if stream.role in WRITTEN]
+    aside = set(side_outputs.values())
+    written = [stream.name for stream in streams if stream.role in WRITTEN and stream.name not in aside]
     tasks, processors = len(launch.partitions), len(launch.lanes)
     name = launch.app.application_id
     roles = [("reads", read), ("through", inner), ("writes", written)]
@@ -91,6 +96,9 @@ def plan_message(launch: Launch) -> RunMessage:
     lanes = f"{_several(tasks, 'task')} on {_several(processors, 'processor')}"
     facts = {"event": "started", "app": name, "tasks": tasks, "processors": processors, "streams": counts}
     text = f"{name}: {lanes}\n  {listed}"
+    if side_outputs:
+        text += "\n  " + "; ".join(f"{rows} to {_counted(one, counts)}" for rows, one in side_outputs.items())
+        facts["sideOutputs"] = side_outputs
     if (dropped := launch.context.ledger.dropped) is not None:
         text += f"\n  {_dropped_text(dropped)}"
         facts |= {"reset": True, "droppedStores": list(dropped.stores)}
@@ -99,6 +107,17 @@ def plan_message(launch: Launch) -> RunMessage:
         text += f"\n  state that nothing in the app has any more, and that stays as it is: {names}"
         facts["abandonedStores"] = list(launch.abandoned_stores)
     return RunMessage(text, facts)
+
+
+def _side_outputs(app: StreamApp) -> dict[str, str]:
+    """The streams that take what goes nowhere else, by what that is."""
+    spec = app.spec
+    takers = {
+        "bad records": spec.on_bad_record.stream if spec.on_bad_record.action == "deadLetter" else None,
+        "errors of code": spec.on_code_error.stream if spec.on_code_error.action == "deadLetter" else None,
+        "late rows": spec.late_rows.stream if spec.late_rows.action == "stream" else None,
+    }
+    return {rows: stream for rows, stream in takers.items() if stream is not None}
 
 
 def _dropped_text(dropped: DroppedState) -> str:
@@ -149,6 +168,17 @@ def waiting_message(streams: tuple[str, ...]) -> RunMessage:
     text = f"waiting: no version of {listed} has ended yet, and rows that join its table wait until one has; "
     text += "with `versions: nullKey` a record without a key ends it in its partition"
     return RunMessage(text, {"event": "waiting", "message": text, "streams": list(streams)})
+
+
+def open_windows_message(waiting: OpenWindows, watermark: int | None) -> RunMessage:
+    """That a run ends with windows of an operator that were not put out, and what puts them out."""
+    until = watermark_text(waiting.first_end)
+    reached = "there is none yet" if watermark is None else f"it stands at {watermark_text(watermark)}"
+    stay = f"{_several(waiting.windows, 'window stays', 'windows stay')} open"
+    text = f"{waiting.operator}: {stay}; the first goes out once the watermark passes {until}, and {reached}"
+    facts: dict[str, object] = {"event": "open", "operator": waiting.operator, "windows": waiting.windows}
+    facts |= {"until": until, "watermark": None if watermark is None else watermark_text(watermark)}
+    return RunMessage(text, facts)
 
 
 def slow_message(which: str) -> RunMessage:

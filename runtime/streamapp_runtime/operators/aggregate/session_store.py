@@ -19,12 +19,12 @@ from streamapp_runtime.operators.aggregate.window_output import WindowOutput
 from streamapp_runtime.operators.aggregate.windows import Numbers
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.state.lookup_result import LookupResult
-from streamapp_runtime.operators.state.stored_entries import SESSIONS_PREFIX
+from streamapp_runtime.operators.state.stored_entries import SESSION_TIMES_PREFIX, SESSIONS_PREFIX
 from streamapp_runtime.operators.state.time_keys import key_before, key_times, keys_without_times, time_keys
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.rows.slice import Slice
 
-_KEYS, _TIMES, _BEHIND = SESSIONS_PREFIX, b"\x01", b"\x02"
+_KEYS, _TIMES, _BEHIND = SESSIONS_PREFIX, SESSION_TIMES_PREFIX, b"\x02"
 """What the entries of sessions begin with, those of times, and what comes after both."""
 
 

@@ -17,7 +17,8 @@ from streamapp_runtime.rows.row_decoder import decode
 
 SIDES: Final = ("left", "right")
 SESSIONS_PREFIX: Final = b"\x00"
-"""What the entries of sessions begin with; the other ones of such a store are times."""
+SESSION_TIMES_PREFIX: Final = b"\x01"
+"""What the entries of sessions begin with, and those of the times at which a key is looked at."""
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
 _END: Final = np.iinfo(np.int32).max
 
