@@ -4,9 +4,11 @@ import errno
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points, version
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -51,16 +53,37 @@ class VerbGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; an interrupt and a full disk end it in one line."""
         try:
-            return super().invoke(ctx)
+            with _silent_on_closed_pipe():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             sys.exit(128 + signal.SIGINT)
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-            # What is left in the buffer of the output would fail once more at the exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard(sys.stdout)
             raise UnreachableError("the disk is full: not all of the output was written") from None
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Read the arguments; the help of all verbs is printed while they are read."""
+        with _silent_on_closed_pipe():
+            return super().make_context(*arguments, **options)
+
+
+@contextmanager
+def _silent_on_closed_pipe() -> Iterator[None]:
+    """End as by SIGPIPE where the reader of the output has closed the pipe."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        _discard(sys.stderr)
+        sys.exit(128 + signal.SIGPIPE)
+
+
+def _discard(output: TextIO) -> None:
+    """Let go of what is left in the buffer, which would fail once more at the exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command:
@@ -93,8 +116,4 @@ def root() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """The entry point: usage errors exit with 2, all else exits as the verb decides."""
-    try:
-        return root(args, prog_name="streamapp")
-    except BrokenPipeError:  # the reader of the output has closed the pipe
-        sys.stderr.close()
-        return sys.exit(0)
+    return root(args, prog_name="streamapp")

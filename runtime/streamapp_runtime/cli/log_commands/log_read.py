@@ -1,7 +1,6 @@
 """`streamapp log read`: the records of a stream on standard output."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -68,15 +67,12 @@ def read(
     with cli_errors(), target.streams() as target_streams:
         positions = _positions(target_streams.system, target_streams.name_in_system(stream), partition, start)
         out = sys.stdout.buffer
-        try:
-            for read_partition, batch in _batches(target_streams.system, positions, follow, limit):
-                if output == "json":
-                    _print_json(out, read_partition, batch)
-                else:
-                    _print_values(out, batch, keys)
-                out.flush()
-        except BrokenPipeError:  # the reader of our output has gone; nothing is left to be flushed at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        for read_partition, batch in _batches(target_streams.system, positions, follow, limit):
+            if output == "json":
+                _print_json(out, read_partition, batch)
+            else:
+                _print_values(out, batch, keys)
+            out.flush()
 
 
 def _positions(

@@ -1,0 +1,69 @@
+"""A verb whose reader has closed the pipe ends without a word, as a signal would have ended it."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.harness.runs.run_process import COMMAND, EXAMPLE
+
+TOPICS = EXAMPLE.with_name("topics.yaml")
+PLANNED = [EXAMPLE, "--catalog", TOPICS]
+VERBS: dict[str, list[str | Path]] = {
+    "help": ["--help"],
+    "help of a verb": ["run", "--help"],
+    "check": ["check", EXAMPLE],
+    "plan": ["plan", *PLANNED],
+    "plan as JSON": ["plan", *PLANNED, "-o", "json"],
+    "tasks": ["tasks", *PLANNED],
+    "place": ["place", *PLANNED],
+    "render": ["render", EXAMPLE],
+    "crd": ["crd"],
+    "completion": ["completion", "bash"],
+    "log list": ["log", "list", "data"],
+    "log read": ["log", "read", "data", "views"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log with a stream of some records."""
+    folder = tmp_path_factory.mktemp("pipes")
+    (folder / "views.jsonl").write_text('{"user": "ann"}\n' * 20_000)
+    command = [COMMAND, "log", "write", "data", "views", "views.jsonl", "--key", "user"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_whose_output_nobody_reads_ends_silently_as_by_the_signal(folder: Path, verb: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run(
+            [COMMAND, *VERBS[verb]],
+            cwd=folder,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_a_reader_that_leaves_after_a_line_ends_the_verb(folder: Path) -> None:
+    command = [COMMAND, "log", "read", "data", "views"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as reading:
+        assert reading.stdout is not None
+        assert reading.stderr is not None
+        assert reading.stdout.readline() == '{"user": "ann"}\n'
+        reading.stdout.close()
+        assert reading.stderr.read() == ""
+    assert reading.returncode == 128 + signal.SIGPIPE
