@@ -111,7 +111,7 @@ def _hear(
     )
     lane = LaneEventTime(keeping, LaneOrder("processor-0", tasks), 1_000 * number, memory)
     read = Read(STREAM, "main", STREAM, StreamRole.INTERMEDIATE, "json", COLUMNS)
-    form = open_format("json", COLUMNS, None)
+    form = open_format("json", COLUMNS)
     for index, task in enumerate(tasks):
         for taken in read_records(read, form, RequestedRange(task.ranges[0], index, index, {}), system):
             lane.receive(index, Partition(STREAM, index), taken)

@@ -117,6 +117,16 @@ def _avro(app: StreamApp) -> Iterator[Finding]:
             yield path, f"is no JSON: {error.msg} at character {error.pos + 1}"
 
 
+def _timestamps(app: StreamApp) -> Iterator[Finding]:
+    """Numbers for times in a format that has times of its own."""
+    for index, stream in enumerate(app.spec.streams):
+        path = f"spec.streams[{index}].timestamps"
+        if stream.timestamps != "text" and stream.format != "json":
+            yield path, f"goes with json only; the format is {stream.format}"
+        elif stream.timestamps != "text" and stream.control:
+            yield path, "an app writes its intermediate streams with times as text"
+
+
 def _control(app: StreamApp) -> Iterator[Finding]:
     """Streams of other apps tell themselves how far they have come."""
     for index, stream in enumerate(app.spec.streams):
@@ -139,6 +149,7 @@ RULES: tuple[Callable[[StreamApp], Iterator[Finding]], ...] = (
     _late_rows,
     _emit,
     _avro,
+    _timestamps,
     _control,
     _names,
     _dead_letters,

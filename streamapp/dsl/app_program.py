@@ -37,6 +37,7 @@ class SystemHandle:
         key: str | None = None,
         keys: Literal["checked", "unchecked"] | None = None,
         avro_schema: str | None = None,
+        timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] | None = None,
         event_time: EventTime | None = None,
         start: Literal["earliest", "latest"] | None = None,
         control: bool | None = None,

@@ -8,10 +8,12 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import UnknownTypeError, arrow_schema
 from streamapp_runtime.formats.avro.avro_format import AvroFormat
 from streamapp_runtime.formats.columns_format import ColumnsFormat
+from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.plain_format import PlainFormat
 from streamapp_runtime.formats.record_format import RecordFormat
 
+DEFAULT_OPTIONS = FormatOptions()
 _ONLY = {"bytes": pa.binary(), "string": pa.string()}
 
 
@@ -24,21 +26,23 @@ class UnfitFormatError(ValueError):
         self.hint = hint
 
 
-def open_format(name: str, columns: Sequence[Column], schema: str | None = None) -> RecordFormat:
-    """The format for these columns; `schema` is the Avro schema as JSON, where the stream brings one."""
+def open_format(
+    name: str, columns: Sequence[Column], options: FormatOptions = DEFAULT_OPTIONS
+) -> RecordFormat:
+    """The format for these columns, with what the stream says of it."""
     try:
-        return _opened(name, columns, schema)
+        return _opened(name, columns, options)
     except UnknownTypeError as unknown:
         raise UnfitFormatError(str(unknown), "use another type for the column") from None
 
 
-def _opened(name: str, columns: Sequence[Column], schema: str | None) -> RecordFormat:
+def _opened(name: str, columns: Sequence[Column], options: FormatOptions) -> RecordFormat:
     if name == "json":
-        return JsonFormat(columns)
+        return JsonFormat(columns, options.timestamps)
     if name == "columns":
         return ColumnsFormat(columns)
     if name == "avro":
-        return _avro(columns, schema)
+        return _avro(columns, options.avro_schema)
     if name in _ONLY:
         kind = _ONLY[name]
         if arrow_schema(columns).types != [kind]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from streamapp.tasks.key_placement import KeyPlacement
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
@@ -40,5 +41,5 @@ class WorkerSetup:
     late_rows: SideOutputStream | None = None  # what takes late rows
     delivery: DeliveryGuarantee = DeliveryGuarantee.AS_ONE
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
-    avro: Mapping[str, str] = field(default_factory=dict)  # the schemas that streams bring
+    format_options: Mapping[str, FormatOptions] = field(default_factory=dict)  # of streams that have any
     placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided

@@ -45,6 +45,8 @@ class Stream(Part):
     """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
     avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.RUNNING)] = None
     """The Avro schema as JSON, for `format: avro`."""
+    timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
+    """How TIMESTAMP columns stand in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""
     event_time: EventTime | None = None
     """When its events happened; without it the stream has no watermark."""
     start: Annotated[Literal["earliest", "latest"], Needs(Capability.RUNNING)] = "earliest"

@@ -81,3 +81,24 @@ def test_three_repartitions_in_a_row_lose_and_double_nothing(env: AppEnv, sessio
         rows=25,
     )
     assert found == golden(session, "SELECT user, page, n FROM events")
+
+
+def test_times_are_numbers_in_the_streams_that_say_so_and_times_in_between(env: AppEnv) -> None:
+    seen = {
+        "name": "seen",
+        "key": "user",
+        "columns": "user STRING, at TIMESTAMP",
+        "timestamps": "milliseconds",
+    }
+    env.write("seen", inputs([{"user": "ann", "at": 1_769_860_800_123}], "user"))
+    env.run(
+        app(
+            {"name": "hours", "map": {"from": "seen", "select": "user, at, date_trunc('HOUR', at) AS hour"}},
+            {"name": "numbers", "sendTo": {"from": "hours", "stream": "out"}},
+            {"name": "times", "sendTo": {"from": "hours", "stream": "texts"}},
+            streams=[seen, {"name": "out", "timestamps": "seconds"}, {"name": "texts"}],
+        )
+    )
+    assert env.rows("out") == [{"user": "ann", "at": 1_769_860_800, "hour": 1_769_860_800}]
+    text = "2026-01-31T12:00:00.123000Z"
+    assert env.rows("texts") == [{"user": "ann", "at": text, "hour": "2026-01-31T12:00:00.000000Z"}]

@@ -7,6 +7,7 @@ import pytest
 
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.formats.avro.avro_schema import avro_schema
+from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.stream_format import UnfitFormatError, open_format
 
 USER = {
@@ -37,7 +38,9 @@ def test_a_string_that_is_no_utf8_is_bad() -> None:
 
 def test_avro_of_a_given_schema_is_read_by_the_columns_names() -> None:
     form = open_format(
-        "avro", parse_columns("user STRING, tier STRING, seen TIMESTAMP, x INT"), json.dumps(USER)
+        "avro",
+        parse_columns("user STRING, tier STRING, seen TIMESTAMP, x INT"),
+        FormatOptions(json.dumps(USER)),
     )
     value = b"\x02\x06ann\x02\xd0\x0f"
     found = form.decode(pa.array([value, value + b"\0", b"\x02", b"\x04\x00\x00", None]))
@@ -95,6 +98,6 @@ def test_a_format_that_cannot_carry_the_columns_is_refused_with_what_would_mend_
     name: str, columns: str, schema: str | None, message: str, hint: str
 ) -> None:
     with pytest.raises(UnfitFormatError) as refused:
-        open_format(name, parse_columns(columns), schema)
+        open_format(name, parse_columns(columns), FormatOptions(schema))
     assert message in refused.value.message
     assert hint in refused.value.hint

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.json_format import JsonFormat
 from streamapp_runtime.formats.record_format import DecodedBatch
 
@@ -99,3 +100,51 @@ def test_a_value_is_refused_with_the_reason_and_those_beside_it_are_read(
         assert found.bad[0].reason == reason
     assert found.good().to_pylist() == [True] * beside + [False] + [True] * beside
     assert found.columns.num_rows == 2 * beside + 1
+
+
+NUMBERS: list[tuple[TimestampForm, str, str, Any]] = [
+    ("seconds", "TIMESTAMP", "1769860800", NOON),
+    ("milliseconds", "TIMESTAMP", "1769860800123", NOON.replace(microsecond=123_000)),
+    ("microseconds", "TIMESTAMP", "1769860800123456", NOON.replace(microsecond=123_456)),
+    ("milliseconds", "TIMESTAMP", "-1", dt.datetime(1969, 12, 31, 23, 59, 59, 999_000)),  # noqa: DTZ001
+    ("milliseconds", "TIMESTAMP_NTZ", '"2026-01-31T12:00:00"', NOON),
+    ("seconds", "TIMESTAMP", "null", None),
+]
+
+
+@pytest.mark.parametrize(("form", "kind", "text", "wanted"), NUMBERS)
+def test_a_time_is_a_number_where_the_stream_says_so(
+    form: TimestampForm, kind: str, text: str, wanted: Any
+) -> None:
+    json_format = JsonFormat(parse_columns(f"a {kind}"), form)
+    decoded = json_format.decode(pa.array([f'{{"a": {text}}}'.encode()], pa.binary()))
+    assert decoded.bad == ()
+    (value,) = decoded.columns.column(0).to_pylist()
+    assert (value.replace(tzinfo=None) if value is not None else None) == wanted
+
+
+def test_numbers_stand_for_times_at_any_depth_and_are_written_as_they_were_read() -> None:
+    columns = parse_columns("a ARRAY<TIMESTAMP>, s STRUCT<t: TIMESTAMP, n: INT>, m MAP<STRING, TIMESTAMP>")
+    value = b'{"a":[1769860800123,null],"s":{"t":-5,"n":1},"m":{"x":0}}'
+    json_format = JsonFormat(columns, "milliseconds")
+    decoded = json_format.decode(pa.array([value, b'{"a":null,"s":null,"m":null}'], pa.binary()))
+    assert decoded.bad == ()
+    assert json_format.encode(decoded.columns).to_pylist() == [value, b'{"a":null,"s":null,"m":null}']
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "message"),
+    [
+        ("milliseconds", '"2026-01-31T12:00:00Z"', "a: found a string where a number has to stand"),
+        ("milliseconds", "1769860800.5", "a: 1769860800.5 is no int64"),
+        (
+            "seconds",
+            "1769860800000",
+            "a: 1769860800000 seconds since 1970 are no time in the years 1 to 9999",
+        ),
+    ],
+)
+def test_a_number_of_another_unit_is_a_bad_record(form: TimestampForm, text: str, message: str) -> None:
+    json_format = JsonFormat(parse_columns("a TIMESTAMP"), form)
+    decoded = json_format.decode(pa.array([f'{{"a": {text}}}'.encode(), b'{"a": 1}'], pa.binary()))
+    assert [(record.index, record.reason) for record in decoded.bad] == [(0, message)]

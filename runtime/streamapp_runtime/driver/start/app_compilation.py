@@ -10,6 +10,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.event_time import operators_without_watermark
 from streamapp_runtime.driver.start.operator_checks import unfit_operators, unfit_remote_tables
+from streamapp_runtime.formats.format_options import FormatOptions, format_options
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
 
@@ -20,7 +21,7 @@ class CompiledApp:
 
     program: Program
     tasks: list[PlacedOperation]  # of its Python layers
-    avro: Mapping[str, str]  # the schemas that streams bring
+    format_options: Mapping[str, FormatOptions]  # of the streams that have any
 
 
 def compile_app(
@@ -31,13 +32,13 @@ def compile_app(
     if isinstance(program, list):
         raise AppRefusedError(program, proposal)
     tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
-    avro = {stream.name: stream.avro_schema for stream in app.spec.streams if stream.avro_schema}
+    options = format_options(app)
     if known is None and (
         problems := [
-            *unfit_operators(app, tasks, avro),
+            *unfit_operators(app, tasks, options),
             *unfit_remote_tables(app, program),
             *operators_without_watermark(app, program),
         ]
     ):
         raise AppRefusedError(problems, proposal)
-    return CompiledApp(program, tasks, avro)
+    return CompiledApp(program, tasks, options)

@@ -196,7 +196,7 @@ def prepare_launch(
             embedded=isinstance(context.storage.connection, EmbeddedConnection),
         ),
         rejection=rejection,
-        avro=compiled.avro,
+        format_options=compiled.format_options,
         placements=key_placements(assignment),
         delivery=delivery_guarantee_of(app, specs.values()),
         begins=_begins(specs.values(), ledger.starts),

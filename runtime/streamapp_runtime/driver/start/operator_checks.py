@@ -6,6 +6,7 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import path_of
+from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.stream_format import UnfitFormatError
 from streamapp_runtime.lanes.layers.task_executor import task_executor
 from streamapp_runtime.lanes.records.stream_formats import task_format
@@ -18,18 +19,20 @@ from streamapp_runtime.remote.remote_settings import remote_settings
 
 
 def unfit_operators(
-    app: StreamApp, tasks: Sequence[PlacedOperation], avro: Mapping[str, str]
+    app: StreamApp, tasks: Sequence[PlacedOperation], options: Mapping[str, FormatOptions]
 ) -> list[Problem]:
     """Every operator and stream of which it is known now that no row will pass, with its path."""
-    return sorted(set(_problems(app, tasks, avro)))
+    return sorted(set(_problems(app, tasks, options)))
 
 
-def _problems(app: StreamApp, tasks: Sequence[PlacedOperation], avro: Mapping[str, str]) -> Iterator[Problem]:
+def _problems(
+    app: StreamApp, tasks: Sequence[PlacedOperation], options: Mapping[str, FormatOptions]
+) -> Iterator[Problem]:
     for task in tasks:
         operation = task.operation
         try:
             if isinstance(operation, Read | Write):
-                task_format(task, avro)
+                task_format(task, options)
             else:
                 task_executor(task).close()
         except UnfitFormatError as error:

@@ -17,9 +17,9 @@
 Names are told apart by case. Fields without a column are skipped. A missing field is null; in a NOT NULL
 column that makes the record bad. So does anything else than one object, a text where a number has to stand or
 the other way round, and a field that stands twice. A number for a TIMESTAMP is refused because seconds and
-milliseconds look alike: declare it BIGINT, and say `unit` in `eventTime` or `timestamp_millis(ts)` in
-expressions. A number too large for a FLOAT is read as Infinity. Times outside the years 0 to 9999 are
-written, but cannot be read.
+milliseconds look alike, unless the stream says with `timestamps` which of these they are: then all are whole
+numbers since 1970, but for the names in a MAP, and the years 1 to 9999 are read. A number too large for a
+FLOAT is read as Infinity. Times outside the years 0 to 9999 are written, but cannot be read.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,19 @@ import pyarrow as pa
 
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.bad_record_isolation import decode_around_bad_records
+from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.json_reader import JsonReader
 from streamapp_runtime.formats.json.json_writer import json_records
+from streamapp_runtime.formats.json.numbered_times import numbered_times
 from streamapp_runtime.formats.record_format import DecodedBatch
 
 
 class JsonFormat:
     """Records that are JSON objects."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self._reader = JsonReader(columns)
+    def __init__(self, columns: Sequence[Column], timestamps: TimestampForm = "text") -> None:
+        self._reader = JsonReader(columns, timestamps)
+        self._timestamps: TimestampForm = timestamps
         self.schema = self._reader.schema
 
     def decode(self, values: pa.BinaryArray) -> DecodedBatch:
@@ -46,4 +49,4 @@ class JsonFormat:
 
     def encode(self, columns: pa.RecordBatch) -> pa.BinaryArray:
         """The value of each row."""
-        return json_records(columns).view(pa.binary())
+        return json_records(numbered_times(columns, self._timestamps)).view(pa.binary())

@@ -18,6 +18,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.formats.bad_record_isolation import BLOCK_RECORDS
 from streamapp_runtime.formats.byte_spans import byte_spans
+from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json.arrow_messages import explain_arrow_message
 from streamapp_runtime.formats.json.map_respelling import has_map, maps_as_entries
 from streamapp_runtime.formats.json.record_check import refused_rows
@@ -33,10 +34,10 @@ _OPENS, _CLOSES = ord("{"), ord("}")
 class JsonReader:
     """Reads records of the given columns."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[Column], timestamps: TimestampForm = "text") -> None:
         self.schema = arrow_schema(columns)
         self._required = required_columns(columns)
-        self._ways = [conversion_of(field.type) for field in self.schema]
+        self._ways = [conversion_of(field.type, timestamps) for field in self.schema]
         self._record = pa.struct(list(self.schema))
         self._maps = has_map(self._record)
         self._read = pa.schema(

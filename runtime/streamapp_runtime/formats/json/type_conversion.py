@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.formats.arrow_types import UnknownTypeError
+from streamapp_runtime.formats.format_options import TimestampForm
 from streamapp_runtime.formats.json import base64_text
+from streamapp_runtime.formats.json.numbered_times import times_of_numbers
 
 Convert = Callable[[pa.Array], pa.Array]
 """An array as it was read to one of the column's type, or ArrowInvalid or UndecodableError."""
@@ -27,28 +29,30 @@ class TypeConversion:
     convert: Convert | None = None
 
 
-def conversion_of(kind: pa.DataType) -> TypeConversion:
+def conversion_of(kind: pa.DataType, timestamps: TimestampForm = "text") -> TypeConversion:
     """The way across for a column type."""
-    return next((way(kind) for fits, way in _WAYS if fits(kind)), TypeConversion(kind))
+    return next((way(kind, timestamps) for fits, way in _WAYS if fits(kind)), TypeConversion(kind))
 
 
-def _text(kind: pa.DataType) -> TypeConversion:
+def _text(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
     return TypeConversion(kind, _checked)
 
 
-def _binary(_: pa.DataType) -> TypeConversion:
+def _binary(_: pa.DataType, __: TimestampForm) -> TypeConversion:
     return TypeConversion(pa.string(), base64_text.from_text)
 
 
-def _timestamp(kind: pa.TimestampType) -> TypeConversion:
+def _timestamp(kind: pa.TimestampType, timestamps: TimestampForm) -> TypeConversion:
+    if timestamps != "text" and kind.tz:
+        return TypeConversion(pa.int64(), lambda numbers: times_of_numbers(numbers, kind, timestamps))
     return TypeConversion(pa.string(), lambda texts: _times(texts, kind))
 
 
-def _date(kind: pa.DataType) -> TypeConversion:
+def _date(kind: pa.DataType, _: TimestampForm) -> TypeConversion:
     return TypeConversion(pa.string(), lambda texts: texts.cast(kind))
 
 
-def _decimal(kind: pa.Decimal128Type) -> TypeConversion:
+def _decimal(kind: pa.Decimal128Type, _: TimestampForm) -> TypeConversion:
     """The reader counts the zeros behind 1.500 as digits; given room it takes them, and the cast checks."""
     return TypeConversion(pa.decimal128(MOST_DIGITS, kind.scale), lambda numbers: numbers.cast(kind))
 
@@ -81,8 +85,8 @@ def _usual_form(texts: pa.StringArray, zoned: bool) -> pa.StringArray:
     return pc.if_else(named, texts, pc.binary_join_element_wise(texts, "Z", ""))
 
 
-def _list(kind: pa.ListType) -> TypeConversion:
-    inner = conversion_of(kind.value_type)
+def _list(kind: pa.ListType, timestamps: TimestampForm) -> TypeConversion:
+    inner = conversion_of(kind.value_type, timestamps)
     read = pa.list_(pa.field("element", inner.read))
     return TypeConversion(read, _converting_entries(inner.convert, kind) if inner.convert else None)
 
@@ -94,8 +98,8 @@ def _converting_entries(convert: Convert, kind: pa.ListType) -> Convert:
     return converted
 
 
-def _struct(kind: pa.StructType) -> TypeConversion:
-    inner = [conversion_of(field.type) for field in kind]
+def _struct(kind: pa.StructType, timestamps: TimestampForm) -> TypeConversion:
+    inner = [conversion_of(field.type, timestamps) for field in kind]
     names = [field.name for field in kind]
     read = pa.struct([(name, each.read) for name, each in zip(names, inner, strict=True)])
 
@@ -106,12 +110,12 @@ def _struct(kind: pa.StructType) -> TypeConversion:
     return TypeConversion(read, converted if any(each.convert for each in inner) else None)
 
 
-def _map(kind: pa.MapType) -> TypeConversion:
+def _map(kind: pa.MapType, timestamps: TimestampForm) -> TypeConversion:
     if pa.types.is_nested(kind.key_type):
         raise UnknownTypeError(
             f"a map's keys cannot be of type {kind.key_type} in JSON, where they are names"
         )
-    keys, values = conversion_of(kind.key_type), conversion_of(kind.item_type)
+    keys, values = conversion_of(kind.key_type), conversion_of(kind.item_type, timestamps)
     read = pa.list_(pa.struct([("key", keys.read), ("value", values.read)]))
 
     def converted(lists: pa.ListArray) -> pa.MapArray:
@@ -130,7 +134,9 @@ def _nulls(array: pa.Array) -> pa.BooleanArray | None:
     return array.is_null() if array.null_count else None
 
 
-_WAYS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], TypeConversion]], ...] = (
+_WAYS: tuple[
+    tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType, TimestampForm], TypeConversion]], ...
+] = (
     (pa.types.is_string, _text),
     (pa.types.is_binary, _binary),
     (pa.types.is_timestamp, _timestamp),

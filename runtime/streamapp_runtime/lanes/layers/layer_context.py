@@ -87,7 +87,7 @@ class LayerContext:
                 for placed in some.tasks
                 if isinstance(placed.operation, Read)
             },
-            formats=layer_formats(layer, setup.avro),
+            formats=layer_formats(layer, setup.format_options),
             executors={
                 placed.name: task_executor(placed)
                 for placed in layer.tasks

@@ -2,28 +2,29 @@
 
 from collections.abc import Mapping
 
+from streamapp_runtime.formats.format_options import FormatOptions
 from streamapp_runtime.formats.record_format import RecordFormat
-from streamapp_runtime.formats.stream_format import open_format
+from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.program import PlacedOperation, PythonLayer
 
 
-def layer_formats(layer: PythonLayer, schemas: Mapping[str, str]) -> dict[str, RecordFormat]:
+def layer_formats(layer: PythonLayer, options: Mapping[str, FormatOptions]) -> dict[str, RecordFormat]:
     """Formats by the stream that is read, and by the task that writes: two may write other columns to one.
 
-    `schemas` are the Avro schemas that streams bring.
+    `options` are those of the streams that have any.
     """
     return {
-        task.operation.name if isinstance(task.operation, Read) else task.name: task_format(task, schemas)
+        task.operation.name if isinstance(task.operation, Read) else task.name: task_format(task, options)
         for task in layer.tasks
         if isinstance(task.operation, Read | Write)
     }
 
 
-def task_format(task: PlacedOperation, schemas: Mapping[str, str]) -> RecordFormat:
+def task_format(task: PlacedOperation, options: Mapping[str, FormatOptions]) -> RecordFormat:
     """The format of the stream that a task reads or writes; UnfitFormatError where rows do not fit it."""
     operation = task.operation
     if not isinstance(operation, Read | Write):
         raise TypeError(f"{task.name} is neither read nor written")
     columns = operation.columns if isinstance(operation, Read) else task.sources[0].columns
-    return open_format(operation.format, columns, schemas.get(operation.stream))
+    return open_format(operation.format, columns, options.get(operation.stream, DEFAULT_OPTIONS))

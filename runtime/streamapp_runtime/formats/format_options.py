@@ -1,0 +1,24 @@
+"""What a stream says of its format, beside the format's name."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from streamapp.spec.resource.app import StreamApp
+
+TimestampForm = Literal["text", "seconds", "milliseconds", "microseconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatOptions:
+    """The options of one stream; each goes with one format."""
+
+    avro_schema: str | None = None  # as JSON
+    timestamps: TimestampForm = "text"  # in JSON
+
+
+def format_options(app: StreamApp) -> dict[str, FormatOptions]:
+    """The options by stream, of those that have any."""
+    options = {
+        stream.name: FormatOptions(stream.avro_schema, stream.timestamps) for stream in app.spec.streams
+    }
+    return {name: each for name, each in options.items() if each != FormatOptions()}
