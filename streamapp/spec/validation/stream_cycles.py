@@ -19,11 +19,13 @@ def streams_do_not_come_back(app: Outline) -> Iterator[Fault]:
     canonical = _canonical_names(app)
     writers = _writers(app, canonical)
     open_streams = {canonical[stream.name] for stream in app.streams if stream.fields.get("feedback") is True}
+    operators = {step.name: step for step in app.operators if step.name not in canonical}
     sources: dict[str, list[str]] = {
-        name: [] if name in open_streams else [writer.name for writer in writers.get(name, ())]
+        name: []
+        if name in open_streams
+        else [writer.name for writer in writers.get(name, ()) if writer.name in operators]
         for name in dict.fromkeys(canonical.values())
     }
-    operators = {step.name: step for step in app.operators if step.name not in canonical}
     for name, step in operators.items():
         read = (canonical.get(source.name, source.name) for source in step.sources)
         sources[name] = [source for source in read if source in operators or source in sources]
