@@ -39,7 +39,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.CHANGE_REFUSED: "A field was changed that cannot change while there is state.",
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
-    "a limit or a quota of the cluster forbids them. What ran before goes on.",
+    "a limit or a quota of the cluster forbids them.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so that nobody knows how many partitions its "
     "streams have.",
     Reason.INTERNAL_ERROR: "The operator itself failed on this generation; the message names the place in "

@@ -166,7 +166,7 @@ STREAM: dict[str, Any] = {
     "start": "latest",
     "control": True,
 }
-FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True}
+FEEDBACK: dict[str, Any] = {"name": "again", "feedback": True, "timestamps": "milliseconds"}
 TABLE: dict[str, Any] = {
     "name": "users",
     "store": "lmdb",
