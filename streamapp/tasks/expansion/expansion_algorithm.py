@@ -10,6 +10,7 @@ from typing import Protocol
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.user_calls import Complaint, answer_of, shown
 
 
 class ExpansionAlgorithm(Protocol):
@@ -63,18 +64,17 @@ def initial_indexes(
 def _checked_index(
     stream: str, index: int, current: int, initial: int, algorithm: ExpansionAlgorithm
 ) -> int | Refusal:
-    # A user's code may raise any exception, and no exception may end the planner.
-    try:
-        initial_index = algorithm(index, current, initial)
-    except Exception as error:
-        return _algorithm_refusal(stream, index, f"raised {type(error).__name__}: {error}")
-    if type(initial_index) is not int or not 0 <= initial_index < initial:
-        return _algorithm_refusal(stream, index, f"gave {initial_index!r}, no index from 0 to {initial - 1}")
-    if initial_index != index < initial:
-        return _algorithm_refusal(
-            stream, index, f"moved it to {initial_index}, and the first {initial} must stay"
-        )
-    return initial_index
+    answer = answer_of(lambda: _index_in(algorithm(index, current, initial), index, initial))
+    return _algorithm_refusal(stream, index, answer.text) if isinstance(answer, Complaint) else answer
+
+
+def _index_in(answer: object, index: int, initial: int) -> int | Complaint:
+    """The initial index that an algorithm's answer is, which may be anything."""
+    if type(answer) is not int or not 0 <= answer < initial:
+        return Complaint(f"gave {shown(answer)}, no index from 0 to {initial - 1}")
+    if answer != index < initial:
+        return Complaint(f"moved it to {answer}, and the first {initial} must stay")
+    return answer
 
 
 def _count_refusal(

@@ -96,3 +96,14 @@ def test_the_default_puts_every_hash_where_it_was_or_refuses(
 def test_one_index_can_be_asked_for() -> None:
     assert initial_index(5, 8, 4) == 1
     assert isinstance(initial_index(5, 6, 4), Refusal)
+
+
+def test_an_algorithm_that_answers_otherwise_the_second_time_is_refused() -> None:
+    answers = iter(range(100))
+    refusal = initial_indexes(
+        "views", 4, 2, lambda index, _now, _initial: index if index < 2 else next(answers) % 2
+    )
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason is Reason.EXPANSION_ALGORITHM_INVALID
+    assert refusal.path == "views#2"
+    assert "another answer when it was called again" in refusal.message

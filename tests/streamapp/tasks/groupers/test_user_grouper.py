@@ -44,7 +44,7 @@ def test_it_is_told_the_tasks_that_there_are_and_cannot_move_them() -> None:
 
     first = formed({"views": 2}, grouper=APART)
     found = formed({"clicks": 1, "views": 2}, first, grouper=Grouper(APART.name, all_new))
-    assert seen == [{Partition("views", 0): "first", Partition("views", 1): "rest"}]
+    assert seen == [{Partition("views", 0): "first", Partition("views", 1): "rest"}] * 2  # asked twice
     assert shown(found) == {"new": "clicks#0", "first": "views#0", "rest": "views#1"}
 
 
@@ -55,14 +55,17 @@ V0, V1 = Partition("views", 0), Partition("views", 1)
     ("answer", "said"),
     [
         ({"a": [V0]}, "left out views#1"),
-        ({"a": [V0, V1], "b": [V1]}, "one partition to several tasks"),
-        ({"a": [V0, V0, V1]}, "one partition to several tasks"),
+        ({"a": [V0, V1], "b": [V1]}, "gave views#1 to a and once more to b"),
+        ({"a": [V0, V0, V1]}, "gave views#0 to a and once more to a"),
         ({"a": [V0, V1, Partition("views", 2)]}, "views#2, which it was not given"),
         ({"": [V0, V1]}, "named a task ''"),
         ({3: [V0, V1]}, "named a task 3"),
-        ({"a": 5}, "TypeError"),
+        ({"a" * 201: [V0, V1]}, "201 characters"),
+        ({"a": 5}, "gave task a 5, which is no list of partitions"),
+        ({"a": "views"}, "gave task a 'views', which is no list of partitions"),
         ({"a": [[], V0, V1]}, "TypeError"),
-        (None, "AttributeError"),
+        ({"a": ["views#0"]}, "returned 'views#0', which it was not given"),
+        (None, "returned None, which is no mapping of tasks to partitions"),
     ],
 )
 def test_what_it_answers_is_checked(answer: Any, said: str) -> None:
@@ -83,3 +86,39 @@ def test_what_it_raises_is_a_refusal() -> None:
     )
     assert refusal.reason is Reason.GROUPER_INVALID
     assert "KeyError" in refusal.message
+
+
+def test_what_it_raises_is_told_with_the_place_in_its_own_code() -> None:
+    def fails(_previous: Mapping[Partition, str], _partitions: Sequence[Partition], /) -> Any:
+        raise LookupError("no region for views")
+
+    message = refused({"views": 2}, grouper=Grouper("own:bad", fails)).message
+    assert "raised LookupError: no region for views (in fails of " in message
+    assert f"{__name__}, line {fails.__code__.co_firstlineno + 1})" in message
+
+
+def test_code_that_would_end_the_process_is_a_refusal() -> None:
+    def leaves(_previous: Mapping[Partition, str], _partitions: Sequence[Partition], /) -> Any:
+        raise SystemExit(3)
+
+    assert "raised SystemExit: 3" in refused({"views": 2}, grouper=Grouper("own:bad", leaves)).message
+
+
+def test_one_that_answers_otherwise_the_second_time_is_refused() -> None:
+    names = iter("abcdef")
+
+    def moody(_previous: Mapping[Partition, str], partitions: Sequence[Partition], /) -> Any:
+        return {next(names): partitions}
+
+    refusal = refused({"views": 2}, grouper=Grouper("own:moody", moody))
+    assert refusal.reason is Reason.GROUPER_INVALID
+    assert "another answer when it was called again" in refusal.message
+
+
+def test_it_cannot_change_what_it_is_given() -> None:
+    def takes_away(previous: Any, partitions: Any, /) -> Any:
+        previous.clear()
+        partitions.pop()
+
+    refusal = refused({"views": 2}, grouper=Grouper("own:bad", takes_away))
+    assert "raised AttributeError" in refusal.message
