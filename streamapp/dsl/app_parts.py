@@ -37,9 +37,11 @@ def resource_fields(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain_value(value: Any) -> Any:
-    """A value as it stands in the resource."""
+    """A value as it stands in the resource, functions by their names."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if isinstance(value, Mapping):
         return {name: plain_value(inner) for name, inner in value.items()}
-    return [plain_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [plain_value(inner) for inner in value]
+    return python_reference(value)

@@ -70,7 +70,7 @@ class App:
         application_id: str | None = None,
         mode: Literal["stream", "batch"] | None = None,
         processors: int | None = None,
-        config: Mapping[str, str] | None = None,
+        config: Mapping[str, PythonCode] | None = None,
         grouper: PythonCode | None = None,
         broadcast_inputs: Sequence[str] | None = None,
         placement: Placement | None = None,

@@ -8,6 +8,7 @@ from streamapp.jobmodel.job_model import JobModel
 from streamapp.placement.locations.store_history import StoreHistory
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.partition import Partition
+from streamapp.tasks.user_answers import UserAnswers
 
 
 class DriverState(StrEnum):
@@ -66,6 +67,7 @@ class Report:
     progress: Progress = Progress()
     warnings: tuple[ReportedWarning, ...] = ()
     stores: StoreHistory = field(default_factory=StoreHistory)  # places of stores that the driver remembers
+    answers: UserAnswers | None = None  # of the app's own functions; None where it has none
 
     def processor_locality(self) -> dict[str, str | None]:
         """Where each processor is."""

@@ -9,6 +9,7 @@ from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progr
 from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
 from streamapp.protocol.packed_lists import bytes_to_text, pack_rows, text_to_bytes, unpack_rows
 from streamapp.protocol.store_history_codec import pack_store_history, unpack_store_history
+from streamapp.protocol.user_answers_codec import WrittenAnswers, answers_in, written_answers
 from streamapp.protocol.wanted_state import layout_in
 from streamapp.spec.app_bounds import MOST_PARTITIONS, MOST_PROCESSORS
 from streamapp.tasks.layouts.layout_codec import encode_layout
@@ -51,6 +52,7 @@ class _Written(MessageForm):
     progress: _Progress = _Progress()
     warnings: list[_Warned] = Field(default_factory=list)
     stores: str = ""
+    answers: WrittenAnswers | None = None
 
 
 def encode_report(report: Report) -> str:
@@ -87,6 +89,7 @@ def encode_report(report: Report) -> str:
             for one in report.warnings[:MOST_WARNINGS]
         ],
         stores=bytes_to_text(pack_store_history(report.stores)) if report.stores.places else "",
+        answers=written_answers(report.answers) if report.answers else None,
     )
     return write_message(KIND, form)
 
@@ -120,4 +123,5 @@ def decode_report(text: str) -> Report:
         progress=Progress(form.progress.lag, form.progress.restoring),
         warnings=tuple(ReportedWarning(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
         stores=unpack_store_history(text_to_bytes(form.stores)) if form.stores else StoreHistory(),
+        answers=answers_in(form.answers) if form.answers else None,
     )

@@ -30,6 +30,7 @@ class Reason(StrEnum):
     LAYOUT_CONFLICT = "LayoutConflict"
     NO_TASKS = "NoTasks"
     # Placement.
+    LOCATION_PROVIDER_INVALID = "LocationProviderInvalid"
     NO_PROCESSORS = "NoProcessors"
     INSUFFICIENT_CAPACITY = "InsufficientCapacity"
     # The job model and other stored data.

@@ -11,9 +11,6 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp_operator.reconciler.facts.facts import Facts, NewestGeneration
-from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
-from streamapp_operator.reconciler.planning.generation_plan import plan_generation
 from streamapp.author.unsupported_fields import unsupported_fields
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -47,22 +44,9 @@ def _standbys() -> tuple[Problem, ...]:
     return tuple(unsupported_fields(_app(placement={"standbys": 1})))
 
 
-def _user_functions_on_a_cluster() -> tuple[Problem, ...]:
-    algorithm = {"job.systemstreampartition.expansion.algorithm": "shop.spread:keys"}
-    counts = {1: KnownCounts({})}
-    return tuple(
-        problem
-        for app in (_app(grouper="shop.tasks:group"), _app(config=algorithm))
-        for problem in plan_generation(
-            Facts({"metadata": {"name": "a", "uid": "u"}}, NewestGeneration(1, app), 0.0, counts=counts), app, 1
-        ).problems
-    )
-
-
 REFUSALS: Mapping[str, tuple[Callable[[], tuple[Problem, ...]], int]] = {
     "Several systems in one app.": (_several_systems, 1),
     "Standby copies": (_standbys, 1),
-    "A grouper or an expansion algorithm of one's own on a cluster.": (_user_functions_on_a_cluster, 2),
 }
 """What the list begins each of its entries with, who refuses it, and how many fields say it."""
 

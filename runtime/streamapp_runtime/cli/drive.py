@@ -46,7 +46,6 @@ def drive(metrics_port: int, termination: Path) -> None:
 
 def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
-    from streamapp_runtime.driver.executors.executor_locations import executor_locations
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
@@ -70,8 +69,7 @@ def _run_managed(metrics_port: int) -> RunEnd:
     )
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble)
     transport.begin()
-    locations = executor_locations(lambda: api.pods(environment.executors), environment.location)
-    mode = Managed(accepted, environment, transport, locations)
+    mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
     with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
         run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
     transport.close()

@@ -3,14 +3,17 @@
 A provider is written `node`, `pod`, `volume`, `label:<key>`, or several of these joined by `+`, such as
 `label:topology.kubernetes.io/zone+node`: then two locations are equal only if all parts are.
 Neither label keys nor Kubernetes names contain a `+`, so no two locations share an identifier.
+An app may name a function of its own instead, as `package.module:name`. Only its driver calls that.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.placement.locations.location_id import UNKNOWN, LocationId
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.user_calls import Complaint, answer_of, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,34 @@ class PodFacts:
 
 
 LocationProvider = Callable[[PodFacts], LocationId]
+UserLocationProvider = Callable[[PodFacts], str | None]
+"""A user's own: the location of a pod's processors, None where it is not known."""
+LONGEST_LOCATION: Final = 200
+"""Locations of processors are in messages and models, and those of tasks are remembered."""
+
+
+def user_provider_name(text: str) -> str | None:
+    """The function that `placement.location` names; None where it names what the product knows."""
+    return text if any(_parse_part(part) is None for part in text.split("+")) else None
+
+
+def user_location(provider: UserLocationProvider, facts: PodFacts) -> LocationId | Complaint:
+    """The location that a user's provider gives, or what is wrong with it."""
+    return answer_of(lambda: _checked_location(provider(facts)))
+
+
+def _checked_location(answer: object) -> LocationId | Complaint:
+    if answer is None:
+        return UNKNOWN
+    if not isinstance(answer, str) or not answer:
+        return Complaint(f"gave {shown(answer)}, and a location is a text that is not empty, or None")
+    if len(answer) > LONGEST_LOCATION:
+        return Complaint(
+            f"gave a text of {len(answer):,} characters, and a location has {LONGEST_LOCATION} at most"
+        )
+    if not answer.isprintable():
+        return Complaint(f"gave {shown(answer)}, and a location has no control characters")
+    return LocationId(answer)
 
 
 def parse_location_provider(text: str) -> LocationProvider | Refusal:

@@ -28,6 +28,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.LAYOUT_CONFLICT: "A job model contradicts the layout that lives with the state.",
     Reason.NO_TASKS: "There is no task to run: all inputs go to every task, and none has a partition of its "
     "own.",
+    Reason.LOCATION_PROVIDER_INVALID: "A location provider of one's own raised an error, or gave something "
+    "that is no location.",
     Reason.NO_PROCESSORS: "There are tasks and no processor to run them.",
     Reason.INSUFFICIENT_CAPACITY: "The processors' limits leave room for fewer tasks than there are.",
     Reason.INVALID_JOB_MODEL: "A job model does not agree with itself.",

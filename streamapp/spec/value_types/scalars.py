@@ -17,7 +17,8 @@ TOPIC = r"^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$"  # "." and ".." would l
 PYTHON_REFERENCE = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*$"
 _REFERENCE = PYTHON_REFERENCE.strip("^$")
 GROUPER = rf"^(partition|streamPartition|single|{_REFERENCE})$"
-LOCATION = r"^(node|pod|volume|label:[A-Za-z0-9./_-]+)(\+(node|pod|volume|label:[A-Za-z0-9./_-]+))*$"
+_PLACE = r"(node|pod|volume|label:[A-Za-z0-9./_-]+)"
+LOCATION = rf"^({_PLACE}(\+{_PLACE})*|{_REFERENCE})$"
 BROADCAST_INPUT = r"^[^#\s]+(#[0-9]{1,9}|#\[[0-9]{1,9}-[0-9]{1,9}\])?$"
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 ABSOLUTE_PATH = r"^/"
@@ -38,7 +39,8 @@ MEANING = {
     BROADCAST_INPUT: "stream, stream#3 or stream#[0-7]",
     VARIABLE: "letters, digits and '_', not beginning with a digit",
     ABSOLUTE_PATH: "a path that begins with '/'",
-    LOCATION: "node, pod, volume, label:<key>, or several of these joined by '+'",
+    LOCATION: "node, pod, volume, label:<key>, several of these joined by '+', or one's own as "
+    "package.module:name",
     BROKERS: "host:port, several joined by commas",
     IMAGE: "an image without spaces",
     SHARE: "a share such as 1%, 0.05% or 100%",
@@ -114,7 +116,7 @@ BroadcastInput = Annotated[
 ]
 Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
 AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
-Location = Annotated[str, Field(pattern=LOCATION, max_length=512)]
+Location = Annotated[str, Field(pattern=LOCATION, max_length=512), BeforeValidator(_python_reference)]
 BrokerList = Annotated[
     str, Field(pattern=BROKERS, min_length=1, max_length=4_096), AfterValidator(_broker_ports)
 ]

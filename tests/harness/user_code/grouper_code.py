@@ -1,7 +1,10 @@
 """Groupers and expansion algorithms as an app's team would write them, good ones and bad ones."""
 
 from collections.abc import Mapping, Sequence
+from itertools import count
+from threading import Event
 
+from streamapp.placement.locations.location_providers import PodFacts
 from streamapp.tasks.partition import Partition
 
 
@@ -40,3 +43,52 @@ def fewer_in_the_middle(
     for one in partitions:
         found.setdefault(f"task {one.index % tasks}", []).append(one)
     return found
+
+
+def raising(_: Mapping[Partition, str], __: Sequence[Partition]) -> dict[str, list[Partition]]:
+    raise LookupError("no region is known")
+
+
+def twice(_: Mapping[Partition, str], partitions: Sequence[Partition]) -> dict[str, list[Partition]]:
+    return {"east": list(partitions), "west": list(partitions[:1])}
+
+
+def listed(_: Mapping[Partition, str], partitions: Sequence[Partition]) -> list[Partition]:
+    return list(partitions)
+
+
+_calls = count()
+
+
+def moody(_: Mapping[Partition, str], partitions: Sequence[Partition]) -> dict[str, list[Partition]]:
+    return {f"call {next(_calls)}": list(partitions)}
+
+
+def endless(_: Mapping[Partition, str], __: Sequence[Partition]) -> dict[str, list[Partition]]:
+    Event().wait()
+    return {}
+
+
+def by_name(pod: PodFacts) -> str:
+    """Executors of one rack, as their machines are named: rack-7-node-2 is in rack-7."""
+    return "-".join((pod.node or pod.name).split("-")[:2])
+
+
+def nowhere_yet(_: PodFacts) -> None:
+    return None
+
+
+def numbered_place(_: PodFacts) -> int:
+    return 7
+
+
+def unlabelled_place(pod: PodFacts) -> str:
+    return pod.labels["rack"]
+
+
+def long_place(_: PodFacts) -> str:
+    return "r" * 201
+
+
+def moody_place(_: PodFacts) -> str:
+    return f"rack-{next(_calls)}"

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from streamapp.cli.main import root
-from streamapp.dsl import App, Flow, Remote, SideInput, python_reference
+from streamapp.dsl import App, Flow, Placement, Remote, SideInput, python_reference
+from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp.spec.value_types.python_references import PythonReferenceError
 
 HERE = __name__
@@ -26,7 +27,12 @@ class Totals:
 
 
 def _words() -> tuple[App, Flow]:
-    app = App("small", grouper=score)
+    app = App(
+        "small",
+        grouper=score,
+        config={ALGORITHM: score},
+        placement=Placement.model_validate({"location": score}),
+    )
     return app, app.embedded("main", path="./data").stream("words", columns="word STRING")
 
 
@@ -42,6 +48,8 @@ def test_functions_and_classes_stand_in_the_resource_by_their_names() -> None:
     assert parsed.problems == ()
     spec = parsed.apps[0].spec
     assert spec.grouper == f"{HERE}:score"
+    assert spec.config == {ALGORITHM: f"{HERE}:score"}
+    assert spec.placement.location == f"{HERE}:score"
     codes = [getattr(operator.body, "python", None) for operator in spec.operators[:3]]
     assert codes == [f"{HERE}:score", f"{HERE}:score", f"{HERE}:Totals"]
     assert spec.tables[0].side_inputs[0].python == f"{HERE}:score"

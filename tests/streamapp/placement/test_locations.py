@@ -4,9 +4,16 @@ import pickle
 import pytest
 
 from streamapp.placement.locations.location_id import UNKNOWN, LocationId, same_location
-from streamapp.placement.locations.location_providers import PodFacts, parse_location_provider
+from streamapp.placement.locations.location_providers import (
+    PodFacts,
+    UserLocationProvider,
+    parse_location_provider,
+    user_location,
+    user_provider_name,
+)
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.user_calls import Complaint
 
 POD = PodFacts(
     name="app-exec-3",
@@ -75,3 +82,44 @@ def test_only_known_locations_can_be_the_same() -> None:
     for nowhere in (None, UNKNOWN, ""):
         assert not same_location(nowhere, nowhere)
         assert not same_location("a", nowhere)
+
+
+ANSWERS = iter("abc")
+
+
+@pytest.mark.parametrize(
+    ("provider", "location"),
+    [
+        (lambda pod: pod.labels["slice"], "blue"),
+        (lambda pod: pod.node[:6], "worker"),
+        (lambda _: None, UNKNOWN),
+    ],
+)
+def test_a_provider_of_ones_own_tells_a_location_or_that_it_is_not_known(
+    provider: UserLocationProvider, location: str
+) -> None:
+    answer = user_location(provider, POD)
+    assert answer is location if location is UNKNOWN else answer == location
+
+
+@pytest.mark.parametrize(
+    ("provider", "text"),
+    [
+        (lambda _: 7, "gave 7, and a location is a text that is not empty, or None"),
+        (lambda _: "", "gave '', and a location is a text that is not empty, or None"),
+        (lambda _: "r" * 201, "gave a text of 201 characters, and a location has 200 at most"),
+        (lambda _: "r\n7", "gave 'r\\n7', and a location has no control characters"),
+        (lambda pod: pod.labels["zone"], "raised KeyError: 'zone' (in <lambda> of "),
+        (lambda _: next(ANSWERS), "gave another answer when it was called again"),
+    ],
+)
+def test_what_is_no_location_is_told_as_it_was_given(provider: UserLocationProvider, text: str) -> None:
+    answer = user_location(provider, POD)
+    assert isinstance(answer, Complaint)
+    assert answer.text.startswith(text)
+
+
+@pytest.mark.parametrize("text", ["node", "label:rack", "label:rack+node", "volume"])
+def test_what_the_product_knows_is_no_function_of_ones_own(text: str) -> None:
+    assert user_provider_name(text) is None
+    assert user_provider_name("shop.places:rack") == "shop.places:rack"

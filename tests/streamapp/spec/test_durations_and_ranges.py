@@ -50,7 +50,7 @@ NUMBERS = [
     ("spec.grouper", "mine", 'found the text "mine"; allowed is partition, streamPartition, single, '
      "or one's own as package.module:name"),
     ("spec.placement.location", "rack", 'found the text "rack"; allowed is node, pod, volume, label:<key>, '
-     "or several of these joined by '+'"),
+     "several of these joined by '+', or one's own as package.module:name"),
     ("spec.state.persistentVolumeClaim.size", "10 GB", 'found the text "10 GB"; allowed is a Kubernetes '
      "quantity such as 500m, 2, 512Mi or 10Gi"),
     ("spec.broadcastInputs[0]", "clicks#x", 'found the text "clicks#x"; allowed is stream, stream#3 or '

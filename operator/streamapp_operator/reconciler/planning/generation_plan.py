@@ -1,8 +1,8 @@
 """From an app and its partition counts to a plan and tasks, by the author that operator and driver share."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Final
 
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
@@ -10,13 +10,11 @@ from streamapp.author.proposal import Proposal, World, propose
 from streamapp.author.start_problems import start_problems
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.spec.problem import Problem
-from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.config_keys import ALGORITHM
-from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.layout_conflict import layout_conflict
+from streamapp.tasks.user_answers import answered_counts, replay_of
 from streamapp_operator.reconciler.facts.facts import DesiredModel, Facts
 from streamapp_operator.reconciler.partition_counts.lookup_results import (
     KnownCounts,
@@ -24,6 +22,9 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
     PendingCounts,
     SystemMisconfigured,
 )
+
+OLD_CHECKPOINTS: Final = "there is state under this application id; the driver plans by the layout beside it"
+OWN_FUNCTIONS: Final = "the driver asks the app's own grouper and expansion algorithm, in the app's image"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class GenerationPlan:
     run_id: str
     proposal: Proposal | None = None
     problems: tuple[Problem, ...] = ()
-    planned_by_driver: bool = False  # there is state that only the driver can read
+    planned_by_driver: str = ""  # why only the driver can form the tasks; empty where it need not
 
     @property
     def assignment(self) -> Assignment | None:
@@ -51,7 +52,8 @@ def plan_generation(facts: Facts, app: StreamApp, generation: int) -> Generation
     """Plan one generation with its known partition counts."""
     counts = facts.counts.get(generation, PendingCounts())
     reported_layout = facts.report.layout if facts.report else None
-    inputs = (app, counts, facts.desired, reported_layout, facts.report is None)
+    answers = facts.report.answers if facts.report else None
+    inputs = (app, counts, facts.desired, reported_layout, answers, facts.report is None)
     return facts.memoized.of((facts.uid, generation), inputs, lambda: _author(facts, app, counts))
 
 
@@ -59,13 +61,24 @@ def _author(facts: Facts, app: StreamApp, counts: PartitionCounts) -> Generation
     layout, run_id = layout_basis(facts, app)
     if isinstance(counts, SystemMisconfigured):
         return GenerationPlan(counts, run_id, problems=(Problem(0, 0, counts.path, counts.message),))
-    if problems := (*_user_code_problems(app), *start_problems(app)):
+    if problems := start_problems(app):
         return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
         return GenerationPlan(counts, run_id)
     if layout is None and _has_old_checkpoints(facts, app, counts):
-        return GenerationPlan(counts, run_id, planned_by_driver=True)
-    proposal = propose(app, World(counts.counts, layout, run_id, facts.now))
+        return GenerationPlan(counts, run_id, planned_by_driver=OLD_CHECKPOINTS)
+    replay = replay_of(app, facts.report.answers if facts.report else None)
+    world = World(
+        answered_counts(counts.counts, replay.answers),
+        layout,
+        run_id,
+        facts.now,
+        algorithm=replay.algorithm,
+        grouper=replay.grouper,
+    )
+    proposal = propose(app, world)
+    if replay.unanswered:  # whatever followed from that: the driver asks the app's functions, and reports
+        return GenerationPlan(counts, run_id, planned_by_driver=OWN_FUNCTIONS)
     return GenerationPlan(counts, run_id, proposal, proposal_problems(app, proposal))
 
 
@@ -116,13 +129,3 @@ def _has_old_checkpoints(facts: Facts, app: StreamApp, counts: KnownCounts) -> b
         and facts.report is None
         and counts.counts.get(checkpoint_stream(app.application_id)) is not None
     )
-
-
-def _user_code_problems(app: StreamApp) -> Iterator[Problem]:
-    """Problems of options that need user code to form tasks, which the operator never runs."""
-    if app.spec.grouper not in BUILT_IN_GROUPERS:
-        message = "not yet supported on a cluster: a grouper of one's own"
-        yield Problem(0, 0, "spec.grouper", message, Reason.NOT_YET_SUPPORTED)
-    if ALGORITHM in app.spec.config:
-        message = "not yet supported on a cluster: an expansion algorithm of one's own"
-        yield Problem(0, 0, f"spec.config.{ALGORITHM}", message, Reason.NOT_YET_SUPPORTED)

@@ -53,6 +53,8 @@ def _model(
     before = desired.wanted.model if desired else None
     assignment = plan.assignment if plan else None
     names = processor_names(app.spec.processors)
+    if plan is not None and plan.planned_by_driver and replace_all:
+        return ModelUpdate(WantedState(accepted.hash, len(names)))
     if plan is None or assignment is None:
         return _unchanged(facts, accepted, before, names)
     run_id = assignment.layout.run or plan.run_id

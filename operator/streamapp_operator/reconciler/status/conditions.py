@@ -67,8 +67,9 @@ def planned(findings: Findings) -> AppCondition:
         message = "the driver plans it: only that one can open an embedded log"
         return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
     if plan is not None and plan.planned_by_driver:
-        message = "there is state under this application id; the driver plans by the layout beside it"
-        return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
+        return true_condition(
+            ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, plan.planned_by_driver, generation
+        )
     if plan is None:
         message = "it is planned once the resource is sound"
         return unknown_condition(ConditionType.PLANNED, ConditionReason.NOT_ACCEPTED, message, generation)

@@ -20,10 +20,16 @@ AGAIN_SECONDS = 1.0
 
 
 def executor_locations(
-    pods: Pods, location: str, clock: Callable[[], float] = time.monotonic
+    pods: Pods,
+    location: str,
+    clock: Callable[[], float] = time.monotonic,
+    user_provider: LocationProvider | None = None,
 ) -> ExecutorLocations:
-    """The locations of an app's executors, read as `placement.location` says; none where it says nothing."""
-    provider = parse_location_provider(location)
+    """The locations of an app's executors, read as `placement.location` says; none where it says nothing.
+
+    An app's own provider goes before that.
+    """
+    provider = user_provider or parse_location_provider(location)
     return no_locations if isinstance(provider, Refusal) else PodLocations(pods, provider, clock)
 
 
@@ -46,14 +52,16 @@ class PodLocations:
         """Where these executors are, as far as anybody knows."""
         if set(live) - self._known.keys() and self.clock() - self._read_at >= AGAIN_SECONDS:
             self._read_at = self.clock()
-            self._known |= self._read_pods()
+            self._known |= self._read_pods(set(live) - self._known.keys())
         return {name: self._known[name] for name in live if self._known.get(name)}
 
-    def _read_pods(self) -> dict[str, str]:
+    def _read_pods(self, executors: Collection[str]) -> dict[str, str]:
         try:
-            labelled = [(p["metadata"].get("labels") or {}, self.provider(pod_facts(p))) for p in self.pods()]
+            pods = self.pods()
         except API_ERRORS:
             return {}  # an API server that is away holds nobody up
-        return {
-            labels[EXECUTOR_ID]: str(place) for labels, place in labelled if place and EXECUTOR_ID in labels
+        labelled = [(pod, (pod["metadata"].get("labels") or {}).get(EXECUTOR_ID)) for pod in pods]
+        places = {
+            executor: self.provider(pod_facts(pod)) for pod, executor in labelled if executor in executors
         }
+        return {executor: str(place) for executor, place in places.items() if executor and place}

@@ -13,26 +13,38 @@ from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, ReportedWarning
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.resource.app import StreamApp
+from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import RunSettings, run_settings
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
-from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
+from streamapp_runtime.driver.executors.executor_locations import (
+    ExecutorLocations,
+    Pods,
+    executor_locations,
+    no_locations,
+)
 from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
 from streamapp_runtime.driver.executors.spark_session import open_configured_session
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.app_run import RunLimits
-from streamapp_runtime.driver.modes.managed_follow import ManagedFollower, first_report
+from streamapp_runtime.driver.modes.managed_follow import (
+    ManagedFollower,
+    first_report,
+    reported_warnings,
+)
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch
-from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
+from streamapp_runtime.driver.start.user_functions import UserFunctions, UserLocations, load_user_functions
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.transport.message_transport import MessageTransport
 
@@ -48,9 +60,12 @@ class Managed:
     accepted: AcceptedApp
     environment: PodEnvironment
     transport: MessageTransport
-    locations: ExecutorLocations = no_locations
+    pods: Pods = list  # the executors' pods; none where they are in none
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
-    _first_wanted: WantedState | None = None  # the one that the first model is of
+    locations: ExecutorLocations = field(init=False, default=no_locations)
+    _user_locations: UserLocations | None = field(init=False, default=None)
+    _judgement: Judgement = field(init=False, default_factory=Judgement)
+    _first_wanted: WantedState | None = field(init=False, default=None)  # the one that the first model is of
 
     @property
     def app(self) -> StreamApp:
@@ -86,12 +101,23 @@ class Managed:
         stop: StopFlag,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
+        functions = load_user_functions(self.app)
+        self._locate(functions)
         wanted = self._await_other(stop, None)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
-        context = AppContext(self.app, storage, system, ledger, load_user_functions(self.app))
+        context = AppContext(self.app, storage, system, ledger, functions)
+        self._judgement = judge_tasks(context, time.time())
+        if self._judgement.answers is None and self._judgement.problems:
+            raise AppRefusedError(list(self._judgement.problems))
+        operator_plans = self._judgement.answers is not None and not is_embedded(self.app)
+        if operator_plans:
+            self._report_start(ledger)
         while True:
             self._first_wanted = wanted
+            if wanted.model is None and operator_plans:
+                wanted = self._await_other(stop, wanted)  # which is made with the answers
+                continue
             if wanted.model is None:
                 # There is state that only the driver can look into: it makes the first one.
                 processors = wanted.processors or self.app.spec.processors
@@ -99,7 +125,9 @@ class Managed:
             launch = launch_wanted(context, session, wanted, wanted.model)
             if not isinstance(launch, Refusal):
                 return launch
-            self._report_refusal(ledger, launch, wanted.model.version)
+            self._report_start(
+                ledger, ReportedWarning(launch.reason, launch.path, launch.message, wanted.model.version)
+            )
             wanted = self._await_other(stop, wanted)
 
     def settings(self) -> RunSettings:
@@ -118,17 +146,29 @@ class Managed:
             accepted=self.accepted,
             pod=self.environment.pod,
             last_wanted=self._first_wanted,
+            judgement=self._judgement,
+            user_locations=self._user_locations,
         )
 
-    def _report_refusal(self, ledger: CheckpointStream, refusal: Refusal, version: int) -> None:
-        """Report why a model cannot be taken, and what the state is that it contradicts."""
+    def _locate(self, functions: UserFunctions) -> None:
+        """Where executors are, from now on."""
+        if functions.location is not None:
+            self._user_locations = UserLocations(functions.location)
+        self.locations = executor_locations(
+            self.pods, self.environment.location, user_provider=self._user_locations
+        )
+
+    def _report_start(self, ledger: CheckpointStream, *refusals: ReportedWarning) -> None:
+        """Report what the operator needs for a model: the state's layout, and the functions' answers."""
+        judgement = self._judgement
         self.transport.report(
             replace(
                 first_report(self.accepted, self.environment.pod, DriverState.STARTING),
                 incarnation=ledger.incarnation,
                 run_id=ledger.run_id,
-                layout=ledger.layout,
-                warnings=(ReportedWarning(refusal.reason, refusal.path, refusal.message, version),),
+                layout=ledger.layout or Layout(ledger.run_id, self.app.spec.grouper),
+                warnings=(*refusals, *reported_warnings(judgement.problems)),
+                answers=judgement.answers,
             )
         )
 

@@ -1,25 +1,34 @@
 """What a driver does for its operator between batches: take up models and edits, count streams, report."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.author.monitoring import growth_interval
 from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import DriverState, Report, ReportedWarning
 from streamapp.protocol.wanted_state import WantedState
+from streamapp.spec.problem import Problem
 from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
+from streamapp.tasks.user_answers import own_functions
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
-from streamapp_runtime.driver.start.live_world import counts_of
+from streamapp_runtime.driver.start.live_world import counts_of, known_counts
+from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
+from streamapp_runtime.driver.start.user_functions import UserLocations
 
 
 def first_report(accepted: AcceptedApp, pod: str, state: DriverState) -> Report:
     """What a driver can report before it has a model."""
     return Report(state, driver=pod, spec_hash=accepted.hash, generation=accepted.generation)
+
+
+def reported_warnings(problems: Iterable[Problem]) -> tuple[ReportedWarning, ...]:
+    """Problems of an app that goes on, as a report has them."""
+    return tuple(ReportedWarning(problem.reason, problem.path, problem.message) for problem in problems)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,6 +38,8 @@ class ManagedFollower(ModelFollower):
     accepted: AcceptedApp  # with which it was started, and by which it is called
     pod: str
     last_wanted: WantedState | None  # the last one that was looked at, taken up or refused
+    judgement: Judgement = field(default_factory=Judgement)  # of the app's own functions
+    user_locations: UserLocations | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
@@ -42,6 +53,8 @@ class ManagedFollower(ModelFollower):
 
     def take_up(self, *, now: bool) -> bool:
         """Take up a later generation and another model, and count the streams when it is time."""
+        if self.user_locations is not None:
+            self.user_locations.starting = False
         self._take_up_edit()
         self._count()
         return self._take_up_model()
@@ -54,7 +67,8 @@ class ManagedFollower(ModelFollower):
             spec_hash=self.accepted.hash,
             generation=self._current.generation,
             counts=self.counts,
-            warnings=self.warnings,
+            warnings=(*self.warnings, *reported_warnings(self._problems())),
+            answers=self.judgement.answers,
         )
 
     @property
@@ -82,9 +96,23 @@ class ManagedFollower(ModelFollower):
         if self.counts and (seconds is None or time.monotonic() - self._counted_at < seconds):
             return
         self._counted_at = time.monotonic()
-        counts = counts_of(app, self.loop.system)
-        self.counts = {name: count for name, count in counts.items() if count is not None}
+        self.counts = known_counts(counts_of(app, self.loop.system))
+        if own_functions(app) and self.counts != self.judgement.counts:
+            self._judge()
         self.report()
+
+    def _judge(self) -> None:
+        """Ask the app's own functions about streams that have changed; what is refused changes no task."""
+        before, lanes, loop = self.judgement, self.loop.supervisor.assignment.assigned, self.loop
+        self.judgement = judge_tasks(loop.launch.context, time.time())
+        if self.judgement.answers is None:
+            self.judgement = replace(self.judgement, answers=before.answers)
+        if self.judgement.problems and self.judgement.problems != before.problems:
+            self.changed(change_refused(loop.launch, lanes, reported_warnings(self.judgement.problems)))
+
+    def _problems(self) -> tuple[Problem, ...]:
+        located = self.user_locations.problems if self.user_locations else ()
+        return (*self.judgement.problems, *located)
 
     def _take_up_model(self) -> bool:
         wanted, loop = self.transport.wanted(), self.loop

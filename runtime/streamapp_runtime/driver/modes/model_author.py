@@ -28,7 +28,7 @@ class ModelAuthor:
     """What is looked at between two batches."""
 
     context: AppContext
-    location: str  # of all processors
+    location: str | None  # of all processors
     clock: Callable[[], float]  # seconds, for periods
     now: Callable[[], float]  # seconds since the epoch, for splits
     warnings: tuple[ReportedWarning, ...] = ()

@@ -10,6 +10,7 @@ from typing import Final
 
 from pyspark.sql import SparkSession
 
+from streamapp.placement.locations.location_providers import PodFacts
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -31,6 +32,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.early_refusals import early_problems
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
+from streamapp_runtime.driver.start.user_functions import UserFunctions, load_user_functions, location_by
 from streamapp_runtime.stores.directories.state_directory import quoted
 from streamapp_runtime.systems.stream_system import StreamSystem, UnfitStreamError
 from streamapp_runtime.transport.file_transport import FileTransport, message_folder
@@ -61,6 +63,7 @@ class Standalone:
     options: RunOptions
     locations: ExecutorLocations = no_locations
     host: str = field(default_factory=gethostname)
+    _location: str | None = field(init=False)  # of all processors
     _locality: LocalityMemory = field(init=False)
     _transport: FileTransport = field(init=False)
     _lock: RunLock = field(init=False)  # for as long as this process lives
@@ -79,7 +82,11 @@ class Standalone:
 
     def refuse_early(self, storage: AppStorage) -> None:
         """A start takes seconds, and what it refuses may have been known before; so may another run."""
-        if problems := early_problems(self.app, storage.connection, fresh=self.options.fresh):
+        if self.options.code is not None:
+            sys.path.insert(0, str(self.options.code))
+        functions = load_user_functions(self.app)
+        self._location = self._located(functions)
+        if problems := early_problems(self.app, storage.connection, functions, fresh=self.options.fresh):
             raise AppRefusedError(problems)
         take_over = Ownership.of_run(self.app).take_over
         self._lock = lock_run(storage.state, self.app.application_id, take_over=take_over)
@@ -87,13 +94,11 @@ class Standalone:
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Threads of this process for one processor, executors on this machine for several."""
         app_id, processors = self.app.application_id, self.options.processors
-        if self.options.code is not None:
-            sys.path.insert(0, str(self.options.code))
         SPARK_OUTPUT.keep_in(storage.state.parent / "logs" / f"{quoted(app_id)}.log")
         session = open_session(app_id, processors)
         self._prepare_session(session)
         folder = storage.state.parent / "places" / quoted(app_id)
-        self._locality = LocalityMemory.in_folder(folder, self.host)
+        self._locality = LocalityMemory.in_folder(folder, self._location)
         self._transport = FileTransport(message_folder(storage.state, app_id))
         self._transport.begin()
         return ExecutorPool(app_id, session, self._prepare_session, processors)
@@ -139,10 +144,19 @@ class Standalone:
             transport=self._transport,
             lock=self._lock,
             changed=changed,
-            author=ModelAuthor(loop.launch.context, self.host, time.monotonic, time.time),
+            author=ModelAuthor(loop.launch.context, self._location, time.monotonic, time.time),
             locality=self._locality,
             processors=self.options.processors,
         )
+
+    def _located(self, functions: UserFunctions) -> str | None:
+        """The location of this machine: its name, or what the app's own provider says of it."""
+        if functions.location is None:
+            return self.host
+        location = location_by(functions.location, PodFacts(self.host, node=self.host))
+        if isinstance(location, Problem):
+            raise AppRefusedError([location])
+        return location or None
 
     def _prepare_session(self, session: SparkSession) -> None:
         if self.options.code is not None:

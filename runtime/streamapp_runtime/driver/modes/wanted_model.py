@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from streamapp.author.proposal import propose
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
@@ -18,6 +17,7 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import Draft
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.user_functions import proposed
 
 
 def launch_wanted(
@@ -32,7 +32,7 @@ def launch_wanted(
     if isinstance(assignment, Refusal):
         return assignment
     world = replace(live_world(context, model.processors, time.time()), layout=assignment.layout)
-    proposal = propose(context.app, world)
+    proposal = proposed(context.app, world)
     known = before.proposal if before else None
     same = known is not None and (proposal.graph, proposal.plan) == (known.graph, known.plan)
     program = before.program if before and same else None

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from streamapp.author.model import KnownPlacement, next_model
 from streamapp.author.problems import proposal_problems, refusal_problem
-from streamapp.author.proposal import Proposal, World, propose
+from streamapp.author.proposal import Proposal, World
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.start.user_functions import proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,15 @@ def draft_model(app: StreamApp, world: World, known: KnownPlacement) -> Draft:
 
     All tasks are placed again: which processors hold them now is part of what is known.
     """
-    proposal = propose(app, world)
+    proposal = proposed(app, world)
     assignment = proposal.assignment
     if assignment is None:
         raise AppRefusedError(list(proposal_problems(app, proposal)), proposal)
     assignment = replace(assignment, layout=replace(assignment.layout, run=world.run))
-    proposed = next_model(app, assignment, world.processors or (), known, reassign=True)
-    if isinstance(proposed, Refusal):
-        raise AppRefusedError([refusal_problem(app, proposed)], proposal)
-    return Draft(proposal, assignment, world.counts, proposed.model, proposed.locations)
+    following = next_model(app, assignment, world.processors or (), known, reassign=True)
+    if isinstance(following, Refusal):
+        raise AppRefusedError([refusal_problem(app, following)], proposal)
+    return Draft(proposal, assignment, world.counts, following.model, following.locations)
 
 
 def first_draft(app: StreamApp, world: World, known: KnownPlacement) -> Draft:

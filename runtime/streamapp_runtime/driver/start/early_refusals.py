@@ -1,43 +1,45 @@
 """Why a run by hand would be refused, as far as that is known before Spark starts. Nothing is written."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.names import checkpoint_stream
 from streamapp.author.problems import proposal_problems
-from streamapp.author.proposal import World, propose
+from streamapp.author.proposal import World
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
-from streamapp.spec.resource.config_keys import ALGORITHM
-from streamapp.tasks.groupers.grouper import BUILT_IN_GROUPERS
 from streamapp_runtime.driver.checkpoints.state_schemas import stored_changes
 from streamapp_runtime.driver.checkpoints.stored_state import stored_values
 from streamapp_runtime.driver.start.live_world import counts_of
+from streamapp_runtime.driver.start.user_functions import UserFunctions, proposed
 from streamapp_runtime.systems.connection import Connection, EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import InvalidSettingsError, UnavailableError
 
 
-def early_problems(app: StreamApp, connection: Connection, *, fresh: bool = False) -> list[Problem]:
+def early_problems(
+    app: StreamApp, connection: Connection, functions: UserFunctions, *, fresh: bool = False
+) -> list[Problem]:
     """The problems of a first plan, and edits that the state refuses.
 
     An app that has run is not planned: it goes on with its layout where the plan of today is refused.
     One that is to begin `fresh` is planned as a new one.
     """
+    unknown: dict[str, int | None] = dict.fromkeys(declared_topics(app))
+    world = World(unknown, algorithm=functions.algorithm, grouper=functions.grouper)
     if isinstance(connection, EmbeddedConnection) and not Path(connection.folder, "data.mdb").exists():
-        return _plan_problems(app, World(dict.fromkeys(declared_topics(app))))
+        return _plan_problems(app, world)
     try:
         with closing(open_system(connection)) as system:
             checkpoints = checkpoint_stream(app.application_id)
             values = stored_values(system, checkpoints)
             if values is not None and not fresh:
                 return list(stored_changes(app, values, checkpoints))
-            return _plan_problems(app, World(counts_of(app, system)))
+            return _plan_problems(app, replace(world, counts=counts_of(app, system)))
     except (InvalidSettingsError, UnavailableError):
         return []  # the start says so, and may try again
 
 
 def _plan_problems(app: StreamApp, world: World) -> list[Problem]:
-    if app.spec.grouper not in BUILT_IN_GROUPERS or ALGORITHM in app.spec.config:
-        return []  # the app's own functions are loaded by the start
-    return list(proposal_problems(app, propose(app, world)))
+    return list(proposal_problems(app, proposed(app, world)))

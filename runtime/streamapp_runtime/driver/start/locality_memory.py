@@ -33,10 +33,10 @@ class LocalityMemory:
     """The memory of one app."""
 
     store: MetadataStore
-    location: str  # the location of all processors of this machine
+    location: str | None  # the location of all processors of this machine
 
     @classmethod
-    def in_folder(cls, folder: Path, location: str) -> "LocalityMemory":
+    def in_folder(cls, folder: Path, location: str | None) -> "LocalityMemory":
         """Kept in a folder, which is made."""
         folder.parent.mkdir(parents=True, exist_ok=True)
         return cls(FileMetadataStore(folder), location)

@@ -1,13 +1,19 @@
 """A grouper and an expansion algorithm of the app's own, at the start and when a stream grows."""
 
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamapp.author.proposal import World
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import ALGORITHM
 from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
+from streamapp_runtime.driver.start.user_functions import load_user_functions, proposed
+from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
 from tests.harness.runs.growing_loop import Run
@@ -54,6 +60,37 @@ def test_code_that_is_not_there_is_refused_with_the_field_that_names_it(env: App
     assert refused(env, grouper=python).path == "spec.grouper"
     problem = refused(env, config={ALGORITHM: python})
     assert (problem.path, problem.reason) == (f"spec.config.{ALGORITHM}", Reason.USER_CODE_FAILED)
+
+
+BAD_GROUPERS = {
+    "raising": f"raised LookupError: no region is known (in raising of {WAYS}, line ",
+    "listed": "which is no mapping of tasks to partitions",
+    "twice": "gave events#0 to east and once more to west",
+    "forgetful": "left out events#0",
+    "moody": "gave another answer when it was called again with the same arguments",
+}
+
+
+@pytest.mark.parametrize("name", BAD_GROUPERS)
+def test_a_grouper_that_breaks_its_contract_is_refused_before_spark_starts(tmp_path: Path, name: str) -> None:
+    with closing(EmbeddedSystem(tmp_path / "data")) as system:
+        system.create("events", 2)
+    mode = Standalone(chained(grouper=f"{WAYS}:{name}"), RunOptions(1, tmp_path / "data"))
+    with pytest.raises(AppRefusedError) as caught:
+        mode.refuse_early(mode.storage())
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.reason) == ("spec.grouper", Reason.GROUPER_INVALID)
+    assert BAD_GROUPERS[name] in problem.message
+
+
+def test_a_grouper_that_does_not_answer_is_refused_and_named() -> None:
+    app = chained(grouper=f"{WAYS}:endless")
+    functions = load_user_functions(app)
+    with pytest.raises(AppRefusedError) as caught:
+        proposed(app, World({"events": 2}, grouper=functions.grouper), seconds=0.1)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.reason) == ("spec.grouper", Reason.USER_CODE_FAILED)
+    assert problem.message == f"{WAYS}:endless did not answer within 0.1 s; have it return"
 
 
 def test_new_partitions_go_where_the_apps_algorithm_says(env: AppEnv) -> None:

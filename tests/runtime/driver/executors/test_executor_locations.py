@@ -3,11 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.executors.executor_locations import (
     AGAIN_SECONDS,
     executor_locations,
     no_locations,
 )
+from streamapp_runtime.driver.start.user_functions import UserLocations, load_user_functions
+from tests.harness.runs.chained_app import chained
 
 
 @dataclass
@@ -71,3 +77,50 @@ def test_a_pod_without_a_number_or_a_node_tells_no_place() -> None:
 
 def test_where_no_pods_are_nobody_is_asked() -> None:
     assert executor_locations(Cluster([]).listed, "") is no_locations
+
+
+CODE = "tests.harness.user_code.grouper_code"
+
+
+def provider(name: str) -> UserLocations:
+    functions = load_user_functions(chained(placement={"location": f"{CODE}:{name}"}))
+    assert functions.location is not None
+    return UserLocations(functions.location)
+
+
+def test_a_provider_of_the_apps_own_tells_where_executors_are() -> None:
+    cluster = Cluster([pod("1", "rack-7-node-2"), pod("2", "rack-7-node-5"), pod("3", "rack-8-node-1")])
+    locations = executor_locations(cluster.listed, "node", user_provider=provider("by_name"))
+    assert locations({"1", "2", "3"}) == {"1": "rack-7", "2": "rack-7", "3": "rack-8"}
+
+
+def test_an_executor_of_which_it_knows_nothing_is_at_no_known_place() -> None:
+    locations = executor_locations(
+        Cluster([pod("1", "rack-7")]).listed, "node", user_provider=provider("nowhere_yet")
+    )
+    assert locations({"1"}) == {}
+
+
+@pytest.mark.parametrize("name", ["numbered_place", "unlabelled_place", "long_place", "moody_place"])
+def test_one_that_breaks_its_contract_at_the_start_is_refused(name: str) -> None:
+    locations = executor_locations(Cluster([pod("1", "rack-7")]).listed, "node", user_provider=provider(name))
+    with pytest.raises(AppRefusedError) as caught:
+        locations({"1"})
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.reason) == ("spec.placement.location", Reason.LOCATION_PROVIDER_INVALID)
+    assert problem.message.startswith("asked for exec-1, the location provider ")
+
+
+def test_one_that_fails_later_is_a_warning_and_is_not_asked_of_that_executor_again() -> None:
+    cluster = Cluster([pod("1", "rack-7")])
+    own = provider("unlabelled_place")
+    cluster.pods[0]["metadata"]["labels"]["rack"] = "r7"
+    locations = executor_locations(cluster.listed, "node", lambda: cluster.now[0], own)
+    assert locations({"1"}) == {"1": "r7"}
+    own.starting = False
+    cluster.pods.append(pod("2", "rack-8"))
+    for _ in range(3):
+        cluster.now[0] += AGAIN_SECONDS
+        assert locations({"1", "2"}) == {"1": "r7"}
+    (problem,) = own.problems
+    assert "raised KeyError: 'rack' (in unlabelled_place of" in problem.message

@@ -1,0 +1,42 @@
+"""What an app's own functions make of the streams of today, asked by the driver: the operator may not ask."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from streamapp.author.names import processor_names
+from streamapp.author.problems import proposal_problems
+from streamapp.spec.problem import Problem
+from streamapp.tasks.user_answers import UserAnswers, own_functions
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.live_world import known_counts, live_world
+from streamapp_runtime.driver.start.user_functions import proposed_with_answers
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The answers by which tasks can be formed, and what is wrong with the streams or functions of today."""
+
+    answers: UserAnswers | None = None  # None where there are no tasks, or no functions of the app's own
+    problems: tuple[Problem, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)  # of the streams that were judged
+
+
+def judge_tasks(context: AppContext, now: float) -> Judgement:
+    """Form tasks for today's streams; where that is refused, for the streams before they grew."""
+    app = context.app
+    if not own_functions(app):
+        return Judgement()
+    world = live_world(context, processor_names(app.spec.processors), now)
+    counts = known_counts(world.counts)
+    try:
+        proposal, answers = proposed_with_answers(app, world)
+        if answers is not None:
+            return Judgement(answers, (), counts)
+        problems = proposal_problems(app, proposal)
+        before = world.before_growth()
+        if before != world:
+            _, answers = proposed_with_answers(app, before)
+        return Judgement(answers, problems, counts)
+    except AppRefusedError as refused:  # a function that does not answer
+        return Judgement(None, tuple(refused.problems), counts)
