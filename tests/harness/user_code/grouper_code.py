@@ -30,6 +30,15 @@ def from_the_last(index: int, _: int, initial: int) -> int:
     return index if index < initial else initial - 1 - index % initial
 
 
+def remainder(index: int, _: int, initial: int) -> int:
+    """For producers that place a key by its hash: what the product does by itself."""
+    return index % initial
+
+
+def always_99(_: int, __: int, ___: int) -> int:
+    return 99
+
+
 def wild(index: int, current: int, _: int) -> int:
     return index if current < 3 else 99
 

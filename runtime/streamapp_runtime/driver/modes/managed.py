@@ -63,6 +63,7 @@ class Managed:
     pods: Pods = list  # the executors' pods; none where they are in none
     limits: RunLimits = field(default_factory=RunLimits)  # none: it runs until it is stopped
     locations: ExecutorLocations = field(init=False, default=no_locations)
+    _functions: UserFunctions = field(init=False, default_factory=UserFunctions)
     _user_locations: UserLocations | None = field(init=False, default=None)
     _judgement: Judgement = field(init=False, default_factory=Judgement)
     _first_wanted: WantedState | None = field(init=False, default=None)  # the one that the first model is of
@@ -82,7 +83,13 @@ class Managed:
         return replace(storage_of(self.app, state, self.environment.secrets), state=state / "state")
 
     def refuse_early(self, storage: AppStorage) -> None:
-        """The operator has planned the app already, or leaves that to the first launch."""
+        """Load the app's own functions; the operator has planned it, or leaves that to the first launch."""
+        self._functions = load_user_functions(self.app)
+        if self._functions.location is not None:
+            self._user_locations = UserLocations(self._functions.location)
+        self.locations = executor_locations(
+            self.pods, self.environment.location, user_provider=self._user_locations
+        )
 
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Executors that the cluster brings, as many as are asked for."""
@@ -101,12 +108,10 @@ class Managed:
         stop: StopFlag,
     ) -> Launch:
         """Take over, and the first wanted model that can be taken; of others the operator is told why not."""
-        functions = load_user_functions(self.app)
-        self._locate(functions)
         wanted = self._await_other(stop, None)
         run_id = wanted.model.run_id if wanted.model else uuid4().hex
         ledger.open(run_id, Ownership.of_cluster(self.accepted), StateReset.of_cluster(self.accepted))
-        context = AppContext(self.app, storage, system, ledger, functions)
+        context = AppContext(self.app, storage, system, ledger, self._functions)
         self._judgement = judge_tasks(context, time.time())
         if self._judgement.answers is None and self._judgement.problems:
             raise AppRefusedError(list(self._judgement.problems))
@@ -148,14 +153,6 @@ class Managed:
             last_wanted=self._first_wanted,
             judgement=self._judgement,
             user_locations=self._user_locations,
-        )
-
-    def _locate(self, functions: UserFunctions) -> None:
-        """Where executors are, from now on."""
-        if functions.location is not None:
-            self._user_locations = UserLocations(functions.location)
-        self.locations = executor_locations(
-            self.pods, self.environment.location, user_provider=self._user_locations
         )
 
     def _report_start(self, ledger: CheckpointStream, *refusals: ReportedWarning) -> None:
