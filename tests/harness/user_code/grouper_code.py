@@ -83,6 +83,10 @@ def by_name(pod: PodFacts) -> str:
     return "-".join((pod.node or pod.name).split("-")[:2])
 
 
+def one_rack(_: PodFacts) -> str:
+    return "rack-7"
+
+
 def nowhere_yet(_: PodFacts) -> None:
     return None
 

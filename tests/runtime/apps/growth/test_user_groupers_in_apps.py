@@ -1,5 +1,6 @@
 """A grouper and an expansion algorithm of the app's own, at the start and when a stream grows."""
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 
 from streamapp.author.proposal import World
+from streamapp.metadata.file_store import FileMetadataStore
+from streamapp.metadata.locality_manager import LocalityManager
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.config_keys import ALGORITHM
@@ -81,6 +84,38 @@ def test_a_grouper_that_breaks_its_contract_is_refused_before_spark_starts(tmp_p
     (problem,) = caught.value.problems
     assert (problem.path, problem.reason) == ("spec.grouper", Reason.GROUPER_INVALID)
     assert BAD_GROUPERS[name] in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("numbered_place", "gave 7, and a location is a text that is not empty, or None"),
+        ("unlabelled_place", f"raised KeyError: 'rack' (in unlabelled_place of {WAYS}, line "),
+        ("moody_place", "gave another answer when it was called again with the same arguments"),
+    ],
+)
+def test_a_provider_that_tells_no_location_is_refused_before_spark_starts(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    app = chained(placement={"location": f"{WAYS}:{name}"})
+    mode = Standalone(app, RunOptions(1, tmp_path / "data"), host="rack-7-node-2")
+    with pytest.raises(AppRefusedError) as caught:
+        mode.refuse_early(mode.storage())
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.reason) == ("spec.placement.location", Reason.LOCATION_PROVIDER_INVALID)
+    assert problem.message.startswith("asked for rack-7-node-2, the location provider ")
+    assert text in problem.message
+
+
+def test_a_run_remembers_its_tasks_at_the_location_that_the_app_tells(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
+    app = chained(placement={"location": f"{WAYS}:one_rack"})
+    run = subprocess.run(env.command(app, "--until-end"), capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    (folder,) = (env.data / "places").iterdir()
+    store = FileMetadataStore(folder)
+    (run_id,) = {key.decode().removeprefix("model/") for key in store.all() if key.startswith(b"model/")}
+    assert set(LocalityManager(store, run_id).read_task_locality().values()) == {"rack-7"}
 
 
 def test_a_grouper_that_does_not_answer_is_refused_and_named() -> None:
