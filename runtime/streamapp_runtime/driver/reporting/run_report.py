@@ -8,7 +8,7 @@ from streamapp_runtime.driver.batches.loop import Loop
 def run_report(loop: Loop, last: BatchResult | None, *, ended: bool) -> Report:
     """What loop and last batch say; the sender and the app are the caller's to add."""
     launch, supervisor = loop.launch, loop.supervisor
-    bound = supervisor.binding()
+    bound, locations = supervisor.binding(), supervisor.executors.store_locations
     progress = Progress(next_power_of_two(last.lag), last.restoring) if last else Progress()
     return Report(
         _state(last, ended=ended),
@@ -16,8 +16,7 @@ def run_report(loop: Loop, last: BatchResult | None, *, ended: bool) -> Report:
         run_id=loop.ledger.run_id,
         model_version=launch.model.version,
         binding={
-            name: ExecutorBinding(launch.locations.get(name), bound.get(name, ""))
-            for name in supervisor.lanes
+            name: ExecutorBinding(locations.get(name), bound.get(name, "")) for name in supervisor.lanes
         },
         moved=supervisor.assignment.moved(),
         layout=loop.ledger.layout,

@@ -30,10 +30,12 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
 from streamapp_runtime.driver.modes.managed import Managed
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.reporting.run_report import run_report
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.transport.file_transport import FileTransport, read_report, write_wanted
 from tests.harness.runs.app_runs import AppEnv, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
+from tests.harness.runs.growing_loop import Run
 
 CODE = "tests.harness.user_code.grouper_code"
 UID = "5b1c"
@@ -166,6 +168,13 @@ def test_it_reports_the_answers_runs_the_model_made_of_them_and_asks_again_when_
     assert tasks(loop.launch) == {"east": [0, 2, 3, 5], "west": [1, 4]}
     to_the_end(loop)
     everything_once_and_in_order(env, 8)
+
+
+def test_a_report_has_the_locations_that_executors_were_found_at(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 1), "user"), 2)
+    loop = Run.start(env, chained()).loop
+    loop.supervisor.executors.store_locations = {"processor-0": "rack-7"}
+    assert run_report(loop, None, ended=False).processor_locality() == {"processor-0": "rack-7"}
 
 
 BAD: dict[str, tuple[dict[str, Any], str, str]] = {
