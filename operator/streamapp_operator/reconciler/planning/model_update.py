@@ -54,7 +54,10 @@ def _model(
     assignment = plan.assignment if plan else None
     names = processor_names(app.spec.processors)
     if plan is not None and plan.planned_by_driver and replace_all:
-        return ModelUpdate(WantedState(accepted.hash, len(names)))
+        # The driver's first report has no layout yet, and the plan of a grown stream needs the one there is.
+        same_run = desired is not None and desired.reset_nonce == app.spec.reset_nonce
+        layout = desired.wanted.layout if desired is not None and same_run else None
+        return ModelUpdate(WantedState(accepted.hash, len(names), layout=layout))
     if plan is None or assignment is None:
         return _unchanged(facts, accepted, before, names)
     run_id = assignment.layout.run or plan.run_id
