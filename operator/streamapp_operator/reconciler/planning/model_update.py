@@ -54,10 +54,7 @@ def _model(
     assignment = plan.assignment if plan else None
     names = processor_names(app.spec.processors)
     if plan is not None and plan.planned_by_driver and replace_all:
-        # The driver's first report has no layout yet, and the plan of a grown stream needs the one there is.
-        same_run = desired is not None and desired.reset_nonce == app.spec.reset_nonce
-        layout = desired.wanted.layout if desired is not None and same_run else None
-        return ModelUpdate(WantedState(accepted.hash, len(names), layout=layout))
+        return _without_model(facts, accepted, names)
     if plan is None or assignment is None:
         return _unchanged(facts, accepted, before, names)
     run_id = assignment.layout.run or plan.run_id
@@ -88,8 +85,19 @@ def _unchanged(
 ) -> ModelUpdate:
     """Without a new assignment the model in force stays; without a model the driver plans for itself."""
     if facts.desired is None or before is None:
-        return ModelUpdate(WantedState(accepted.hash, len(names)))
+        return _without_model(facts, accepted, names)
     return ModelUpdate(replace(facts.desired.wanted, spec_hash=accepted.hash))
+
+
+def _without_model(facts: Facts, accepted: AcceptedApp, names: tuple[str, ...]) -> ModelUpdate:
+    """For a driver that plans itself, or says first what the app's functions answer.
+
+    Its first report has no layout yet, and the plan of a grown stream needs the one there is.
+    """
+    desired = facts.desired
+    same_run = desired is not None and desired.reset_nonce == accepted.app.spec.reset_nonce
+    layout = desired.wanted.layout if desired is not None and same_run else None
+    return ModelUpdate(WantedState(accepted.hash, len(names), layout=layout))
 
 
 def _known_placement(

@@ -148,6 +148,28 @@ def test_an_edit_that_names_another_stream_asks_the_next_driver(sim: OperatorSim
     assert sim.wanted().model is None
 
 
+def test_the_layout_of_a_grown_stream_stays_while_the_next_driver_is_asked(sim: OperatorSim) -> None:
+    """The first report of a driver has no layout, and by today's counts alone the join would not agree."""
+    resource = join(**OWN, onPartitionChange="live")
+    bring_up(sim, resource)
+    sim.report(counts=TWELVE, answers=answered(resource, TWELVE, sim.wanted().layout))
+    sim.settle()
+    layout = sim.wanted().layout
+    assert layout is not None
+    sim.table.answer = KnownCounts({**TWELVE, "enriched": 8})
+    sim.edit(config={ALGORITHM: f"{CODE}:another"})
+    sim.settle()
+    sim.remove("app-driver-1")
+    sim.settle()
+    assert incarnation_in(sim.driver()) == 2
+    assert sim.wanted().model is None
+    assert sim.wanted().layout == layout
+    sim.begin("app-driver-2")
+    sim.report(DriverState.STARTING, counts=TWELVE, layout=None)
+    sim.settle()
+    assert sim.says("Planned")[0] != "False"
+
+
 def test_a_refusal_of_the_driver_is_the_app_s(sim: OperatorSim) -> None:
     sim.apply(join(grouper=f"{CODE}:forgetful"))
     sim.settle()
