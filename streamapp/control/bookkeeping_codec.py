@@ -41,8 +41,8 @@ def decode_bookkeeping(text: str) -> Bookkeeping | Refusal:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return _damaged(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
-    except (ValueError, TypeError, LookupError, RecursionError, zlib.error) as error:
-        return _damaged(f"{type(error).__name__}: {error}")
+    except (ValueError, TypeError, LookupError, RecursionError, zlib.error):
+        return _damaged("it is no compressed JSON object with a format and books")
 
 
 _PATH = "control bookkeeping"

@@ -41,8 +41,8 @@ def _unsealed(text: str) -> dict[str, Any] | Refusal:
         version, checksum, body = document["format"], document["checksum"], document["layout"]
         # The checksum is the same in every format, so that damage is not taken for a later format.
         whole = checksum == _checksum(version, body) and isinstance(body, dict)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        return _damaged(f"it is no layout in JSON ({type(error).__name__}: {error})")
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return _damaged("it is no JSON object with a format, a checksum and a layout")
     if not whole:
         return _damaged("its checksum differs")
     version_read = LAYOUT.read_version(version, "it")

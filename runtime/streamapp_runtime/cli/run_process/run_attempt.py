@@ -4,6 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from streamapp.internal_fault import internal_fault
 from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
@@ -30,6 +31,7 @@ def run_to_end(
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
     from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
     from streamapp_runtime.driver.failures import FailedError
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.reporting.listeners import Listeners
@@ -58,8 +60,9 @@ def run_to_end(
         final = isinstance(failed, StateUnreadableError) or failed.final
         return RunEnd(ExitCode.CONFIG if final else ExitCode.RETRY, str(failed))
     except Exception as error:  # a fault of ours: whoever started this has to know of it all the same
-        traceback.print_exc()
-        return RunEnd(ExitCode.RETRY, f"{type(error).__name__}: {error}")
+        for line in "".join(traceback.format_exception(error)).splitlines(keepends=True):
+            SPARK_OUTPUT.write(line)
+        return RunEnd(ExitCode.RETRY, f"StreamApp itself {internal_fault(error)}; report this")
     return RunEnd(ExitCode.DONE)
 
 

@@ -42,6 +42,7 @@ class ProgressLog:
     _unended: tuple[str, ...] = ()  # what rows wait for
     _unended_since: float = 0.0
     _unended_written: bool = True
+    _last_failure: str = ""
     _lines: int = 0
     _begun: float = 0.0
     _last: float = 0.0
@@ -70,8 +71,9 @@ class ProgressLog:
             self._say(idle_message(self.totals))
 
     def trouble(self, why: str) -> None:
-        """Say why a batch failed."""
-        self.say(failure_message(why))
+        """Say why a batch failed; with what belongs to it, such as frames of the app's code, only once."""
+        self.say(failure_message(why, again=why == self._last_failure))
+        self._last_failure = why
 
     def unended(self, streams: tuple[str, ...]) -> None:
         """Say once for which side inputs rows wait, when they have waited for a few seconds."""

@@ -157,9 +157,10 @@ def batch_message(batch: BatchResult, since: RunTotals, bad: int, seconds: float
     return RunMessage(text, facts, passing=True)
 
 
-def failure_message(why: str) -> RunMessage:
-    """That a batch failed."""
-    return RunMessage(f"a batch failed and is tried again: {why}", {"event": "trouble", "message": why})
+def failure_message(why: str, *, again: bool = False) -> RunMessage:
+    """That a batch failed; `again` for the same reason as before, of which the first line is enough then."""
+    text = why.partition("\n")[0] if again else why
+    return RunMessage(f"a batch failed and is tried again: {text}", {"event": "trouble", "message": text})
 
 
 def waiting_message(streams: tuple[str, ...]) -> RunMessage:

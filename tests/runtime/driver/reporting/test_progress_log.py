@@ -122,6 +122,24 @@ def test_a_failed_batch_is_told_with_its_reason() -> None:
     assert words[0].facts == {"event": "trouble", "message": "the disk is full"}
 
 
+def test_what_belongs_to_a_failure_is_told_once_while_it_stays_the_same() -> None:
+    words: list[RunMessage] = []
+    progress = following(words, Clock())
+    for why in (
+        "no page\n  File app.py",
+        "no page\n  File app.py",
+        "the disk is full",
+        "no page\n  File app.py",
+    ):
+        progress.trouble(why)
+    assert [word.facts["message"] for word in words] == [
+        "no page\n  File app.py",
+        "no page",
+        "the disk is full",
+        "no page\n  File app.py",
+    ]
+
+
 def test_on_a_terminal_passing_words_stand_in_one_line_and_others_below_each_other() -> None:
     screen = Screen()
     terminal = TerminalOutput(screen)

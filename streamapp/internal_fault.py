@@ -1,0 +1,20 @@
+"""An exception of the product's own code, as one sentence with the place in that code."""
+
+from traceback import walk_tb
+from typing import Final
+
+from streamapp.spec.problem import short
+
+MOST_CHARACTERS: Final = 300
+_PACKAGES: Final = frozenset({"streamapp", "streamapp_operator", "streamapp_runtime"})
+
+
+def internal_fault(error: BaseException) -> str:
+    """How it failed: the innermost module and line of the product, the exception's type and its text."""
+    places = [
+        f"{module}:{line}"
+        for frame, line in walk_tb(error.__traceback__)
+        if (module := str(frame.f_globals.get("__name__", ""))).partition(".")[0] in _PACKAGES
+    ]
+    place = places[-1] if places else "an unknown place"
+    return f"failed at {place} ({type(error).__name__}: {short(str(error), MOST_CHARACTERS)})"
