@@ -11,10 +11,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from streamapp.author.unsupported_fields import unsupported_fields
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data, as_yaml
 from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
@@ -96,8 +98,10 @@ class AppEnv:
         transaction.commit()
 
     def launched(self, app: StreamApp, processors: int = 1) -> tuple[CheckpointStream, Launch]:
-        """The app, ready to run."""
+        """The app, ready to run; AppRefusedError for what a run refuses before it asks the compiler."""
         app = self.in_environment(app)
+        if problems := unsupported_fields(app):
+            raise AppRefusedError(problems)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
         return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
 
