@@ -1,5 +1,6 @@
 """Reads the source of an app: a resource in YAML or JSON, a Python program, standard input."""
 
+import json
 import runpy
 import sys
 import traceback
@@ -9,6 +10,7 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
+from streamapp.cli.output_option import asks_json, problems_document
 from streamapp.dsl import App
 from streamapp.dsl.named_arguments import UnknownArgumentError
 from streamapp.dsl.part_errors import part_error
@@ -86,6 +88,13 @@ def select_app(apps: tuple[StreamApp, ...], source: str, name: str | None) -> St
 
 
 def report_problems(source: str, problems: tuple[Problem, ...]) -> None:
+    """Print the problems on standard error, and as the answer where that was to be JSON."""
+    if asks_json(click.get_current_context()):
+        click.echo(json.dumps(problems_document(problems), indent=2))
+    print_problems(source, problems)
+
+
+def print_problems(source: str, problems: tuple[Problem, ...]) -> None:
     """Print the problems on standard error."""
     for problem in problems:
         click.echo(f"{source}: {problem}", err=True)

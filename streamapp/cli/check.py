@@ -1,11 +1,23 @@
 """`streamapp check`: whether the resource is valid, as far as that is known without planning."""
 
+import json
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
 import click
+
+from streamapp.cli.output_option import JSON, output_option, problems_document
+
+if TYPE_CHECKING:
+    from streamapp.spec.resource.app import StreamApp
+
+_LISTS: Final = {"streams": "stream", "tables": "table", "operators": "operator"}
 
 
 @click.command(short_help="Read a resource and say all that is wrong in it.")
 @click.argument("app")
-def check(app: str) -> None:
+@output_option("text", JSON)
+def check(app: str, output: str) -> None:
     """Read APP and say all that is wrong in it, each with its place: fields, names, columns, expressions.
 
     A start has Spark judge what is not sure without it, such as the types of functions.
@@ -22,19 +34,29 @@ def check(app: str) -> None:
     from streamapp.cli.app_sources import startable_source
 
     parsed = startable_source(app)
-    for parsed_app in parsed.apps:
-        warnings = parsed.located(parsed_app, app_warnings(parsed_app))
-        for warning in warnings:
+    answers = [_answer(parsed_app) for parsed_app in parsed.apps]
+    warnings = [parsed.located(parsed_app, app_warnings(parsed_app)) for parsed_app in parsed.apps]
+    if output == JSON:
+        every_warning = problems_document(chain.from_iterable(warnings))["problems"]
+        click.echo(json.dumps({"apps": answers, "warnings": every_warning}, indent=2))
+        return
+    for answer, app_warnings_found in zip(answers, warnings, strict=True):
+        for warning in app_warnings_found:
             click.echo(f"{app}: warning: {warning}", err=True)
-        remark = f", {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
-        lists = {
-            "stream": parsed_app.spec.streams,
-            "table": parsed_app.spec.tables,
-            "operator": parsed_app.spec.operators,
-        }
-        size_text = ", ".join(
-            f"{len(entries)} {noun}{'s' * (len(entries) != 1)}" for noun, entries in lists.items()
-        )
-        click.echo(
-            f"{parsed_app.metadata.namespace}/{parsed_app.metadata.name}: {size_text}: nothing wrong{remark}"
-        )
+        click.echo(_text(answer, len(app_warnings_found)))
+
+
+def _answer(app: "StreamApp") -> dict[str, Any]:
+    """An app by its name, and how much it has of what."""
+    sizes = {kind: len(getattr(app.spec, kind)) for kind in _LISTS}
+    return {"namespace": app.metadata.namespace, "name": app.metadata.name, **sizes}
+
+
+def _text(answer: dict[str, Any], warnings: int) -> str:
+    sizes = ", ".join(_counted(answer[kind], noun) for kind, noun in _LISTS.items())
+    remark = f", {_counted(warnings, 'warning')}" if warnings else ""
+    return f"{answer['namespace']}/{answer['name']}: {sizes}: nothing wrong{remark}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 
+from streamapp.cli.output_option import asks_json, echo_failure
 from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.problem import nearest
 
@@ -55,6 +56,10 @@ class VerbGroup(click.Group):
         try:
             with _silent_on_closed_pipe():
                 return super().invoke(ctx)
+        except click.ClickException as error:
+            if asks_json(ctx):
+                echo_failure(error.format_message())
+            raise
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             sys.exit(128 + signal.SIGINT)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.tasks import PREVIOUS
 
 
@@ -19,7 +20,7 @@ from streamapp.cli.tasks import PREVIOUS
     help="YAML or JSON, processor -> location; or how many. The app's own number when left out.",
 )
 @click.option("--previous", type=PREVIOUS, help="An earlier answer in JSON: where tasks and their state are.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def place(
     app: str,

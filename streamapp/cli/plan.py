@@ -1,10 +1,12 @@
 """`streamapp plan`: whether an app would run, with which partition counts, and if not, why not."""
 
+import json
 import sys
 
 import click
 
 from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.output_option import JSON, output_option, problems_document
 
 FORMS = ["text", "json", "dot", "svg", "html"]
 
@@ -16,7 +18,7 @@ FORMS = ["text", "json", "dot", "svg", "html"]
 @click.option("-n", "--namespace", help="With --cluster: the app's namespace, in place of the one it names.")
 @click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False), help="With --cluster.")
 @click.option("--context", help="With --cluster: which context of the kubeconfig.")
-@click.option("-o", "--output", type=click.Choice(FORMS), default="text", show_default=True)
+@output_option(*FORMS)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def plan(
     app: str,
@@ -51,8 +53,8 @@ def plan(
     """
     from streamapp.cli.app_sources import (
         located_start_problems,
+        print_problems,
         read_source,
-        report_problems,
         select_app,
     )
     from streamapp.cli.count_options import known_counts, look_up_systems
@@ -72,10 +74,13 @@ def plan(
     )
     proposal = displayed_plan(parsed_app, live_facts, known_counts(parsed_app, count_options, live_facts))
     colour = output == "text" and sys.stdout.isatty()
-    click.echo(RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour), nl=False)
+    rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour)
     problems = live_facts.problems + task_problems(parsed_app, proposal)
     problems += located_start_problems(parsed, parsed_app)
+    if problems and output == JSON:
+        rendered = json.dumps(json.loads(rendered) | problems_document(problems), indent=2) + "\n"
+    click.echo(rendered, nl=False)
     if problems:
-        report_problems(app, problems)
+        print_problems(app, problems)
     if problems or proposal.plan.outcome is PlanOutcome.REJECTED:
         sys.exit(1)

@@ -4,10 +4,12 @@ from typing import Literal
 
 import click
 
+from streamapp.cli.output_option import JSON, output_option
+
 
 @click.command(short_help="Print the resource that a program stands for.")
 @click.argument("app")
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml", show_default=True)
+@output_option("yaml", JSON)
 def render(app: str, output: Literal["yaml", "json"]) -> None:
     """Print the resource that APP stands for, in its one form: what equals a default is left out.
 

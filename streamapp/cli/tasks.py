@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.output_option import JSON, output_option
 
 PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -15,7 +16,7 @@ PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("app")
 @count_options
 @click.option("--previous", type=PREVIOUS, help="An earlier answer in JSON: the tasks that hold the state.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 @click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
 def tasks(
     app: str,

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from streamapp.cli.output_option import JSON, output_option
 from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.cli.status_text import status_text
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
@@ -13,7 +14,7 @@ from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 @click.command(short_help="Tell how an app on a cluster is, and why.")
 @click.argument("app")
 @cluster_options
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 def status(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
     """Tell how APP is: its phase, its driver, its tasks, and every condition that wants attention.
 

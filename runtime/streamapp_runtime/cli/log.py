@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from streamapp.cli.output_option import JSON, output_option
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
@@ -48,7 +49,7 @@ log.add_command(write)
 
 @log.command("list", short_help="List the streams.")
 @target_options
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 def list_streams(target: LogTarget, output: str) -> None:
     """List the streams of LOG with their partitions, records and bytes.
 

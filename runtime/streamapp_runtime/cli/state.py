@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamapp.cli.output_option import JSON, output_option
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors, open_log
@@ -38,7 +39,7 @@ def state() -> None:
 
 @state.command("list", short_help="List the stores.")
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 def list_stores(data: Path, output: str) -> None:
     """List the stores of DATA: their app, their size, and how much of the changelog they contain.
 
@@ -62,7 +63,7 @@ def list_stores(data: Path, output: str) -> None:
 @click.option("--task", help="Only the rows of this task.")
 @click.option("--key", help="Only the rows of this key.")
 @click.option("--limit", type=click.IntRange(0), help="How many rows at most.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 def read(
     data: Path,
     table: str,
@@ -128,7 +129,7 @@ def read(
     help="Leave what was touched later.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be taken away, and take nothing.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", JSON)
 def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> None:
     """Take away the stores of DATA that nobody owns any more.
 

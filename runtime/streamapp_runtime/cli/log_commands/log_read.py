@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from streamapp.cli.output_option import JSON, output_option
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.time_argument import time_in_ms
@@ -36,7 +37,7 @@ _LOOK_AGAIN_S = 0.1
 @click.option("--follow", is_flag=True, help="Go on with what is written from now on, until interrupted.")
 @click.option("--limit", type=click.IntRange(0), help="How many records at most.")
 @click.option("--keys", is_flag=True, help="Print the key and a tab before each value.")
-@click.option("-o", "--output", type=click.Choice(["values", "json"]), default="values", show_default=True)
+@output_option("values", JSON)
 def read(
     target: LogTarget,
     stream: str,

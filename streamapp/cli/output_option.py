@@ -1,0 +1,56 @@
+"""The option `-o` of verbs, and the one form that a refusal has where the answer was to be JSON."""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import click
+
+from streamapp.spec.problem import Problem
+
+JSON: Final = "json"
+_CHOSEN: Final = "streamapp.output"
+
+
+def output_option(*forms: str) -> Callable[..., Any]:
+    """`-o`, of these forms; the first one is the default."""
+    return click.option(
+        "-o",
+        "--output",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        is_eager=True,
+        callback=_remember,
+    )
+
+
+def _remember(context: click.Context, _: click.Parameter, form: str) -> str:
+    context.meta[_CHOSEN] = form
+    return form
+
+
+def asks_json(context: click.Context) -> bool:
+    """Whether the verb that runs was asked for JSON."""
+    return bool(context.meta.get(_CHOSEN) == JSON)
+
+
+def problems_document(problems: Iterable[Problem]) -> dict[str, Any]:
+    """Problems as every verb has them in JSON."""
+    return {"problems": [_fields(problem) for problem in problems]}
+
+
+def _fields(problem: Problem) -> dict[str, Any]:
+    fields = {
+        "reason": problem.reason.value,
+        "path": problem.path,
+        "message": problem.message,
+        "document": problem.document,
+        "line": problem.line,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def echo_failure(message: str) -> None:
+    """Print a failure that has no more than its sentence, such as a folder that is not there."""
+    click.echo(json.dumps({"problems": [{"message": message}]}, indent=2))
