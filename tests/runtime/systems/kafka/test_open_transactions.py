@@ -13,6 +13,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from tests.harness.engine.record_values import texts, values, write
+from tests.harness.machine.processes import until
 
 OWNER, OUTPUT = "held.checkpoint", "held.output"
 MOST_SECONDS = 3.0
@@ -86,4 +87,6 @@ def test_a_run_that_begins_anew_reads_nothing_that_one_before_wrote_or_held_open
         second.open("second", reset=StateReset(1))
     assert (second.run_id, second.checkpoints, second.was_reset) == ("second", {}, True)
     write(system, between, values("new"))
+    # A commit returns before its marker is in the log.
+    until(lambda: texts(system, between, start=second.starts[between]), MOST_SECONDS)
     assert texts(system, between, start=second.starts[between]) == ["new"]
