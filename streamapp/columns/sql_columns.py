@@ -1,5 +1,6 @@
 """Select lists, conditions and keys over known columns: what they give, or why Spark would refuse them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
@@ -26,6 +27,9 @@ from streamapp.spec.value_types.column_list import Column
 
 MOST_APP_EFFORT: Final = 100_000
 """What is read of one app's expressions, in tokens; Spark alone judges the others."""
+
+MOST_NAMES: Final = 5
+"""So many unknown names of one expression are told."""
 
 SURE_LIKENESS: Final = 0.8
 """From here on a name is a misspelt one."""
@@ -110,16 +114,32 @@ class SqlReader:
         return read
 
     def _refuse_unknown_names(self, read: ReadList, scope: ColumnScope) -> None:
-        for entry in read.entries:
-            for name in entry.columns:
-                if scope.find(name.parts) is None and name.parts[0].lower() not in WORDS_FOR_NOW:
-                    raise CompileRefusedError(scope.unknown(name.parts))
+        """Refuse all names that are surely none, at once."""
+        messages = list(dict.fromkeys((*_unknown_columns(read, scope), *self._unknown_functions(read))))
+        if messages:
+            raise CompileRefusedError(_in_one(messages))
+
+    def _unknown_functions(self, read: ReadList) -> Iterator[str]:
         for call in read.calls if self.functions_are_known else ():
             similar = _similar_function(call.name)
             if similar is not None:
-                raise CompileRefusedError(
-                    f'no function "{short(call.name)}" at character {call.place}; did you mean "{similar}"?'
-                )
+                yield f'no function "{short(call.name)}" at character {call.place}; did you mean "{similar}"?'
+
+
+def _in_one(messages: list[str]) -> str:
+    """The first messages as sentences behind each other."""
+    shown, more = messages[:MOST_NAMES], len(messages) - MOST_NAMES
+    if more > 0:
+        shown.append(f"{more} more")
+    ended = [message if message.endswith("?") else f"{message}." for message in shown[:-1]]
+    return " Also ".join((*ended, shown[-1]))
+
+
+def _unknown_columns(read: ReadList, scope: ColumnScope) -> Iterator[str]:
+    for entry in read.entries:
+        for name in entry.columns:
+            if scope.find(name.parts) is None and name.parts[0].lower() not in WORDS_FOR_NOW:
+                yield scope.unknown(name.parts)
 
 
 def _similar_function(name: str) -> str | None:

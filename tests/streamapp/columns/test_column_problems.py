@@ -255,3 +255,20 @@ spec:
         "quotes at character 2",
         'line 18: spec.operators[0].filter.where: no column "usr"',
     ]
+
+
+def test_all_unknown_names_of_an_expression_are_told_at_once() -> None:
+    select = "usr, upper(pge) AS p, zebra AS z, uper(page) AS q"
+    mapped = {"name": "m", "map": {"from": "views", "select": select}}
+    assert problem_of(mapped, sink("m")) == (
+        'spec.operators[0].map.select: no column "usr"; did you mean "user"? '
+        'Also no column "pge"; did you mean "page"? '
+        'Also no column "zebra"; there are "user", "page", "n", "ts", "xs", "s". '
+        'Also no function "uper" at character 35; did you mean "upper"?'
+    )
+
+
+def test_of_many_unknown_names_some_are_told_and_the_others_counted() -> None:
+    select = ", ".join(f"zebra{number} AS z{number}" for number in range(40))
+    mapped = {"name": "m", "map": {"from": "views", "select": select}}
+    assert problem_of(mapped, sink("m")).endswith(" Also 35 more")
