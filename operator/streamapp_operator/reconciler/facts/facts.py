@@ -45,6 +45,7 @@ class ApplicationIdHolder:
 
     name: str
     namespace: str
+    was_accepted: bool = True  # so that it runs, or may run again
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Facts:
     counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
     storage_class: str = ""  # the cluster's default, where the newest generation needs one
     application_id_holder: ApplicationIdHolder | None = None
+    namespace_of_id: str = ""  # another namespace with apps, whose name the application id begins with
     dry_run: DryRun | None = None  # of the newest generation, where it was made recently
     memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
     live: bool = False  # whether the facts were read from the API server, not from the cache

@@ -95,6 +95,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         locations=await _locations(context, _target(newest, decoded), executors, nodes),
         counts=await _counts(context, newest, decoded, drivers),
         application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
+        namespace_of_id="" if accepted_before else _namespace_of_id(context, app, newest.app),
         dry_run=_recent_dry_run(context, app),
         memoized=context.memoized,
         live=live,
@@ -265,6 +266,14 @@ def _is_accepted(newest: NewestGeneration, decoded: DecodedConfigMaps) -> bool:
     return any(accepted.generation == newest.generation for accepted in decoded.generations)
 
 
+def _namespace_of_id(context: ReconcileContext, app: Manifest, parsed: StreamApp | None) -> str:
+    """The other namespace whose apps have ids that begin like this one's by default."""
+    namespace = parsed.application_id.partition(".")[0] if parsed is not None else ""
+    is_own = namespace == app["metadata"]["namespace"]
+    has_apps = not is_own and any(key.namespace == namespace for key in context.cache.apps())
+    return namespace if has_apps else ""
+
+
 def _application_id_holder(
     context: ReconcileContext, app: Manifest, parsed: StreamApp | None
 ) -> ApplicationIdHolder | None:
@@ -276,7 +285,7 @@ def _application_id_holder(
         metadata = other["metadata"]
         if metadata["uid"] == app["metadata"]["uid"]:
             continue
-        is_running = (other.get("status") or {}).get("acceptedGeneration") is not None
-        if is_running or (metadata["creationTimestamp"], metadata["uid"]) < own_age:
-            return ApplicationIdHolder(metadata["name"], metadata["namespace"])
+        was_accepted = (other.get("status") or {}).get("acceptedGeneration") is not None
+        if was_accepted or (metadata["creationTimestamp"], metadata["uid"]) < own_age:
+            return ApplicationIdHolder(metadata["name"], metadata["namespace"], was_accepted)
     return None

@@ -139,12 +139,21 @@ def _too_large(
 
 
 def _application_id_problems(facts: Facts, app: StreamApp) -> Iterator[Problem]:
-    holder = facts.application_id_holder
-    if holder is not None and not app.spec.take_over:
+    """An id is taken over from an app that is gone or never ran: two that live would share their state."""
+    if facts.namespace_of_id:
         message = (
-            f'"{app.application_id}" is the application id of {holder.namespace}/{holder.name}; '
-            "choose another, or set takeOver once that app is gone"
+            f'"{app.application_id}" begins with the name of namespace "{facts.namespace_of_id}", '
+            "whose apps have such ids by default; choose another, or leave it out"
         )
+        yield Problem(0, 0, "spec.applicationId", message, Reason.NOT_ALLOWED)
+    holder = facts.application_id_holder
+    if holder is not None and (holder.was_accepted or not app.spec.take_over):
+        way = (
+            "delete that app first"
+            if app.spec.take_over
+            else "choose another, or delete that app and set takeOver"
+        )
+        message = f'"{app.application_id}" is the application id of {holder.namespace}/{holder.name}; {way}'
         yield Problem(0, 0, "spec.applicationId", message, Reason.APPLICATION_ID_IN_USE)
 
 

@@ -1,6 +1,13 @@
 """Apps that cannot be, and edits that should not have been made."""
 
+from streamapp.spec.reasons import Reason
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.resource_kinds import STREAM_APP
+from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.reconciler.facts.gather import gather_facts
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
+from streamapp_operator.reconciler.planning.acceptance import accept_generation
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join, two_joins
 
@@ -122,6 +129,51 @@ def test_an_application_id_that_another_app_holds_is_refused(sim: OperatorSim) -
     assert sim.says("Accepted", "second") == ("False", "ApplicationIdInUse")
     assert f"{sim.namespace}/first" in sim.condition("Accepted", "second")["message"]
     assert sim.says("Accepted", "first") == ("True", "Accepted")
+
+
+def test_an_application_id_is_not_taken_over_from_an_app_that_lives(sim: OperatorSim) -> None:
+    sim.apply(join("first", applicationId="shop.views"))
+    sim.settle("first")
+    sim.apply(join("second", applicationId="shop.views", takeOver=True))
+    sim.settle("second")
+    assert sim.says("Accepted", "second") == ("False", "ApplicationIdInUse")
+    assert "delete that app first" in sim.condition("Accepted", "second")["message"]
+    sim.server.ask("DELETE", f"/apis/streamapp.dev/v1alpha1/namespaces/{sim.namespace}/streamapps/first")
+    sim.settle("second")
+    assert sim.says("Accepted", "second") == ("True", "Accepted")
+
+
+def test_an_application_id_is_taken_over_from_an_app_that_never_was_accepted(sim: OperatorSim) -> None:
+    sim.apply(join("first", applicationId="shop.views", serviceAccountName="admin"))
+    sim.settle("first")
+    sim.apply(join("second", applicationId="shop.views"))
+    sim.settle("second")
+    assert sim.says("Accepted", "second") == ("False", "ApplicationIdInUse")
+    sim.edit("second", takeOver=True)
+    sim.settle("second")
+    assert sim.says("Accepted", "second") == ("True", "Accepted")
+
+
+def test_an_application_id_of_another_namespace_is_refused(sim: OperatorSim) -> None:
+    sim.apply(join("mine", applicationId="elsewhere.mine"))
+    sim.settle("mine")
+    assert sim.says("Accepted", "mine") == ("True", "Accepted"), "that namespace has no apps"
+    cache = ObjectCache()
+    for namespace in (sim.namespace, "elsewhere"):
+        app = join("theirs", applicationId=f"{namespace}.theirs")
+        app["metadata"] |= {"namespace": namespace, "uid": namespace, "resourceVersion": "1"}
+        cache.put(STREAM_APP, app)
+    context = ReconcileContext(sim.cluster, cache, lambda: sim.now, sim.table, sim.installation)
+    for application_id, namespace in (("elsewhere.second", "elsewhere"), (f"{sim.namespace}.second", "")):
+        name = f"app-{namespace or 'own'}"
+        sim.apply(join(name, applicationId=application_id, takeOver=True))
+        cache.put(STREAM_APP, sim.app(name))
+        facts = sim.run(gather_facts(context, AppKey(sim.namespace, name), live=False))
+        assert facts is not None
+        assert facts.namespace_of_id == namespace
+        acceptance = accept_generation(facts, sim.installation)
+        reasons = [problem.reason for problem in acceptance.problems]
+        assert reasons == ([Reason.NOT_ALLOWED] if namespace else [])
 
 
 def test_a_field_that_is_tied_to_state_cannot_change(sim: OperatorSim) -> None:
