@@ -1,5 +1,6 @@
 """Records in and out of a system as plain Python values."""
 
+import os
 from collections.abc import Iterable
 
 import pyarrow as pa
@@ -7,6 +8,8 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSystem
 
+NOBODY = f"nobody-{os.getpid()}"
+"""The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
 Record = tuple[bytes | None, bytes | None, int | None]
 
 
@@ -23,7 +26,7 @@ def keyed(**texts: str | None) -> pa.RecordBatch:
     return batch((key.encode(), None if text is None else text.encode(), 0) for key, text in texts.items())
 
 
-def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, owner: str = "nobody") -> int:
+def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, owner: str = NOBODY) -> int:
     transaction = system.begin(owner, 1)
     for one in batches:
         transaction.append(partition, one)

@@ -13,7 +13,7 @@ from streamapp_runtime.systems.stream_system import (
     StreamSystem,
     UnknownStreamError,
 )
-from tests.harness.engine.record_values import batch, keyed, rows, texts, values, write
+from tests.harness.engine.record_values import NOBODY, batch, keyed, rows, texts, values, write
 
 SystemFactory = Callable[[], StreamSystem]
 """Each call gives another client of one and the same system, which is empty at first."""
@@ -129,7 +129,7 @@ class SystemContract:
         writer, reader = system_factory(), system_factory()
         writer.create("views", 2)
         both = [VIEWS, Partition("views", 1)]
-        transaction = writer.begin("nobody", 1)
+        transaction = writer.begin(NOBODY, 1)
         for partition in both:
             transaction.append(partition, values("a"))
         assert [texts(reader, partition) for partition in both] == [[], []]
@@ -153,7 +153,7 @@ class SystemContract:
         system.create("users", 1, COMPACTED)
         users = Partition("users", 0)
         for entries in [{"ann": "1", "bob": "1"}, {"cid": "1"}]:
-            transaction = system.begin("nobody", 1, writer="lane")
+            transaction = system.begin(NOBODY, 1, writer="lane")
             transaction.append(users, keyed(**entries))
             end = transaction.end_of(users)
             transaction.commit()
@@ -161,7 +161,7 @@ class SystemContract:
 
     def test_what_was_aborted_is_never_seen(self, system: StreamSystem) -> None:
         system.create("views", 1)
-        transaction = system.begin("nobody", 1)
+        transaction = system.begin(NOBODY, 1)
         transaction.append(VIEWS, values("a"))
         transaction.abort()
         write(system, VIEWS, values("b"))
@@ -169,7 +169,7 @@ class SystemContract:
 
     def test_an_empty_transaction_commits(self, system: StreamSystem) -> None:
         system.create("views", 1)
-        transaction = system.begin("nobody", 1)
+        transaction = system.begin(NOBODY, 1)
         transaction.append(VIEWS, values())
         assert transaction.commit() == {}
 
@@ -200,7 +200,7 @@ class SystemContract:
 
     def test_the_latest_values_include_appended_records(self, system: StreamSystem) -> None:
         system.create("users", 1, COMPACTED)
-        transaction = system.begin("nobody", 1)
+        transaction = system.begin(NOBODY, 1)
         transaction.put("users", b"ann", b"0")
         transaction.put("users", b"cid", b"0")
         transaction.commit()
