@@ -135,6 +135,14 @@ class TestRounds:
         assert precious.read_text() == "kept"
 
 
+def test_roots_that_lie_in_each_other_are_refused(tmp_path: Path) -> None:
+    """`fast` would be a namespace of the outer root, and the apps of the inner one nobody's."""
+    roots = ["--root", str(tmp_path), "--root", str(tmp_path / "fast")]
+    result = CliRunner().invoke(main, ["--once", *roots])
+    assert result.exit_code == 2
+    assert f"{tmp_path / 'fast'} lies in {tmp_path}" in " ".join(result.output.split())
+
+
 def test_a_time_that_is_none_is_refused_where_it_stands(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["--root", str(tmp_path), "--clean-after", "soon"])
     assert done.exit_code == 2

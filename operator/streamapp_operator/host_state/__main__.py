@@ -16,6 +16,7 @@ from streamapp_operator.controller.telemetry.json_logs import configure_logging
 from streamapp_operator.host_state.known_apps import known_apps
 from streamapp_operator.host_state.orphaned_folders import orphaned_folders
 from streamapp_operator.host_state.state_folders import app_folders, prepare_root, remove_folder
+from streamapp_operator.reconciler.installation import nested_roots
 
 _log = logging.getLogger("streamapp_operator.host_state")
 
@@ -41,6 +42,10 @@ def main(
     roots: tuple[Path, ...], namespaces: tuple[str, ...], clean_after: float | None, every: float, once: bool
 ) -> None:
     """Prepare the roots of this node, and clear them of what no app has any more."""
+    if nested := nested_roots([str(root) for root in roots]):
+        raise click.BadParameter(
+            f"{nested[0]} lies in {nested[1]}; roots lie beside each other", param_hint="--root"
+        )
     configure_logging(level=logging.INFO)
     stop_requested = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

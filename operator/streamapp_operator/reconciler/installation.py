@@ -1,6 +1,6 @@
 """An installation's defaults and limits for all of its apps."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -32,3 +32,9 @@ class Installation:
     def allows(self, allowance: Allowance) -> bool:
         """Whether apps may use this feature."""
         return allowance in self.allowed
+
+
+def nested_roots(roots: Collection[str]) -> tuple[str, str] | None:
+    """A root and another one that it lies in, in which it would be taken for a namespace."""
+    pairs = ((inner.rstrip("/"), outer.rstrip("/")) for inner in roots for outer in roots)
+    return next(((inner, outer) for inner, outer in pairs if inner.startswith(f"{outer}/")), None)

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.resource.base import Part
-from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation import Allowance, Installation, nested_roots
 
 _NONE = Installation()
 
@@ -23,7 +23,7 @@ class InstallationFile(Part):
     image_pull_secrets: tuple[str, ...] = _NONE.image_pull_secrets
     """Secrets, in the namespace of each app, to pull images with for apps that name none."""
     host_path_roots: tuple[str, ...] = _NONE.host_path_roots
-    """Folders of nodes below which apps may keep state; none by default."""
+    """Folders of nodes in which apps may keep state, each in a folder of its own; none by default."""
     allowed: tuple[Allowance, ...] = ()
     """What pod templates may ask for: hostNamespaces, privileged, hostPath, serviceAccounts."""
     driver_requests: Mapping[str, str] = _NONE.driver_requests
@@ -48,6 +48,9 @@ def read_installation(
         file = InstallationFile.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
         return _problems(error)
+    if nested := nested_roots(file.host_path_roots):
+        inner, outer = nested
+        return (Problem(0, 0, "hostPathRoots", f"{inner} lies in {outer}; roots lie beside each other"),)
     return Installation(
         image=image or file.image,
         image_pull_policy=file.image_pull_policy,

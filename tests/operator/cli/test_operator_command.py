@@ -4,10 +4,12 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner, Result
 
+from streamapp.spec.problem import Problem
 from streamapp_operator.cli.operator import operator
 from streamapp_operator.reconciler.installation import Allowance, Installation
 from streamapp_operator.reconciler.installation_file import read_installation
@@ -67,6 +69,13 @@ def test_an_image_on_the_command_line_goes_before_the_files() -> None:
     found = read_installation("image: a", image="b")
     assert isinstance(found, Installation)
     assert found.image == "b"
+
+
+def test_roots_that_lie_in_each_other_are_refused() -> None:
+    (problem,) = cast(
+        "tuple[Problem, ...]", read_installation("hostPathRoots: [/r/fast/, /database, /data, /r]")
+    )
+    assert str(problem) == "hostPathRoots: /r/fast lies in /r; roots lie beside each other"
 
 
 @pytest.mark.parametrize("text", ["image: [", "- a", "image: 2026-01-01", "1: 2"])

@@ -1,6 +1,5 @@
 """The rules of acceptance that need the resource and the installation alone."""
 
-import posixpath
 from collections.abc import Callable, Iterator
 
 from streamapp.author.app_streams import is_embedded
@@ -42,11 +41,10 @@ def _host_path(app: StreamApp, installation: Installation) -> Iterator[Problem]:
     state = app.spec.state.host_path
     if state is None:
         return
-    path = posixpath.normpath(state.path)
-    below = any(posixpath.commonpath((path, root)) == root for root in installation.host_path_roots)
-    if ".." in state.path.split("/") or not below:
+    # A folder below a root may be an app's own, with a link in it that leads anywhere on the node.
+    if state.path.rstrip("/") not in {root.rstrip("/") for root in installation.host_path_roots}:
         roots = ", ".join(installation.host_path_roots) or "none"
-        message = f"found {state.path}; roots that this installation allows: {roots}"
+        message = f"found {state.path}; has to be one of the roots that this installation allows: {roots}"
         yield _not_allowed("spec.state.hostPath.path", message)
 
 

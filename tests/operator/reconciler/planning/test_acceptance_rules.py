@@ -77,6 +77,7 @@ REFUSED: list[tuple[dict[str, Any], str, Allowance | None]] = [
     ({"state": {"hostPath": {"path": "/etc"}}}, "spec.state.hostPath.path", None),
     ({"state": {"hostPath": {"path": "/data/../etc"}}}, "spec.state.hostPath.path", None),
     ({"state": {"hostPath": {"path": "/database"}}}, "spec.state.hostPath.path", None),
+    ({"state": {"hostPath": {"path": "/data/shop/shop.app/link"}}}, "spec.state.hostPath.path", None),
     ({"driver": {"sparkConf": {"spark.master": "local"}}}, "spec.driver.sparkConf.spark.master", None),
     ({"executor": {"sparkConf": {"spark.task.cpus": "2"}}}, "spec.executor.sparkConf.spark.task.cpus", None),
     ({"executor": {"resources": {"limits": {"memory": "735Mi"}}}}, "spec.executor.resources", None),

@@ -96,7 +96,7 @@ def _report(sim: OperatorSim, *nodes: str) -> None:
 
 
 def _on_node(**spec: Any) -> dict[str, Any]:
-    return join(state={"hostPath": {"path": "/data/streamapp"}}, **spec)
+    return join(state={"hostPath": {"path": "/data"}}, **spec)
 
 
 @pytest.fixture
