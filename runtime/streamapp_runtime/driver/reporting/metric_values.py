@@ -87,9 +87,8 @@ class RunMetrics:
             values.set_gauge(INCARNATION, batch.incarnation)
             values.set_gauge(LAG, {(stream,): batch.lags.get(stream, 0) for stream in self._input_streams})
             values.set_gauge(WATERMARK, {(stream,): at / 1000 for stream, at in batch.watermarks.items()})
-            if all(is_fine(report.status) for report in batch.reports):
-                for stream, rows in batch.read.items():
-                    values.increment(ROWS_IN, stream, by=rows)
+            for stream, rows in batch.read.items():
+                values.increment(ROWS_IN, stream, by=rows)
             values.observe(SECONDS, batch.seconds, BATCH)
             for report in batch.reports:
                 for counter, name, number in report.counted if is_fine(report.status) else ():
