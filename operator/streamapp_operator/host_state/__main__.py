@@ -43,9 +43,7 @@ def main(
 ) -> None:
     """Prepare the roots of this node, and clear them of what no app has any more."""
     if nested := nested_roots([str(root) for root in roots]):
-        raise click.BadParameter(
-            f"{nested[0]} lies in {nested[1]}; roots lie beside each other", param_hint="--root"
-        )
+        raise click.BadParameter(nested, param_hint="--root")
     configure_logging(level=logging.INFO)
     stop_requested = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

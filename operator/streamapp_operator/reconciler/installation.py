@@ -34,7 +34,8 @@ class Installation:
         return allowance in self.allowed
 
 
-def nested_roots(roots: Collection[str]) -> tuple[str, str] | None:
-    """A root and another one that it lies in, in which it would be taken for a namespace."""
+def nested_roots(roots: Collection[str]) -> str | None:
+    """Which root lies in another one, where it would be taken for a namespace; None where none does."""
     pairs = ((inner.rstrip("/"), outer.rstrip("/")) for inner in roots for outer in roots)
-    return next(((inner, outer) for inner, outer in pairs if inner.startswith(f"{outer}/")), None)
+    nested = (pair for pair in pairs if pair[0].startswith(f"{pair[1]}/"))
+    return next((f"{inner} lies in {outer}; roots lie beside each other" for inner, outer in nested), None)

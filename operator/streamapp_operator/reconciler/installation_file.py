@@ -49,8 +49,7 @@ def read_installation(
     except (ValidationError, TypeError) as error:
         return _problems(error)
     if nested := nested_roots(file.host_path_roots):
-        inner, outer = nested
-        return (Problem(0, 0, "hostPathRoots", f"{inner} lies in {outer}; roots lie beside each other"),)
+        return (Problem(0, 0, "hostPathRoots", nested),)
     return Installation(
         image=image or file.image,
         image_pull_policy=file.image_pull_policy,

@@ -58,7 +58,5 @@ class ReconcileDecision:
     after: tuple[Write, ...]
     events: tuple[StatusEvent, ...]
     requeue_after: float | None  # seconds; None: only when an object changes
-    dry_run: tuple[
-        tuple[str, Manifest], ...
-    ] = ()  # pods to ask about before anything of this is done, by path
+    dry_run: tuple[tuple[str, Manifest], ...] = ()  # by path: pods to ask about before any of this is done
     internal_error: Exception | None = None  # after which the newest generation was refused
