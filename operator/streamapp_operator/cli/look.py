@@ -56,6 +56,7 @@ async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     counts = await _partition_counts(context, app, facts)
     layout, run_id = layout_basis(facts, app)
     lookups.close()
+    await context.judges.close()
     return LiveFacts(counts, layout, run_id, tuple(refused_changes(facts, app)))
 
 

@@ -23,6 +23,8 @@ class ConditionReason(StrEnum):
     DRIVER_REPORTED = "DriverReported"
     LAUNCH_REJECTED = "LaunchRejected"
     NAME_TAKEN = "NameTaken"
+    NOT_RESTORED = "NotRestored"
+    LOCALITY_UNREADABLE = "LocalityUnreadable"
     EXECUTORS_MISSING = "ExecutorsMissing"
     RESTORING = "Restoring"
     RUNNING = "Running"
@@ -34,6 +36,7 @@ class ConditionReason(StrEnum):
     SUPERSEDED = "Superseded"
     # Changes.
     SPEC_CHANGED = "SpecChanged"
+    ACCOUNT_REPLACED = "AccountReplaced"
     PARTITIONS_GREW = "PartitionsGrew"
     MODEL_CHANGED = "ModelChanged"
     STABLE = "Stable"

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from streamapp_operator.reconciler.config_maps.accepted_generation import RAN_ANNOTATION, annotate_generation
 from streamapp_operator.reconciler.objects.object_names import executor_set
+from streamapp_operator.reconciler.writes.reconcile_decision import Apply
+from streamapp_operator.reconciler.writes.write_execution import execute_writes
 from tests.harness.machine.processes import until
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
@@ -119,6 +122,23 @@ def test_an_embedded_log_is_run_by_a_driver_that_plans_for_itself(sim: OperatorS
     sim.report()
     sim.settle()
     assert sim.says("Ready") == ("True", "Running")
+
+
+def test_an_app_that_its_driver_plans_is_warned_as_one_that_the_operator_plans(sim: OperatorSim) -> None:
+    app = join(systems=[{"name": "main", "embedded": {"path": "./data"}}], processors=1)
+    app["spec"]["streams"].append({"name": "idle", "system": "main", "columns": "a STRING"})
+    sim.apply(app)
+    sim.settle()
+    assert sim.says("Planned") == ("True", "PlannedByDriver")
+    assert 'nothing reads or writes the stream "idle"' in sim.condition("Planned")["message"]
+
+
+def test_a_note_on_a_generation_that_is_gone_makes_no_object_without_an_owner(sim: OperatorSim) -> None:
+    sim.apply(join())
+    app = sim.app()
+    note = Apply(annotate_generation(app, 7, **{RAN_ANNOTATION: "true"}), must_exist=True)
+    assert sim.run(execute_writes(sim.cluster, app, [note])) is None
+    assert sim.names("configmaps") == []
 
 
 def _claim(name: str) -> dict[str, object]:

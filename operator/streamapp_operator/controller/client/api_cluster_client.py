@@ -8,6 +8,7 @@ from typing import Any, Literal
 from streamapp_operator.controller.client.api_errors import (
     ClusterError,
     LeadershipLostError,
+    RejectedError,
     UnansweredError,
     WriteConflict,
 )
@@ -17,7 +18,7 @@ from streamapp_operator.controller.client.api_requests import (
     ApiRequest,
     ApiTransport,
 )
-from streamapp_operator.controller.client.apply_diff import is_applied
+from streamapp_operator.controller.client.apply_diff import contains, is_applied
 from streamapp_operator.controller.client.event_objects import event_object, repeated_event
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.object_paths import collection_path, object_path
@@ -26,6 +27,7 @@ from streamapp_operator.controller.client.resource_kinds import EVENT, STREAM_AP
 FIELD_MANAGER = "streamapp-operator"
 """The name of the operator's entries in `managedFields`."""
 LIST_LIMIT = 500
+UNPROCESSABLE = 422
 _FIELD_MANAGER_QUERY = (("fieldManager", FIELD_MANAGER),)
 _NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
@@ -121,6 +123,22 @@ class ApiClusterClient:
             manifest,
             "application/apply-patch+yaml",
         )
+        try:
+            applied = self._object(await self._write(request))
+        except RejectedError as error:
+            if current is None or error.code != UNPROCESSABLE:
+                raise
+            applied = current
+        if current is None or contains(applied, manifest):
+            return applied
+        return await self._replace_content(path, manifest)
+
+    async def _replace_content(self, path: str, manifest: Manifest) -> Manifest:
+        """Set the fields of an object as they are wanted; an apply keeps what others added to a list."""
+        content = {name: manifest[name] for name in manifest.keys() - {"apiVersion", "kind", "metadata"}}
+        body = {**content, "metadata": {"uid": manifest["metadata"]["uid"]}}
+        merge = "application/merge-patch+json"
+        request = ApiRequest(Verb.PATCH, "PATCH", path, _FIELD_MANAGER_QUERY, body, merge)
         return self._object(await self._write(request))
 
     async def delete(

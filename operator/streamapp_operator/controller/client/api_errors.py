@@ -31,5 +31,9 @@ class RejectedError(ClusterError):
         self.reason = reason  # of Kubernetes: Invalid, Forbidden, NotFound of the namespace, ...
 
 
+class DefinitionMissingError(ClusterError):
+    """The API server knows no StreamApps: the CustomResourceDefinition is not there."""
+
+
 class LeadershipLostError(ClusterError):
     """Another replica leads or may lead: no write is allowed, and this process ends."""

@@ -16,18 +16,18 @@ def is_applied(manifest: Manifest, current: Manifest, manager: str) -> bool:
         for entry in current["metadata"].get("managedFields", ())
         if entry.get("manager") == manager and entry.get("operation") == "Apply"
     ]
-    return len(owned) == 1 and _contains(current, manifest) and _sets_all(manifest, owned[0])
+    return len(owned) == 1 and contains(current, manifest) and _sets_all(manifest, owned[0])
 
 
 _EMPTY: tuple[Any, ...] = ({}, [], None)
 """Values that the API server drops."""
 
 
-def _contains(current: Any, expected: Any) -> bool:
+def contains(current: Any, expected: Any) -> bool:
     """Whether the current value contains the wanted one, beside defaults and other managers' fields."""
     if isinstance(expected, dict):
         return isinstance(current, dict) and all(
-            _contains(current[name], value) if name in current else value in _EMPTY
+            _has_field(name, current[name], value) if name in current else value in _EMPTY
             for name, value in expected.items()
         )
     if isinstance(expected, list):
@@ -35,11 +35,19 @@ def _contains(current: Any, expected: Any) -> bool:
             isinstance(current, list)
             and len(current) == len(expected)
             and all(
-                _contains(current_element, wanted_element)
+                contains(current_element, wanted_element)
                 for current_element, wanted_element in zip(current, expected, strict=True)
             )
         )
     return bool(current == expected)
+
+
+_ATOMIC = frozenset({"selector"})
+"""Mappings that the API replaces as a whole: one more entry of somebody else changes what they mean."""
+
+
+def _has_field(name: str, current: Any, expected: Any) -> bool:
+    return bool(current == expected) if name in _ATOMIC else contains(current, expected)
 
 
 def _sets_all(manifest: Any, owned: dict[str, Any]) -> bool:

@@ -64,12 +64,10 @@ RIGHTS = (
         "keep accepted generations, job models, reports and localities",
     ),
     Right(SECRET, (Verb.GET,), "look up partition counts with an app's own credentials"),
-    Right(SERVICE, (Verb.GET, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
-    Right(SERVICE_ACCOUNT, (Verb.GET, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
-    Right(ROLE, (Verb.GET, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
-    Right(
-        ROLE_BINDING, (Verb.GET, Verb.CREATE, Verb.PATCH), "give that role to the driver and to nobody else"
-    ),
+    Right(SERVICE, (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
+    Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
+    Right(ROLE, (*_LOOK, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
+    Right(ROLE_BINDING, (*_LOOK, Verb.CREATE, Verb.PATCH), "give that role to the driver and to nobody else"),
     Right(
         VOLUME_CLAIM,
         (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH, Verb.DELETE),

@@ -1,15 +1,21 @@
 """Compares the cache with the API server, to find changes that a broken watch missed."""
 
+from collections.abc import AsyncIterator
+
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import DefinitionMissingError, RejectedError
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.labels import APP_LABEL
+from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP, ResourceKind
 from streamapp_operator.controller.watch.object_cache import ObjectCache
+
+NOT_FOUND = 404
 
 
 async def fill_cache(cluster: ApiClusterClient, cache: ObjectCache, kind: ResourceKind) -> None:
     """Read all objects of a kind into the cache."""
-    async for manifest in cluster.list_objects(kind, None, watch_selector(kind)):
+    async for manifest in _listed(cluster, kind):
         cache.put(kind, manifest)
 
 
@@ -21,7 +27,7 @@ async def compare_cache(cluster: ApiClusterClient, cache: ObjectCache, kind: Res
     """
     cached_versions = cache.versions(kind)
     current_versions = {}
-    async for manifest in cluster.list_objects(kind, None, watch_selector(kind), metadata_only=True):
+    async for manifest in _listed(cluster, kind, metadata_only=True):
         metadata = manifest["metadata"]
         current_versions[metadata["namespace"], metadata["name"]] = metadata["resourceVersion"]
     changed_keys = []
@@ -30,6 +36,22 @@ async def compare_cache(cluster: ApiClusterClient, cache: ObjectCache, kind: Res
             key = await _refresh(cluster, cache, kind, *object_name)
             changed_keys += [key] if key is not None else []
     return changed_keys
+
+
+async def _listed(
+    cluster: ApiClusterClient, kind: ResourceKind, *, metadata_only: bool = False
+) -> AsyncIterator[Manifest]:
+    """All watched objects of a kind; a DefinitionMissingError where the API server does not know the kind."""
+    try:
+        async for manifest in cluster.list_objects(kind, None, watch_selector(kind), metadata_only):
+            yield manifest
+    except RejectedError as error:
+        if error.code != NOT_FOUND:
+            raise
+        raise DefinitionMissingError(
+            f"the cluster has no CustomResourceDefinition {kind.plural}.{kind.group}; bring it back, and the "
+            "apps, which went with it: streamapp crd | kubectl apply --server-side -f -"
+        ) from None
 
 
 async def _refresh(

@@ -12,9 +12,20 @@ from typing import TypeVar
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP, ResourceKind
+from streamapp_operator.controller.client.resource_kinds import (
+    CONFIG_MAP,
+    POD,
+    ROLE,
+    ROLE_BINDING,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STREAM_APP,
+    ResourceKind,
+)
 
-WATCHED_KINDS = (STREAM_APP, POD, CONFIG_MAP)
+DRIVER_OBJECT_KINDS = (SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING)
+"""The kinds of the objects that a driver needs beside its pods and ConfigMaps."""
+WATCHED_KINDS = (STREAM_APP, POD, CONFIG_MAP, *DRIVER_OBJECT_KINDS)
 K = TypeVar("K")
 V = TypeVar("V")
 NamespacedName = tuple[str, str]
@@ -38,7 +49,7 @@ def _unchanged(_: ResourceKind, manifest: Manifest) -> Manifest:
 
 @dataclass(slots=True)
 class ObjectCache:
-    """Apps, and their pods and ConfigMaps by the app's label. Reads return copies."""
+    """Apps, and their objects by the app's label. Reads return copies."""
 
     transform: Callable[[ResourceKind, Manifest], Manifest] = (
         _unchanged  # reduces an object before it is cached
@@ -76,6 +87,14 @@ class ObjectCache:
     def config_maps(self, key: AppKey) -> tuple[Manifest, ...]:
         """The ConfigMaps that carry the app's label, by name; of large ones without their data."""
         return self._objects_of_app(CONFIG_MAP, key)
+
+    def driver_objects(self, key: AppKey) -> dict[tuple[str, str], Manifest]:
+        """The Services, accounts, Roles and RoleBindings with the app's label, by kind and name."""
+        return {
+            (kind.name, manifest["metadata"]["name"]): manifest
+            for kind in DRIVER_OBJECT_KINDS
+            for manifest in self._objects_of_app(kind, key)
+        }
 
     def _objects_of_app(self, kind: ResourceKind, key: AppKey) -> tuple[Manifest, ...]:
         names = sorted(self._by_app[kind].get(key, ()))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from streamapp.spec.resource.field_changes import changes, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp.spec.value_types.durations import milliseconds
+from streamapp_operator.controller.client.resource_kinds import SERVICE_ACCOUNT
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.driver.driver_actions import DriverAction
@@ -19,10 +20,12 @@ from streamapp_operator.reconciler.driver.next_action import DesiredDriver, Obse
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
-from streamapp_operator.reconciler.objects.object_names import driver_incarnation
+from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
+CLOCK_SKEW_SECONDS = 5.0
+"""By how much the clocks of two API servers may differ, which write the times at which objects were made."""
 SETTLE_SECONDS = 5.0
 """Seconds to wait after a growth, so that topics which grow together cause one restart."""
 
@@ -69,7 +72,7 @@ def decide_driver(
 def _copied_incarnation(facts: Facts) -> int:
     """The newest incarnation that is known beside the status, which somebody may clear."""
     published = facts.desired.incarnation if facts.desired else 0
-    return max(published, driver_incarnation(facts.report.driver) if facts.report else 0)
+    return max(published, object_names.driver_incarnation(facts.report.driver) if facts.report else 0)
 
 
 def default_restart_limits() -> RestartLimits:
@@ -127,15 +130,25 @@ def _restart_reasons(
         return (), None
     if paths := restarts_between(facts, generation_of(pod.manifest), target):
         return (ConditionReason.SPEC_CHANGED, *paths), None
-    if model is None or not model.tasks_changed or facts.desired is None:
-        return (), None
-    if target.accepted.app.spec.on_partition_change == "live" or _has_no_model(facts, pod):
+    if _account_replaced(facts, pod):
+        return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and made anew"), None
+    is_live = target.accepted.app.spec.on_partition_change == "live"
+    if model is None or not model.tasks_changed or is_live or _has_no_model(facts, pod):
         return (), None
     if not model.grown:
         return (ConditionReason.MODEL_CHANGED,), None
     since = _growing_since(facts)
     seconds_left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
     return ((), seconds_left) if seconds_left > 0 else ((ConditionReason.PARTITIONS_GREW, *model.grown), None)
+
+
+def _account_replaced(facts: Facts, pod: PodState) -> bool:
+    """Whether the driver's account is younger than its pod, whose token is void then."""
+    account = facts.driver_objects.get((SERVICE_ACCOUNT.name, object_names.driver_account(facts.name)))
+    if account is None or pod.manifest["spec"].get("serviceAccountName") != account["metadata"]["name"]:
+        return False
+    made_at = parse_timestamp(account["metadata"].get("creationTimestamp"))
+    return made_at is not None and made_at > pod.made_at + CLOCK_SKEW_SECONDS
 
 
 def _has_no_model(facts: Facts, pod: PodState) -> bool:

@@ -4,8 +4,8 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, metadata_for, role_selector
 
-RPC, BLOCKS, UI, METRICS = 7078, 7079, 4040, 9404
-PORTS = {"driver-rpc": RPC, "blockmanager": BLOCKS, "ui": UI, "metrics": METRICS}
+RPC, BLOCKS, LANES, UI, METRICS = 7078, 7079, 7080, 4040, 9404
+PORTS = {"driver-rpc": RPC, "blockmanager": BLOCKS, "lanes": LANES, "ui": UI, "metrics": METRICS}
 """Fixed, so that network policies can name them."""
 
 

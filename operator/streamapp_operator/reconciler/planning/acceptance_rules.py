@@ -8,7 +8,12 @@ from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.facts.default_storage_class import needs_default_class
 from streamapp_operator.reconciler.installation import Allowance, Installation
-from streamapp_operator.reconciler.planning.pod_template_rules import template_problems
+from streamapp_operator.reconciler.planning.pod_template_rules import (
+    OWN_VARIABLE,
+    VARIABLE_PREFIX,
+    own_variable_problems,
+    template_problems,
+)
 from streamapp_operator.reconciler.pods import driver_template, executor_template, runtime_image
 from streamapp_operator.reconciler.pods.memory_split import MIN_HEAP, MIN_NON_HEAP, split_memory
 from streamapp_operator.reconciler.pods.spark_conf import reserved_prefix
@@ -29,6 +34,20 @@ def _templates(app: StreamApp, installation: Installation) -> Iterator[Problem]:
     driver, executor = driver_template.DRIVER_CONTAINER, executor_template.EXECUTOR_CONTAINER
     yield from template_problems(spec.driver.template, "spec.driver.template", driver, installation)
     yield from template_problems(spec.executor.template, "spec.executor.template", executor, installation)
+
+
+def _variables(app: StreamApp, _: Installation) -> Iterator[Problem]:
+    spec = app.spec
+    set_elsewhere = {"PYTHONPATH": "spec.code"} if spec.code else {}
+    for index, variable in enumerate(spec.env):
+        set_elsewhere[variable.name] = f"spec.env[{index}]"
+        if variable.name.startswith(VARIABLE_PREFIX):
+            yield _not_allowed(f"spec.env[{index}].name", OWN_VARIABLE)
+    for role, container, template in (
+        ("driver", driver_template.DRIVER_CONTAINER, spec.driver.template),
+        ("executor", executor_template.EXECUTOR_CONTAINER, spec.executor.template),
+    ):
+        yield from own_variable_problems(template, f"spec.{role}.template", container, set_elsewhere)
 
 
 def _accounts(app: StreamApp, installation: Installation) -> Iterator[Problem]:
@@ -107,6 +126,7 @@ def _not_allowed(path: str, message: str) -> Problem:
 ACCEPTANCE_RULES: tuple[Callable[[StreamApp, Installation], Iterator[Problem]], ...] = (
     _image,
     _templates,
+    _variables,
     _accounts,
     _host_path,
     _spark_conf,

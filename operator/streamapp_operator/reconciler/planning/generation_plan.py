@@ -54,14 +54,17 @@ def plan_generation(facts: Facts, app: StreamApp, generation: int) -> Generation
     reported_layout = facts.report.layout if facts.report else None
     answers = facts.report.answers if facts.report else None
     inputs = (app, counts, facts.desired, reported_layout, answers, facts.report is None)
-    return facts.memoized.of((facts.uid, generation), inputs, lambda: _author(facts, app, counts))
+    return facts.memoized.of(
+        (facts.uid, generation), inputs, lambda: _author(facts, app, counts, generation), facts.partitions
+    )
 
 
-def _author(facts: Facts, app: StreamApp, counts: PartitionCounts) -> GenerationPlan:
+def _author(facts: Facts, app: StreamApp, counts: PartitionCounts, generation: int) -> GenerationPlan:
     layout, run_id = layout_basis(facts, app)
     if isinstance(counts, SystemMisconfigured):
         return GenerationPlan(counts, run_id, problems=(Problem(0, 0, counts.path, counts.message),))
-    if problems := start_problems(app):
+    judged = facts.start_problems.get(generation)
+    if problems := start_problems(app) if judged is None else judged:
         return GenerationPlan(counts, run_id, problems=problems)
     if not isinstance(counts, KnownCounts):
         return GenerationPlan(counts, run_id)

@@ -12,8 +12,7 @@ from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.message_frame import MessageTooLargeError
 from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp.tasks.refusal import Refusal
-from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
-from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
+from streamapp_operator.reconciler.config_maps.known_locality import known_locality
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan
 
@@ -34,11 +33,15 @@ def model_update(
     """The model for an accepted generation; `replace_all`, where no driver runs, places all tasks again."""
     report = facts.report
     reported = (report.moved, report.model_version) if report else None
-    announced_version = (facts.status.get("jobModel") or {}).get("version", 0) if replace_all else 0
+    is_anew = replace_all or facts.desired is None
+    announced_version = (facts.status.get("jobModel") or {}).get("version", 0) if is_anew else 0
     version = (facts.locality or {}).get("metadata", {}).get("resourceVersion")
     inputs = (accepted, plan, facts.desired, reported, version, replace_all, announced_version)
     return facts.memoized.of(
-        (facts.uid, "model"), inputs, lambda: _model(facts, accepted, plan, replace_all, announced_version)
+        (facts.uid, "model"),
+        inputs,
+        lambda: _model(facts, accepted, plan, replace_all, announced_version),
+        facts.partitions,
     )
 
 
@@ -104,7 +107,7 @@ def _known_placement(
     facts: Facts, before: JobModel | None, run_id: str, announced_version: int
 ) -> KnownPlacement:
     """The model in force, and the places of its tasks by the driver's report and the locality ConfigMap."""
-    locality = LocalityManager(ConfigMapStore(LocalityDraft(facts.locality)), run_id)
+    locality = known_locality(facts.locality, run_id).manager
     report = facts.report
     owners: dict[str, str] = {}
     if before is not None and before.run_id == run_id:

@@ -40,8 +40,11 @@ def lacks_account(error: RejectedError, account: str) -> bool:
 def _exceeds(asked: str, limit: str) -> bool:
     """Whether any amount of a list such as `pods=1,requests.cpu=2` is more than its limit."""
     limits = dict(entry.split("=", 1) for entry in limit.split(",") if "=" in entry)
-    for entry in asked.split(","):
-        name, _, amount = entry.partition("=")
-        if name in limits and quantity_value(amount) > quantity_value(limits[name]):
-            return True
-    return False
+    asked_amounts = (entry.split("=", 1) for entry in asked.split(",") if "=" in entry)
+    try:
+        return any(
+            quantity_value(amount) > quantity_value(limits.get(name, amount))
+            for name, amount in asked_amounts
+        )
+    except ValueError:  # a quantity of a later API: as where others use the quota, a start tells
+        return False

@@ -35,8 +35,11 @@ _SECURITY = (
     "supplementalGroups",
 )  # fmt: skip
 _OPERATOR_PREFIX = "streamapp-"
+VARIABLE_PREFIX = "STREAMAPP_"
 _HOST_NAMESPACES = {"hostNetwork", "hostPID", "hostIPC", "hostUsers"}
 _ACCOUNTS = {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}
+
+OWN_VARIABLE = f'variables that begin with "{VARIABLE_PREFIX}" are the operator\'s; take another name'
 
 PathMessages = Iterator[tuple[str, str]]
 
@@ -57,6 +60,22 @@ def template_problems(
         for field_path, message in type_problems(template, path)
         if field_path not in reported_paths
     ]
+
+
+def own_variable_problems(
+    template: Mapping[str, Any], path: str, own_container: str, set_elsewhere: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Variables of the operator's container that are set elsewhere; of two entries a merge would make one."""
+    for index, container in enumerate(_mappings(_mapping(template.get("spec")).get("containers"))):
+        if container.get("name") != own_container:
+            continue
+        for number, entry in enumerate(_mappings(container.get("env"))):
+            name, entry_path = entry.get("name"), f"{path}.spec.containers[{index}].env[{number}].name"
+            if isinstance(name, str) and name in set_elsewhere:
+                message = f'the variable "{short(name)}" is set by {set_elsewhere[name]}; leave it out here'
+                yield Problem(0, 0, entry_path, message, Reason.NOT_ALLOWED)
+            elif isinstance(name, str) and name.startswith(VARIABLE_PREFIX):
+                yield Problem(0, 0, entry_path, OWN_VARIABLE, Reason.NOT_ALLOWED)
 
 
 class _Rules:

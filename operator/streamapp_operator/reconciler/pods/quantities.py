@@ -1,4 +1,4 @@
-"""Kubernetes quantities such as `500m`, `2` and `1Gi`."""
+"""Kubernetes quantities such as `500m`, `2`, `1e3` and `1Gi`."""
 
 import re
 from fractions import Fraction
@@ -12,10 +12,20 @@ _UNITS: Final = {
     "Pi": Fraction(2**50), "Ei": Fraction(2**60),
 }  # fmt: skip
 
+_QUANTITY: Final = re.compile(
+    r"(?P<number>[+-]?(?:[0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40}))"
+    r"(?:[eE](?P<exponent>[+-]?[0-9]{1,2})|(?P<unit>[A-Za-z]*))",
+    re.ASCII,
+)
+
 
 def quantity_value(quantity: str) -> Fraction:
     """The exact value of a quantity; a ValueError for another text."""
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]*)", quantity)
-    if match is None or match[2] not in _UNITS:
+    match = _QUANTITY.fullmatch(quantity)
+    if match is None or match["unit"] not in {None, *_UNITS}:
         raise ValueError(f'"{quantity}" is no quantity')
-    return Fraction(match[1]) * _UNITS[match[2]]
+    return (
+        Fraction(match["number"])
+        * (Fraction(10) ** int(match["exponent"] or 0))
+        * _UNITS[match["unit"] or ""]
+    )

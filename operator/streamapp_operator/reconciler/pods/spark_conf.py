@@ -1,5 +1,6 @@
 """Spark's settings on a cluster: those that the engine relies on, and the app's own."""
 
+from streamapp.protocol.message_names import LANES_PORT
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import driver_service, object_names
@@ -32,7 +33,9 @@ RESERVED_PREFIXES = (
     "spark.dynamicAllocation.",
     "spark.decommission.",
     "spark.storage.decommission.",
+    "spark.excludeOnFailure.",
     "spark.speculation",
+    "spark.streamapp.",
     "spark.executor.cores",
     "spark.executor.instances",
     "spark.executor.memory",
@@ -46,6 +49,7 @@ RESERVED_PREFIXES = (
     "spark.scheduler.",
     "spark.sql.ansi.",
     "spark.sql.execution.arrow.",
+    "spark.sql.execution.pyspark.",
     "spark.sql.extensions",
     "spark.sql.session.timeZone",
     "spark.task.",
@@ -72,6 +76,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         "spark.driver.port": str(driver_service.RPC),
         "spark.driver.blockManager.port": str(driver_service.BLOCKS),
         "spark.blockManager.port": str(driver_service.BLOCKS),
+        LANES_PORT: str(driver_service.LANES),
         "spark.ui.port": str(driver_service.UI),
         "spark.dynamicAllocation.enabled": "false",
         "spark.decommission.enabled": "false",

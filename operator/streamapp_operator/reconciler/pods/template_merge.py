@@ -1,4 +1,7 @@
-"""Merges the operator's pod template over the user's: the operator's fields win."""
+"""Merges the operator's pod template over the user's: the operator's fields win, but for security contexts.
+
+What a security context may say was checked when the generation was accepted; the operator adds the rest.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,11 +27,21 @@ def merge_template(user_template: Mapping[str, Any], overlay: Mapping[str, Any])
 
 
 def _value(name: str, user_value: Any, overlay: Any) -> Any:
+    if name == "securityContext" and isinstance(user_value, Mapping):
+        return _security_context(user_value, overlay)
     if isinstance(user_value, Mapping) and isinstance(overlay, Mapping):
         return merge_template(user_value, overlay)
     if isinstance(user_value, list) and isinstance(overlay, list) and name in _KEYS:
         return _entries(user_value, overlay, _KEYS[name])
     return overlay
+
+
+def _security_context(user_value: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's context over the operator's. All capabilities are dropped, whichever the user names."""
+    merged = merge_template(overlay, user_value)
+    if "capabilities" in overlay:
+        merged["capabilities"] = {**(user_value.get("capabilities") or {}), **overlay["capabilities"]}
+    return merged
 
 
 def _entries(user_entries: Iterable[Any], overlay: Iterable[Any], key: str) -> list[Any]:

@@ -84,7 +84,9 @@ def _job_model(findings: Findings, model: JobModel | None) -> dict[str, Any] | N
     if model is None:  # not published yet, or deleted by hand: versions go on from the one that was told
         last_model: dict[str, Any] | None = facts.status.get("jobModel")
         return last_model
-    model_hash = facts.memoized.of((facts.uid, "hash"), (model,), lambda: content_hash(model))
+    model_hash = facts.memoized.of(
+        (facts.uid, "hash"), (model,), lambda: content_hash(model), facts.partitions
+    )
     return {
         "version": model.version,
         "hash": model_hash[:16],

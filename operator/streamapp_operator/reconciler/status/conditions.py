@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from streamapp.author.app_warnings import app_warnings
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.report_codec import MOST_WARNINGS
 from streamapp.spec.reasons import Reason
@@ -64,12 +65,11 @@ def planned(findings: Findings) -> AppCondition:
         findings.plan if findings.acceptance.status is AcceptanceStatus.ACCEPTED else None
     )
     if findings.acceptance.status is AcceptanceStatus.ACCEPTED and findings.embedded:
-        message = "the driver plans it: only that one can open an embedded log"
+        message = _with_warnings(findings, "the driver plans it: only that one can open an embedded log")
         return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
     if plan is not None and plan.planned_by_driver:
-        return true_condition(
-            ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, plan.planned_by_driver, generation
-        )
+        message = _with_warnings(findings, plan.planned_by_driver)
+        return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED_BY_DRIVER, message, generation)
     if plan is None:
         message = "it is planned once the resource is sound"
         return unknown_condition(ConditionType.PLANNED, ConditionReason.NOT_ACCEPTED, message, generation)
@@ -82,6 +82,12 @@ def planned(findings: Findings) -> AppCondition:
     streams, joins = len(plan.proposal.plan.streams), len(plan.proposal.plan.joins)
     message = "\n".join([f"{streams} streams, {joins} joins agree", *plan.proposal.plan.notes])
     return true_condition(ConditionType.PLANNED, ConditionReason.PLANNED, message, generation)
+
+
+def _with_warnings(findings: Findings, message: str) -> str:
+    """The message with what a plan would warn of, for an app that the operator does not plan."""
+    app = findings.facts.newest.app
+    return "\n".join([message, *(str(warning) for warning in app_warnings(app))]) if app else message
 
 
 def _not_planned(plan: GenerationPlan, generation: int) -> AppCondition:
@@ -239,6 +245,9 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
     # The first yielded condition counts.
     generation = findings.facts.newest.generation
     pod, report = findings.driver.pod, findings.report
+    if findings.facts.unrestored:
+        text = "\n".join(findings.facts.unrestored)
+        yield true_condition(ConditionType.DEGRADED, findings.facts.unrestored_reason, text, generation)
     if isinstance(findings.model, Refusal):
         yield true_condition(ConditionType.DEGRADED, findings.model.reason, str(findings.model), generation)
     if findings.plan is not None and findings.plan.problems and findings.target is not None:

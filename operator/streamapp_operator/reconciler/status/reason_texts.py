@@ -46,6 +46,12 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "The API server would not take an object, by a quota or a policy for instance."
     ),
     ConditionReason.NAME_TAKEN: "An object that the app needs is there and is somebody else's.",
+    ConditionReason.NOT_RESTORED: (
+        "An object of a running driver was deleted or changed, and the API server refuses to put it back."
+    ),
+    ConditionReason.LOCALITY_UNREADABLE: (
+        "An event alone: the ConfigMap with the places of tasks cannot be read, and counts as empty."
+    ),
     ConditionReason.EXECUTORS_MISSING: "Not all executors are there.",
     ConditionReason.RESTORING: "Tasks bring back their state; those that have it work.",
     ConditionReason.RUNNING: "Batches are made.",
@@ -56,6 +62,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
     ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",
+    ConditionReason.ACCOUNT_REPLACED: (
+        "Somebody deleted the driver's service account, so that its token is void; the driver is replaced."
+    ),
     ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
     ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
     ConditionReason.STABLE: "Nothing is under way.",

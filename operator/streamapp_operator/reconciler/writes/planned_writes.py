@@ -1,17 +1,14 @@
 """From findings to writes: the objects to create, apply and delete, in order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from streamapp.jobmodel.job_model import JobModel
-from streamapp.metadata.locality_manager import LocalityManager
-from streamapp.protocol import message_names
-from streamapp.protocol.accepted_app import encode_accepted
 from streamapp.protocol.driver_report import Report
-from streamapp.protocol.wanted_state import WantedState, encode_wanted
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STATEFUL_SET
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     RAN_ANNOTATION,
     REFUSED_ANNOTATION,
@@ -22,14 +19,11 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
     refusal_text,
 )
 from streamapp_operator.reconciler.config_maps.config_map_objects import (
-    job_model_config_map,
     report_config_map,
 )
-from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
-from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
+from streamapp_operator.reconciler.config_maps.known_locality import known_locality
 from streamapp_operator.reconciler.driver.driver_actions import (
     DeleteExecutors,
-    KeepDriver,
     StartDriver,
     StopDriver,
 )
@@ -37,13 +31,20 @@ from streamapp_operator.reconciler.driver.driver_history import DriverHistory, D
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
-from streamapp_operator.reconciler.objects import driver_role, object_names, service_accounts
-from streamapp_operator.reconciler.objects.driver_service import driver_service
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods import embedded_log
 from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation_of
-from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
+from streamapp_operator.reconciler.writes.published_model import published_model, publishes_model
+from streamapp_operator.reconciler.writes.reconcile_decision import (
+    Apply,
+    Create,
+    Delete,
+    StatusEvent,
+    Write,
+)
 
 
 def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]:
@@ -57,11 +58,14 @@ def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]
     yield from _annotations(findings, history)
     if isinstance(findings.action, StartDriver) and findings.target is not None:
         yield from _driver_prerequisites(findings, findings.target)
-    if isinstance(findings.model, ModelUpdate) and _publishes_model(findings, findings.model):
-        yield Apply(_job_model(findings, _for_driver(findings, findings.model.wanted), history.incarnation))
+    if isinstance(findings.model, ModelUpdate) and publishes_model(findings, findings.model):
+        yield Apply(published_model(findings, findings.model, history.incarnation))
     yield from _locality(findings)
     if findings.target is not None:
-        yield from (Apply(claim) for claim in owned_claims(findings.facts, findings.target.accepted.app))
+        yield from (
+            Apply(claim, must_exist=True)
+            for claim in owned_claims(findings.facts, findings.target.accepted.app)
+        )
 
 
 def after_status(findings: Findings) -> Iterator[Write]:
@@ -89,63 +93,12 @@ def after_status(findings: Findings) -> Iterator[Write]:
 
 def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:
     """The objects that a driver needs at its start."""
-    app, spec = findings.facts.manifest, target.accepted.app.spec
-    account = spec.service_account_name or object_names.driver_account(findings.facts.name)
-    yield Apply(driver_service(app))
-    if spec.service_account_name is None:
-        yield Apply(service_accounts.driver_service_account(app))
-    yield Apply(service_accounts.executor_service_account(app))
-    yield Apply(driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None))
-    yield Apply(driver_role.driver_role_binding(app, account))
+    app = findings.facts.manifest
+    yield from (Apply(manifest) for manifest in driver_objects(app, target.accepted.app))
     if claim := embedded_log.log_claim(app, target.accepted.app):
         yield Apply(claim)
     if not findings.facts.has_report:
         yield Create(report_config_map(app))
-
-
-def _publishes_model(findings: Findings, update: ModelUpdate) -> bool:
-    """Whether to publish this model: before a start, or live where no restart is needed."""
-    if isinstance(findings.action, StartDriver):
-        return True
-    if (
-        not isinstance(findings.action, KeepDriver)
-        or findings.driver.restart
-        or findings.facts.desired is None
-    ):
-        return False
-    if update.tasks_changed and findings.driver.seconds_to_wait is not None:
-        return False
-    desired, target = findings.facts.desired, findings.target
-    accepted_text = encode_accepted(target.accepted) if target else desired.accepted
-    return _for_driver(findings, update.wanted) != desired.wanted or accepted_text != desired.accepted
-
-
-def _for_driver(findings: Findings, wanted: WantedState) -> WantedState:
-    """The wanted state with the spec hash of the running driver's generation, which the driver checks."""
-    pod = findings.driver.pod
-    running_generation = (
-        findings.facts.accepted_generation(generation_of(pod.manifest))
-        if pod and isinstance(findings.action, KeepDriver)
-        else None
-    )
-    return (
-        replace(wanted, spec_hash=running_generation.accepted.hash)
-        if running_generation is not None
-        else wanted
-    )
-
-
-def _job_model(findings: Findings, wanted: WantedState, incarnation: int) -> Manifest:
-    """The job model's ConfigMap, with the newest accepted app for changes that need no restart."""
-    desired, target = findings.facts.desired, findings.target
-    reset_nonce = target.accepted.app.spec.reset_nonce if target else 0
-    was_reset = desired is not None and (desired.was_reset or desired.reset_nonce < reset_nonce)
-    manifest = job_model_config_map(
-        findings.facts.manifest, encode_wanted(wanted), reset_nonce, incarnation, was_reset=was_reset
-    )
-    if target is not None:
-        manifest["data"][message_names.ACCEPTED] = encode_accepted(target.accepted)
-    return manifest
 
 
 def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
@@ -158,7 +111,8 @@ def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
             yield Apply(
                 annotate_generation(
                     findings.facts.manifest, last.generation, **{REFUSED_ANNOTATION: refusal_text(refusal)}
-                )
+                ),
+                must_exist=True,
             )
     target, pod = findings.target, findings.driver.pod
     if findings.running and pod is not None and target is not None and not target.ran:
@@ -167,7 +121,8 @@ def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:
             yield Apply(
                 annotate_generation(
                     findings.facts.manifest, ran_generation.generation, **{RAN_ANNOTATION: "true"}
-                )
+                ),
+                must_exist=True,
             )
 
 
@@ -182,16 +137,31 @@ def _locality(findings: Findings) -> Iterator[Write]:
     version = (findings.facts.locality or {}).get("metadata", {}).get("resourceVersion")
     inputs = (report.binding, report.moved, report.stores, findings.facts.locations, model, version)
     manifest = findings.facts.memoized.of(
-        (findings.facts.uid, "locality"), inputs, lambda: _updated_locality(findings.facts, report, model)
+        (findings.facts.uid, "locality"),
+        inputs,
+        lambda: _updated_locality(findings.facts, report, model),
+        findings.facts.partitions,
     )
     if manifest is not None:
         yield Apply(manifest)
 
 
+def locality_events(findings: Findings, writes: Iterable[Write]) -> Iterator[StatusEvent]:
+    """A warning where a locality that cannot be read is needed, or is written over."""
+    name = object_names.locality(findings.facts.name)
+    written = any(isinstance(write, Apply) and write.manifest["metadata"]["name"] == name for write in writes)
+    model = findings.model.wanted.model if isinstance(findings.model, ModelUpdate) else None
+    if model is None or not (written or isinstance(findings.action, StartDriver)):
+        return
+    if problem := known_locality(findings.facts.locality, model.run_id).problem:
+        message = f"ConfigMap {name} cannot be read: {problem}; tasks are placed as if it were empty"
+        yield StatusEvent("Warning", ConditionReason.LOCALITY_UNREADABLE, message)
+
+
 def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest | None:
     """The locality ConfigMap with the new entries; None where nothing changed."""
-    draft = LocalityDraft(facts.locality)
-    locality = LocalityManager(ConfigMapStore(draft), model.run_id)
+    known = known_locality(facts.locality, model.run_id)
+    locality = known.manager
     located_report = replace(report, binding=facts.located(report.binding))
     known_tasks = locality.read_task_locality()
     tasks: dict[str, str | None] = {**known_tasks, **located_report.task_locality(model)}
@@ -201,7 +171,7 @@ def _updated_locality(facts: Facts, report: Report, model: JobModel) -> Manifest
     if report.run_id == model.run_id and report.stores.places:
         locality.write_store_history(report.stores)
     locality.forget_other_runs()
-    return draft.manifest(facts.manifest) if draft.changed else None
+    return known.draft.manifest(facts.manifest) if known.draft.changed else None
 
 
 def _expired_pods(findings: Findings) -> Iterator[Write]:

@@ -34,6 +34,7 @@ class Apply:
     """Apply an object server-side."""
 
     manifest: Manifest
+    must_exist: bool = False  # of an object that is gone nothing is applied: it would have no owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +60,5 @@ class ReconcileDecision:
     events: tuple[StatusEvent, ...]
     requeue_after: float | None  # seconds; None: only when an object changes
     dry_run: tuple[tuple[str, Manifest], ...] = ()  # by path: pods to ask about before any of this is done
+    restores: tuple[Apply, ...] = ()  # of what somebody took from a running driver
     internal_error: Exception | None = None  # after which the newest generation was refused

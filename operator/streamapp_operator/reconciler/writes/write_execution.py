@@ -1,13 +1,16 @@
 """Executes the writes of a decision."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from streamapp_operator.controller.client.api_errors import WriteConflict
+from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import kind_of
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, may_change
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
 
@@ -32,13 +35,20 @@ async def execute_writes(
                     foreign = await _foreign(cluster, app, manifest)
                     if foreign is not None:
                         return foreign
-            case Apply(manifest=manifest):
+            case Apply(manifest=manifest, must_exist=must_exist):
+                if must_exist and await _is_gone(cluster, manifest):
+                    continue
                 applied = await cluster.apply(manifest, partial(may_change, app=app))
                 if applied is WriteConflict.EXISTS:
                     return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
             case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
                 await cluster.delete(kind, namespace, name, uid, grace)
     return None
+
+
+async def _is_gone(cluster: ClusterClient, manifest: Manifest) -> bool:
+    metadata = manifest["metadata"]
+    return await cluster.read(kind_of(manifest), metadata["namespace"], metadata["name"]) is None
 
 
 async def _foreign(cluster: ClusterClient, app: Manifest, manifest: Manifest) -> ForeignObject | None:
@@ -48,3 +58,20 @@ async def _foreign(cluster: ClusterClient, app: Manifest, manifest: Manifest) ->
     if existing is not None and is_owned(existing, app):
         return None
     return ForeignObject(kind.name, metadata["name"])
+
+
+async def execute_restores(cluster: ClusterClient, facts: Facts, writes: Iterable[Apply]) -> Facts:
+    """Put each object back; the facts with those that cannot be."""
+    reason, messages = "", []
+    for write in writes:
+        kind, name = write.manifest["kind"], write.manifest["metadata"]["name"]
+        try:
+            foreign = await execute_writes(cluster, facts.manifest, [write])
+        except RejectedError as error:
+            reason = reason or ConditionReason.NOT_RESTORED
+            messages.append(f"{kind} {name} is not put back ({error.reason}): {reported_text(str(error))}")
+        else:
+            if foreign is not None:
+                reason = reason or ConditionReason.NAME_TAKEN
+                messages.append(f"{kind} {name} belongs to somebody else; delete it, and it is made anew")
+    return replace(facts, unrestored=tuple(messages), unrestored_reason=reason)

@@ -29,6 +29,7 @@ def sidecar(**container: Any) -> dict[str, Any]:
 
 
 PATH = "spec.driver.template.spec"
+_REFERENCE = {"fieldRef": {"fieldPath": "metadata.name"}}
 REFUSED: list[tuple[dict[str, Any], str, Allowance | None]] = [
     (driver(hostNetwork=True), f"{PATH}.hostNetwork", Allowance.HOST_NAMESPACES),
     (driver(hostPID=True), f"{PATH}.hostPID", Allowance.HOST_NAMESPACES),
@@ -66,6 +67,32 @@ REFUSED: list[tuple[dict[str, Any], str, Allowance | None]] = [
         Allowance.HOST_NAMESPACES,
     ),
     (own(image="other"), f"{PATH}.containers[0].image", None),
+    (own(env=[{"name": "STREAMAPP_REPORT", "value": "x"}]), f"{PATH}.containers[0].env[0].name", None),
+    (
+        {"env": [{"name": "A", "value": "1"}], **own(env=[{"name": "A", "valueFrom": _REFERENCE}])},
+        f"{PATH}.containers[0].env[0].name",
+        None,
+    ),
+    (
+        {
+            "code": {"configMap": "code"},
+            "executor": {
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {
+                                "name": "spark-kubernetes-executor",
+                                "env": [{"name": "PYTHONPATH", "value": "/x"}],
+                            }
+                        ]
+                    }
+                }
+            },
+        },
+        "spec.executor.template.spec.containers[0].env[0].name",
+        None,
+    ),
+    ({"env": [{"name": "STREAMAPP_POD", "value": "x"}]}, "spec.env[0].name", None),
     (own(command=["sh"]), f"{PATH}.containers[0].command", None),
     (own(resources={}), f"{PATH}.containers[0].resources", None),
     (driver(nodeName="n"), f"{PATH}.nodeName", None),

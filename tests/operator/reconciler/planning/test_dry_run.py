@@ -111,6 +111,10 @@ def _error(text: str) -> RejectedError:
     ("asked", "limited", "is_refused"),
     [
         ("pods=1", "pods=1", False),
+        ("requests.cpu=1e3", "requests.cpu=999", True),
+        ("requests.cpu=999", "requests.cpu=1E3", False),
+        ("requests.cpu=.5,requests.memory=1.e2", "requests.cpu=500m,requests.memory=0.1k", False),
+        ("requests.cpu=1x", "requests.cpu=2", False),
         ("requests.cpu=2", "requests.cpu=1500m", True),
         ("limits.memory=2Gi,requests.cpu=500m", "limits.memory=2048Mi,requests.cpu=1", False),
         ("limits.memory=2049Mi,requests.cpu=500m", "limits.memory=2Gi,requests.cpu=1", True),
@@ -140,3 +144,17 @@ def test_an_account_that_is_made_at_the_start_is_not_missed() -> None:
     )
     assert lacks_account(error, "app-driver")
     assert not lacks_account(error, "driver")
+
+
+def test_a_quota_with_an_exponent_is_read_as_the_api_server_reads_it(sim: OperatorSim) -> None:
+    path = f"/api/v1/namespaces/{sim.namespace}/resourcequotas"
+    hard = {"requests.memory": "1e9"}
+    sim.server.ask("POST", path, {"metadata": {"name": "few"}, "spec": {"hard": hard}})
+    status = {"status": {"hard": hard, "used": {"requests.memory": "0"}}}
+    sim.server.ask("PATCH", f"{path}/few/status", status, "application/merge-patch+json")
+    big = {"resources": {"requests": {"memory": "2e9"}}}
+    until(lambda: _is_refused(sim, big), 20)
+    sim.apply(join())
+    sim.settle()
+    assert sim.says("Accepted") == ("False", "PodsRefused")
+    assert "limited: requests.memory=1e9" in sim.condition("Accepted")["message"]

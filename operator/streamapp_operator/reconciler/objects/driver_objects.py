@@ -1,0 +1,20 @@
+"""The objects of an app that a driver needs beside its pod and its ConfigMaps."""
+
+from collections.abc import Iterator
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.objects import driver_role, object_names, service_accounts
+from streamapp_operator.reconciler.objects.driver_service import driver_service
+
+
+def driver_objects(app: Manifest, accepted: StreamApp) -> Iterator[Manifest]:
+    """Service, accounts, Role and RoleBinding of an accepted app."""
+    spec, name = accepted.spec, app["metadata"]["name"]
+    account = spec.service_account_name or object_names.driver_account(name)
+    yield driver_service(app)
+    if spec.service_account_name is None:
+        yield service_accounts.driver_service_account(app)
+    yield service_accounts.executor_service_account(app)
+    yield driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None)
+    yield driver_role.driver_role_binding(app, account)

@@ -1,0 +1,38 @@
+"""Puts back what a running driver needs and somebody deleted or changed; what cannot be put back is named."""
+
+from collections.abc import Iterator
+
+from streamapp_operator.controller.client.apply_diff import contains
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.config_maps.config_map_objects import report_config_map
+from streamapp_operator.reconciler.driver.driver_actions import KeepDriver
+from streamapp_operator.reconciler.driver.driver_history import DriverHistory
+from streamapp_operator.reconciler.findings import Findings
+from streamapp_operator.reconciler.objects.driver_objects import driver_objects
+from streamapp_operator.reconciler.objects.object_metadata import is_owned
+from streamapp_operator.reconciler.writes.published_model import lost_model, published_model
+from streamapp_operator.reconciler.writes.reconcile_decision import Apply
+
+
+def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
+    """The objects of a running driver that are missing, or that are not as the operator applied them."""
+    facts, target = findings.facts, findings.target
+    if not isinstance(findings.action, KeepDriver) or target is None:
+        return
+    for manifest in driver_objects(facts.manifest, target.accepted.app):
+        observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
+        if observed is None or not _is_intact(observed, manifest, facts.manifest):
+            yield Apply(manifest)
+    if not facts.has_report:
+        yield Apply(report_config_map(facts.manifest))
+    if (update := lost_model(findings)) is not None:
+        yield Apply(published_model(findings, update, history.incarnation))
+
+
+def _is_intact(observed: Manifest, manifest: Manifest, app: Manifest) -> bool:
+    """Whether an object has its owner, its labels and its content. Others may add to its metadata."""
+    labels = {"labels": manifest["metadata"]["labels"]}
+    content = {
+        name: value for name, value in manifest.items() if name not in {"apiVersion", "kind", "metadata"}
+    }
+    return is_owned(observed, app) and contains(observed["metadata"], labels) and contains(observed, content)
