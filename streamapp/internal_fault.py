@@ -6,7 +6,8 @@ from typing import Final
 from streamapp.spec.problem import short
 
 MOST_CHARACTERS: Final = 300
-_PACKAGES: Final = frozenset({"streamapp", "streamapp_operator", "streamapp_runtime"})
+OWN_PACKAGES: Final = frozenset({"streamapp", "streamapp_operator", "streamapp_runtime"})
+"""The product's own code; frames of others are the app's or a library's."""
 
 
 def internal_fault(error: BaseException) -> str:
@@ -14,7 +15,7 @@ def internal_fault(error: BaseException) -> str:
     places = [
         f"{module}:{line}"
         for frame, line in walk_tb(error.__traceback__)
-        if (module := str(frame.f_globals.get("__name__", ""))).partition(".")[0] in _PACKAGES
+        if (module := str(frame.f_globals.get("__name__", ""))).partition(".")[0] in OWN_PACKAGES
     ]
     place = places[-1] if places else "an unknown place"
     return f"failed at {place} ({type(error).__name__}: {short(str(error), MOST_CHARACTERS)})"

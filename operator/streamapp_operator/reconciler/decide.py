@@ -37,8 +37,14 @@ from streamapp_operator.reconciler.pods.trial_pods import trial_pods
 from streamapp_operator.reconciler.status.app_status import app_status
 from streamapp_operator.reconciler.status.internal_error_status import internal_error_status
 from streamapp_operator.reconciler.status.status_events import status_events
-from streamapp_operator.reconciler.writes.planned_writes import after_status, before_status, expires_in
+from streamapp_operator.reconciler.writes.planned_writes import (
+    after_status,
+    before_status,
+    expires_in,
+    locality_events,
+)
 from streamapp_operator.reconciler.writes.reconcile_decision import ReconcileDecision
+from streamapp_operator.reconciler.writes.restores import restores
 
 RETRY_SECONDS = 30.0
 
@@ -73,13 +79,15 @@ def _decision(findings: Findings) -> ReconcileDecision:
     history = _announced_history(findings)
     writes_before = tuple(before_status(findings, history))
     status = app_status(findings, history, _model_in_force(findings))
+    events = (*status_events(facts.status, status), *locality_events(findings, writes_before))
     return ReconcileDecision(
         before=writes_before,
         status=status,
         after=tuple(after_status(findings)),
-        events=tuple(status_events(facts.status, status)),
+        events=events,
         requeue_after=_requeue_after(findings),
         dry_run=tuple(_dry_run(findings)),
+        restores=tuple(restores(findings, history)),
     )
 
 
@@ -169,6 +177,8 @@ def _requeue_after(findings: Findings) -> float | None:
         delays.append(RETRY_SECONDS)  # the watch does not see a pod without the label
     if findings.acceptance.status is AcceptanceStatus.REJECTED and findings.facts.dry_run is not None:
         delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
+    if findings.facts.unrestored:
+        delays.append(RETRY_SECONDS)
     delays += expires_in(findings)
     plan = findings.acceptance.plan
     if plan is not None and findings.acceptance.new_generation is None:

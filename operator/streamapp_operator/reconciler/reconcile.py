@@ -10,7 +10,7 @@ from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import POD
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, kind_of
 from streamapp_operator.controller.telemetry.operator_metrics import (
     DECIDE_SECONDS,
     EVENTS,
@@ -30,7 +30,11 @@ from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
 from streamapp_operator.reconciler.writes.dry_run import refused_pods
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
-from streamapp_operator.reconciler.writes.write_execution import ForeignObject, execute_writes
+from streamapp_operator.reconciler.writes.write_execution import (
+    ForeignObject,
+    execute_restores,
+    execute_writes,
+)
 
 _log = logging.getLogger(__name__)
 CONFLICT_RETRY_SECONDS = 0.2
@@ -50,7 +54,7 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
     if facts is None:
         return ReconcileDone()
     decision = await _decide(facts, context)
-    if decision.before or decision.after:
+    if decision.before or decision.after or _restores_config_maps(decision):
         facts = await gather_facts(context, key, live=True)
         if facts is None:
             return ReconcileDone()
@@ -59,6 +63,11 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
             facts = await _dry_run(facts, decision, context)
             decision = await _decide(facts, context)
     return await _outcome(facts, decision, context)
+
+
+def _restores_config_maps(decision: ReconcileDecision) -> bool:
+    """Whether job model or report seem lost. The cache may be late, and a lost model costs a version."""
+    return any(kind_of(write.manifest) is CONFIG_MAP for write in decision.restores)
 
 
 async def _dry_run(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> Facts:
@@ -75,8 +84,7 @@ async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
         if facts.partitions < LARGE_APP_PARTITIONS:
             decision = decide(facts, context.installation)
         else:
-            async with context.large_plans:
-                decision = await asyncio.to_thread(decide, facts, context.installation)
+            decision = await _decide_on_thread(facts, context)
     if error := decision.internal_error:
         _log.error(
             "generation %d refused: %s", facts.newest.generation, internal_error(error), exc_info=error
@@ -84,7 +92,18 @@ async def _decide(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
     return decision
 
 
+async def _decide_on_thread(facts: Facts, context: ReconcileContext) -> ReconcileDecision:
+    """Decide on a thread. One whose reconcile is cancelled keeps its turn: there is never a second."""
+    await context.large_plans.acquire()
+    deciding = asyncio.ensure_future(asyncio.to_thread(decide, facts, context.installation))
+    deciding.add_done_callback(lambda _: context.large_plans.release())
+    return await asyncio.shield(deciding)
+
+
 async def _outcome(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> ReconcileOutcome:
+    if decision.restores:
+        facts = await execute_restores(context.cluster, facts, decision.restores)
+        decision = await _decide(facts, context) if facts.unrestored else decision
     failure = await _execute(facts, decision, context)
     if failure is WriteConflict.CONFLICT:
         return RequeueAfter(CONFLICT_RETRY_SECONDS)

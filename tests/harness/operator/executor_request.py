@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
-from streamapp_runtime.driver.executors.spark_session import close_session, open_configured_session
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.spark.spark_session import close_session, open_configured_session
 
 
 def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]) -> None:

@@ -74,6 +74,8 @@ class OperatorSim(Hands):
         return self._loop.run_until_complete(work)
 
     def close(self) -> None:
+        if self._context is not None:
+            self.run(self._context.judges.close())
         self.run(self._calls.close())
         self._loop.close()
 
@@ -96,7 +98,8 @@ class OperatorSim(Hands):
         if before is not None:
             context = replace(
                 context,
-                newest_cache=before.newest_cache,
+                judges=before.judges,
+                judgement_cache=before.judgement_cache,
                 generation_cache=before.generation_cache,
                 desired_cache=before.desired_cache,
                 report_cache=before.report_cache,
@@ -129,6 +132,8 @@ class OperatorSim(Hands):
 
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
+        if self._context is not None:
+            self.run(self._context.judges.close())
         self._context, self.mortal = None, None
 
     # What people do.

@@ -33,6 +33,23 @@ def join(name: str = "app", **spec: Any) -> dict[str, Any]:
     return app
 
 
+def costly(name: str, operators: int = 450, salt: int = 0) -> dict[str, Any]:
+    """An app that takes a quarter of a minute to check; the salt makes it another one."""
+    app = join(name)
+    app["spec"]["operators"] = [
+        {
+            "name": f"joined-{number}",
+            "joinTable": {
+                "from": "views",
+                "table": "users",
+                "select": f"user, {salt * operators + number}" + "+1" * 900 + " AS page",
+            },
+        }
+        for number in range(operators)
+    ]
+    return app
+
+
 def two_joins() -> dict[str, Any]:
     """Two joins, each of which can go wrong by itself."""
     app = join()

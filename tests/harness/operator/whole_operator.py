@@ -9,13 +9,17 @@ from streamapp_operator.reconciler.reconciler_factory import reconciler_for
 from tests.harness.operator.operator_start import start
 
 PARTITIONS = 8
+LARGE = "large-"
+"""Beginning of the names of apps whose streams have many partitions."""
+MANY_PARTITIONS = 40_000
 
 
 class AllAlike:
     """No broker is what is tried, or measured, here."""
 
     async def counts(self, app: StreamApp) -> PartitionCounts:
-        return KnownCounts({stream.name: PARTITIONS for stream in app.spec.streams})
+        partitions = MANY_PARTITIONS if app.metadata.name.startswith(LARGE) else PARTITIONS
+        return KnownCounts({stream.name: partitions for stream in app.spec.streams})
 
 
 if __name__ == "__main__":

@@ -10,10 +10,9 @@ from typing import Any, cast
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiReply, ApiRequest, ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.cached_fields import cached_fields
-from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
 from streamapp_operator.controller.workqueue.retry_backoff import RetryBackoff
@@ -26,7 +25,7 @@ from tests.harness.operator.operator_sim import INSTALLATION, START, Table
 from tests.harness.operator.small_apps import join
 
 APPS = 500
-WATCHED = {"StreamApp": STREAM_APP, "Pod": POD, "ConfigMap": CONFIG_MAP}
+WATCHED = {kind.name: kind for kind in WATCHED_KINDS}
 
 
 class Polite(MemoryCalls):

@@ -12,7 +12,11 @@ from uuid import uuid4
 
 import kopf
 
-from streamapp_operator.controller.client.api_errors import ClusterError, UnansweredError
+from streamapp_operator.controller.client.api_errors import (
+    ClusterError,
+    DefinitionMissingError,
+    UnansweredError,
+)
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
 from streamapp_operator.controller.process.operator_options import OperatorOptions, lease_namespace
@@ -137,7 +141,7 @@ async def _keep_cache(operator: OperatorParts, cache_filled: asyncio.Event, chec
         try:
             await operator.fill_cache()
             cache_filled.set()
-        except UnansweredError as error:
+        except (UnansweredError, DefinitionMissingError) as error:
             _log.warning("the cache could not be filled: %s", error)
             await asyncio.sleep(check_every)
     while True:

@@ -1,7 +1,9 @@
 """Decodes the ConfigMaps of an app; an unreadable one counts as absent."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol import message_names
@@ -17,6 +19,9 @@ from streamapp_operator.reconciler.facts.facts import DesiredModel
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL, ObjectRole, is_owned
+
+T = TypeVar("T")
+LARGE_CHARACTERS: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,9 @@ async def _generation(context: ReconcileContext, manifest: Manifest) -> Accepted
     key = (metadata["uid"], repr(metadata.get("annotations")))
     generation = context.generation_cache.peek(key)
     if generation is None:
-        generation = read_generation(await _with_data(context, manifest))
-        context.generation_cache.put(key, generation)
+        complete = await _with_data(context, manifest)
+        generation = await _decoded(read_generation, complete)
+        context.generation_cache.put(key, generation, _size(complete))
     return generation
 
 
@@ -71,8 +77,9 @@ async def _desired(context: ReconcileContext, manifest: Manifest) -> DesiredMode
     key = _version(manifest)
     desired = context.desired_cache.peek(key)
     if desired is None:
-        desired = _decode_desired(await _with_data(context, manifest))
-        context.desired_cache.put(key, desired)
+        complete = await _with_data(context, manifest)
+        desired = await _decoded(_decode_desired, complete)
+        context.desired_cache.put(key, desired, _size(complete))
     return desired
 
 
@@ -103,8 +110,9 @@ async def _report(context: ReconcileContext, manifest: Manifest) -> Report | Non
     key = _version(manifest)
     report = context.report_cache.peek(key)
     if report is None:
-        report = _decode_report(await _with_data(context, manifest))
-        context.report_cache.put(key, report)
+        complete = await _with_data(context, manifest)
+        report = await _decoded(_decode_report, complete)
+        context.report_cache.put(key, report, _size(complete))
     return report
 
 
@@ -127,8 +135,21 @@ async def _with_data(context: ReconcileContext, manifest: Manifest) -> Manifest:
     metadata = manifest["metadata"]
     current = await context.cluster.read(CONFIG_MAP, metadata["namespace"], metadata["name"])
     if current is not None and _version(current) == key:
-        context.config_map_cache.put(key, current)
+        context.config_map_cache.put(key, current, _size(current))
     return current or manifest
+
+
+async def _decoded(decode: Callable[[Manifest], T], manifest: Manifest) -> T:
+    """The decoded ConfigMap; a large one on a thread, so that other apps are served meanwhile."""
+    if _size(manifest) <= LARGE_CHARACTERS:
+        return decode(manifest)
+    return await asyncio.to_thread(decode, manifest)
+
+
+def _size(manifest: Manifest) -> int:
+    """The number of characters of a ConfigMap's data."""
+    texts = (*(manifest.get("data") or {}).values(), *(manifest.get("binaryData") or {}).values())
+    return sum(map(len, texts))
 
 
 def _version(manifest: Manifest) -> tuple[str, str]:

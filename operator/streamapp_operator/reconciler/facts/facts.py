@@ -56,6 +56,10 @@ class DryRun:
     problems: tuple[Problem, ...]
 
 
+ObjectName = tuple[str, str]
+"""The kind and name of an object in the app's namespace."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The facts, gathered at once; the steps of a reconcile look nothing up."""
@@ -73,6 +77,9 @@ class Facts:
     claims: tuple[Manifest, ...] = ()  # volume claims of the app; only gathered where `live`
     has_report: bool = False  # whether the report's ConfigMap exists
     locality: Manifest | None = None
+    driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
+    unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
+    unrestored_reason: str = ""
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
     counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
     storage_class: str = ""  # the cluster's default, where the newest generation needs one
@@ -80,6 +87,7 @@ class Facts:
     namespace_of_id: str = ""  # another namespace with apps, whose name the application id begins with
     dry_run: DryRun | None = None  # of the newest generation, where it was made recently
     memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
+    start_problems: Mapping[int, tuple[Problem, ...]] = field(default_factory=dict)  # by generation
     live: bool = False  # whether the facts were read from the API server, not from the cache
 
     @property

@@ -1,14 +1,14 @@
 """Gathers the facts of a reconcile, from the cache or from the API server."""
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 
 from streamapp.author.app_streams import is_embedded
 from streamapp.placement.locations.location_providers import parse_location_provider
 from streamapp.placement.locations.pod_facts import EXECUTOR_ID, pod_facts
 from streamapp.protocol.driver_report import Report
-from streamapp.spec.parser import parse_data
+from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.serialization import as_data
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.app_key import AppKey
@@ -30,17 +30,16 @@ from streamapp_operator.reconciler.facts.facts import (
     Facts,
     NewestGeneration,
 )
+from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
-from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.pods import driver_template, executor_template
 from streamapp_operator.reconciler.pods.state_volume import location_provider
 
-_log = logging.getLogger(__name__)
 DRY_RUN_SECONDS = 25.0
 """How long the API server's word on a generation's pods is good; less than the time until a refused one is
 looked at again."""
@@ -72,9 +71,8 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     executors = tuple(
         read_pod(pod, executor_template.EXECUTOR_CONTAINER) for pod in _executor_pods(pods, driver_pods)
     )
-    newest = context.newest_cache.get(
-        (app["metadata"]["uid"], app["metadata"]["generation"]), lambda: newest_generation(app)
-    )
+    judgement = await _judgement(context, app)
+    newest = judgement.newest
     nodes = await _nodes(context, (*drivers, *executors))
     accepted_before = _is_accepted(newest, decoded)
     return Facts(
@@ -92,12 +90,14 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
         locality=decoded.locality,
+        driver_objects=context.cache.driver_objects(key),
         locations=await _locations(context, _target(newest, decoded), executors, nodes),
         counts=await _counts(context, newest, decoded, drivers),
         application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
         namespace_of_id="" if accepted_before else _namespace_of_id(context, app, newest.app),
         dry_run=_recent_dry_run(context, app),
         memoized=context.memoized,
+        start_problems=await _start_problems(context, app, judgement, decoded),
         live=live,
     )
 
@@ -145,15 +145,27 @@ async def _unlabelled_drivers(
     return [pod] if pod is not None else []
 
 
-def newest_generation(app: Manifest) -> NewestGeneration:
-    """The generation of a resource, whatever the resource holds."""
-    generation = app["metadata"]["generation"]
-    try:
-        parsed = parse_data(app)
-    except Exception as error:
-        _log.exception("generation %d of %s cannot be parsed", generation, app["metadata"]["name"])
-        return NewestGeneration(generation, None, (internal_error(error),))
-    return NewestGeneration(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
+async def _judgement(context: ReconcileContext, app: Manifest) -> GenerationJudgement:
+    """The judgement of a generation, which never changes."""
+    key = (app["metadata"]["uid"], app["metadata"]["generation"])
+    judgement = context.judgement_cache.peek(key)
+    if judgement is None:
+        judgement = await context.judges.judge(app)
+        context.judgement_cache.put(key, judgement, len(str(app["spec"])))
+    return judgement
+
+
+async def _start_problems(
+    context: ReconcileContext, app: Manifest, judgement: GenerationJudgement, decoded: DecodedConfigMaps
+) -> dict[int, tuple[Problem, ...]]:
+    """The problems of the generations that may have to be planned."""
+    problems = {judgement.newest.generation: judgement.start_problems}
+    in_force = generation_in_force(decoded.generations)
+    if in_force is not None and in_force.generation not in problems:
+        metadata = {**app["metadata"], "generation": in_force.generation}
+        earlier_app = {**app, **as_data(in_force.accepted.app), "metadata": metadata}
+        problems[in_force.generation] = (await _judgement(context, earlier_app)).start_problems
+    return problems
 
 
 def _target(newest: NewestGeneration, decoded: DecodedConfigMaps) -> StreamApp | None:

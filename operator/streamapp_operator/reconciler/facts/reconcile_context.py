@@ -11,7 +11,9 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun, NewestGeneration
+from streamapp_operator.reconciler.facts.facts import DesiredModel, DryRun
+from streamapp_operator.reconciler.facts.generation_judgement import GenerationJudgement
+from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import PartitionLookup
 from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
@@ -27,7 +29,8 @@ class ReconcileContext:
     lookup: PartitionLookup
     installation: Installation
     metrics: MetricCollector = field(default_factory=operator_collector)
-    newest_cache: RecentResults[NewestGeneration] = field(default_factory=RecentResults)
+    judges: GenerationJudges = field(default_factory=GenerationJudges)
+    judgement_cache: RecentResults[GenerationJudgement] = field(default_factory=RecentResults)
     generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)

@@ -1,0 +1,53 @@
+"""What a resource says, and why an app of it could not start: work that grows with the resource alone."""
+
+import logging
+from dataclasses import dataclass
+
+from streamapp.author.start_problems import start_problems
+from streamapp.spec.parser import parse_data
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.facts.facts import NewestGeneration
+from streamapp_operator.reconciler.internal_error import internal_error
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationJudgement:
+    """A parsed generation, and the problems with which it could not start."""
+
+    newest: NewestGeneration
+    start_problems: tuple[Problem, ...]
+
+
+def judge_generation(manifest: Manifest) -> GenerationJudgement:
+    """Parse a resource and look for all that speaks against a start."""
+    newest = newest_generation(manifest)
+    try:
+        return GenerationJudgement(newest, start_problems(newest.app) if newest.app else ())
+    except Exception as error:
+        _log.exception(
+            "generation %d of %s cannot be checked", newest.generation, manifest["metadata"]["name"]
+        )
+        problem = internal_error(error)
+        return GenerationJudgement(NewestGeneration(newest.generation, None, (problem,)), (problem,))
+
+
+def newest_generation(app: Manifest) -> NewestGeneration:
+    """The generation of a resource, whatever the resource holds."""
+    generation = app["metadata"]["generation"]
+    try:
+        parsed = parse_data(app)
+    except Exception as error:
+        _log.exception("generation %d of %s cannot be parsed", generation, app["metadata"]["name"])
+        return NewestGeneration(generation, None, (internal_error(error),))
+    return NewestGeneration(generation, parsed.apps[0] if parsed.apps else None, parsed.problems)
+
+
+def too_costly(manifest: Manifest, limit: str) -> GenerationJudgement:
+    """The judgement of a generation whose parsing and checking took more than it may."""
+    message = f"checking this app takes more than {limit}; use shorter expressions, or several apps"
+    problem = Problem(0, 0, "spec", message, Reason.TOO_LARGE)
+    return GenerationJudgement(NewestGeneration(manifest["metadata"]["generation"], None, (problem,)), ())

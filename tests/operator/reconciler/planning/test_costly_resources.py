@@ -1,0 +1,80 @@
+"""A resource that takes long to check is checked in another process, and refused where it takes too long."""
+
+import asyncio
+from typing import Any
+
+from streamapp_operator.reconciler.facts.generation_judgement import judge_generation
+from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
+from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentResults
+from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.small_apps import costly, join
+
+
+def test_an_app_that_takes_too_long_to_check_is_refused_and_the_generation_before_runs_on(
+    sim: OperatorSim,
+) -> None:
+    sim.bring_up(join())
+    sim.edit(operators=costly("app")["spec"]["operators"])
+    sim.settle()
+    assert sim.says("Accepted") == ("False", "TooLarge")
+    assert "2 s of processor time" in sim.condition("Accepted")["message"]
+    assert sim.says("Ready") == ("True", "Running")
+    assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
+
+
+def test_what_another_process_says_of_an_app_is_what_this_one_says() -> None:
+    sound, wrong = join("sound"), join("wrong")
+    wrong["spec"]["operators"][0]["joinTable"]["select"] = "user, nothing"
+    for number, app in enumerate((sound, wrong)):
+        app["metadata"] |= {"uid": f"u-{number}", "generation": 3, "namespace": "shop"}
+
+    async def judged(judges: GenerationJudges) -> list[Any]:
+        try:
+            return [await judges.judge(app) for app in (sound, wrong)]
+        finally:
+            await judges.close()
+
+    assert asyncio.run(judged(GenerationJudges(small_characters=0))) == [
+        judge_generation(sound),
+        judge_generation(wrong),
+    ]
+
+
+def test_work_whose_reconcile_is_cancelled_is_ended_and_another_process_follows() -> None:
+    apps = [costly(f"app-{number}") for number in range(2)]
+    for number, app in enumerate(apps):
+        app["metadata"] |= {"uid": f"u-{number}", "generation": 1, "namespace": "shop"}
+
+    async def cancelled_then_judged() -> Any:
+        judges = GenerationJudges()
+        judging = asyncio.create_task(judges.judge(apps[0]))
+        while not any(process.is_running for process in judges.processes()):
+            await asyncio.sleep(0)
+        judging.cancel()
+        await asyncio.wait({judging})
+        assert not any(process.is_running for process in judges.processes())
+        try:
+            return await judges.judge(apps[1])
+        finally:
+            await judges.close()
+
+    (problem,) = asyncio.run(cancelled_then_judged()).newest.problems
+    assert problem.reason == "TooLarge"
+
+
+def test_results_are_forgotten_when_they_are_large_together() -> None:
+    recent: RecentResults[str] = RecentResults(max_size=10, max_weight=100)
+    for number in range(5):
+        recent.put(number, "x", weight=40)
+    assert [number for number in range(5) if recent.peek(number)] == [3, 4]
+    recent.put(4, "x", weight=90)
+    assert [number for number in range(5) if recent.peek(number)] == [4]
+    recent.put(5, "x", weight=1_000)
+    assert recent.peek(5) == "x", "the newest is kept, whatever its size"
+
+
+def test_answers_about_large_apps_are_not_all_kept() -> None:
+    memoized = MemoizedResults(min_seconds=0.0, max_partitions=1_000)
+    for number in range(5):
+        memoized.of(number, (), lambda: "answer", partitions=400)
+    assert len(memoized) == 2
