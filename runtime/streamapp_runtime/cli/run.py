@@ -145,9 +145,9 @@ def _run_to_end(
     app: StreamApp, options: "RunOptions", progress: "ProgressLog", metrics: "RunMetrics"
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
-    from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import Standalone
+    from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
     mode = Standalone(app, options)
     run_end = run_to_end(

@@ -8,7 +8,7 @@ from typing import Final, assert_never
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from streamapp_runtime.driver.executors.spark_session import ExecutorsMissingError
+from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError
 from streamapp_runtime.driver.status_rules import STATUS_RULES, Reaction, TrialVerdict
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.task_report import TaskReport

@@ -9,11 +9,11 @@ import pytest
 from streamapp.control import bookkeeping_codec
 from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
-from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
 from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
 
 @pytest.fixture

@@ -30,11 +30,11 @@ def run_to_end(
     """
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
-    from streamapp_runtime.driver.executors.jvm import JavaMissingError, JvmFailedError
-    from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
     from streamapp_runtime.driver.failures import FailedError
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
     from streamapp_runtime.driver.reporting.listeners import Listeners
+    from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+    from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
 
     stop = SignalStop(ends_start=ends_start)
     stop.on_signals()

@@ -8,14 +8,15 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from threading import Thread
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.jit_options import LATE_COMPILATION
-from streamapp_runtime.driver.executors.jvm import start_jvm
+from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
+from streamapp_runtime.driver.spark.jvm import EXECUTOR_OPTIONS, executor_archive_settings, start_jvm
 from streamapp_runtime.program import sql_layer
 
 # Workers take and give back the same large buffers in every batch. Left to itself the allocator returns them
@@ -72,14 +73,20 @@ MEMORY: Final = "1g"
 def open_session(name: str, processors: int, memory: str = MEMORY) -> SparkSession:
     """A session on this machine: threads of this process for one processor, real executors for several."""
     master = "local[1]" if processors == 1 else f"local-cluster[{processors},1,{mebibytes(memory)}]"
-    return open_configured_session(name, {"spark.master": master, "spark.executor.memory": memory})
+    shape = {"spark.master": master, "spark.executor.memory": memory}
+    if processors > 1:
+        archive = executor_archive_settings()
+        if options := archive.get(EXECUTOR_OPTIONS):
+            archive = {**archive, EXECUTOR_OPTIONS: f"{LATE_COMPILATION} {options}"}
+        shape |= archive
+    return open_configured_session(name, shape)
 
 
 def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession:
     """A session on whatever the settings name; of the engine's own they may change where the driver is."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
-    defaults = {"spark.master": "local[1]", "spark.executor.defaultJavaOptions": LATE_COMPILATION}
+    defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: LATE_COMPILATION}
     settings = {**defaults, **shape, **fixed}
     start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
     builder = SparkSession.builder.appName(name)
@@ -97,8 +104,16 @@ def close_session(session: SparkSession) -> None:
     """End Spark, if it has not ended by itself, and take away the folder that executors here worked in."""
     with suppress(Py4JError, OSError):
         name = session.sparkContext.applicationId
+        _end_accumulators_apart(session)
         session.stop()
         shutil.rmtree(Path(_find_spark_home(), "work", name), ignore_errors=True)
+
+
+def _end_accumulators_apart(session: SparkSession) -> None:
+    """Have pyspark's server of accumulators end beside all else: it looks once a second whether it is to."""
+    server: Any = session.sparkContext._accumulatorServer  # noqa: SLF001 - it is nowhere else
+    if server is not None:
+        server.shutdown = Thread(target=server.shutdown, daemon=True).start
 
 
 def is_alive(session: SparkSession) -> bool:

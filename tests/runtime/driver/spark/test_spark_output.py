@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.logger import PySparkLogger
 
-from streamapp_runtime.driver.executors.spark_output import SparkOutput
+from streamapp_runtime.driver.spark.spark_output import SparkOutput
 
 FRAMES = """\
   File "pyspark/daemon.py", line 264, in manager

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 VARIABLE = "SPARK_HOME"
+_PREFIX = "streamapp-spark-"
 
 
 def prepare_spark_home() -> None:
@@ -20,10 +21,16 @@ def prepare_spark_home() -> None:
     pyspark = find_spec("pyspark")
     if pyspark is None or pyspark.origin is None:
         return  # starting Spark will say so
-    folder = Path(tempfile.mkdtemp(prefix="streamapp-spark-"))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for part in ("bin", "jars", "python"):
         source = Path(pyspark.origin).with_name(part)
         if source.exists():
             folder.joinpath(part).symlink_to(source)
     os.environ[VARIABLE] = str(folder)
+
+
+def own_jars() -> Path | None:
+    """The jars of the installed Spark; None where the user has named a Spark."""
+    home = Path(os.environ.get(VARIABLE, ""))
+    return home / "jars" if home.name.startswith(_PREFIX) and home.joinpath("jars").is_dir() else None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 SETTLED = """
 import os
-from streamapp_runtime.driver.executors.spark_home import prepare_spark_home
+from streamapp_runtime.driver.spark.spark_home import prepare_spark_home
 prepare_spark_home()
 print(os.environ["SPARK_HOME"])
 print(*sorted(os.listdir(os.environ["SPARK_HOME"])))

@@ -1,0 +1,114 @@
+"""Makes an archive of classes, in a process of low priority that nobody waits for.
+
+    python -m streamapp_runtime.driver.spark.class_archive_making FOLDER ROLE DIGEST PID JAVA JAR...
+
+Only one archive is made at a time. It is made under another name, tried, and only then put in its place.
+"""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
+from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES
+
+UNUSED_SECONDS: Final = 30 * 24 * 3600
+"""An archive that no JVM took for so long goes: its Spark or its Java may be gone."""
+LAST_WORDS: Final = 20_000
+LONGEST_SECONDS: Final = 1800
+"""For an archive to be made, at the lowest priority of a busy machine."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Wait for the JVM's end, and make what it has written down classes for."""
+    folder, role, digest, jvm, java, *jars = arguments
+    os.nice(19)
+    _wait_for_end(int(jvm))
+    make(ClassArchive(Path(folder), JvmRole(role), digest), java, jars)
+
+
+def make(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
+    """Make the archive, unless it is there, or another process is about to."""
+    with _locked(archive.folder / f"{archive.name}.lock", fcntl.LOCK_NB) as own:
+        if own:
+            with _locked(archive.folder / "lock"):
+                _make_once(archive, java, jars)
+
+
+def _make_once(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
+    class_lists = archive.class_lists()
+    last_class = archive.role.last_class
+    if not archive.is_whole and any(last_class in file.read_text().splitlines() for file in class_lists):
+        _make(archive, class_lists, java, jars)
+    for class_list in class_lists:
+        class_list.unlink(missing_ok=True)
+    _tidy(archive.folder)
+
+
+def _make(archive: ClassArchive, class_lists: Sequence[Path], java: str, jars: Sequence[str]) -> None:
+    made = archive.file.with_suffix(".new")
+    names = archive.file.with_suffix(".names")
+    lines = (line for file in class_lists for line in file.read_text(errors="replace").splitlines())
+    names.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)))
+    shared = [*ARCHIVE_MODULES, "-cp", os.pathsep.join(jars), f"-XX:SharedArchiveFile={made}"]
+    # Only this collector leaves objects in an archive; every collector can take them.
+    dump = ["-Xshare:dump", "-XX:+UseG1GC", f"-XX:SharedClassListFile={names}"]
+    try:
+        for options in (dump, ["-Xshare:on", "-version"]):  # of two of the same kind the last counts
+            command = [java, *shared, *options]
+            subprocess.run(  # noqa: S603 - our own
+                command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_SECONDS
+            )
+        archive.size_file.unlink(missing_ok=True)
+        made.chmod(0o600)
+        size = made.stat().st_size
+        made.replace(archive.file)
+        archive.size_file.write_text(str(size))
+    except subprocess.CalledProcessError as error:
+        if error.returncode > 0:  # else somebody has ended it
+            archive.failure_file.write_bytes(error.stdout[-LAST_WORDS:] + error.stderr[-LAST_WORDS:])
+    except (OSError, subprocess.TimeoutExpired):
+        pass  # the disk or the machine: another run tries again
+    finally:
+        made.unlink(missing_ok=True)
+        names.unlink(missing_ok=True)
+
+
+def _tidy(folder: Path) -> None:
+    """Take away what nobody uses any more."""
+    oldest = time.time() - UNUSED_SECONDS
+    for file in folder.iterdir():
+        with suppress(OSError):
+            archive = file.with_suffix(".jsa")
+            last_use = archive if archive.exists() else file
+            if not file.name.endswith("lock") and last_use.stat().st_mtime < oldest:
+                file.unlink()
+
+
+@contextmanager
+def _locked(file: Path, more: int = 0) -> Iterator[bool]:
+    with file.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | more)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _wait_for_end(process: int) -> None:
+    """Until then the JVM may still write down classes. It is no child of this process."""
+    with suppress(OSError):
+        while True:
+            os.kill(process, 0)
+            time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
