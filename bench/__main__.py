@@ -12,6 +12,7 @@ from bench.row import Row
 
 MEASURED = (
     "command",
+    "start",
     "planning",
     "expansion",
     "placement",
@@ -26,6 +27,7 @@ MEASURED = (
     "engine.remote_join",
     "engine.adjunct_tables",
     "engine.overhead",
+    "engine.lanes",
     "engine.changelog",
     "engine.restart",
     "engine.join",

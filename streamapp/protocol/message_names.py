@@ -1,4 +1,4 @@
-"""Where messages are found: keys of ConfigMaps and names of files, which are the same."""
+"""Where messages are found: keys of ConfigMaps and names of files, which are the same, and a port."""
 
 from typing import Final
 
@@ -7,3 +7,5 @@ WANTED: Final = "wanted.json"
 REPORT: Final = "report.json"
 TERMINATION: Final = "/dev/termination-log"
 """Where Kubernetes looks for a container's last word."""
+LANES_PORT: Final = "spark.streamapp.lanes.port"
+"""The setting of Spark that names the port at which a driver gives its lanes their orders."""

@@ -84,8 +84,12 @@ def answers_of(
         tasks |= {
             partition: task for task, partitions in assignment.tasks.items() for partition in partitions
         }
-    known_counts = {stream: count for stream, count in counts.items() if count is not None}
-    return UserAnswers(functions, known_counts, tasks, initial_indexes)
+    return UserAnswers(functions, known_counts(counts), tasks, initial_indexes)
+
+
+def known_counts(counts: Mapping[str, int | None]) -> dict[str, int]:
+    """The counts of the streams that are there."""
+    return {stream: count for stream, count in counts.items() if count is not None}
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Final, TypeVar
 
+from streamapp.internal_fault import OWN_PACKAGES
+
 T = TypeVar("T")
 
-_OWN_PACKAGES: Final = frozenset({"streamapp", "streamapp_runtime", "streamapp_operator"})
 LONGEST_VALUE: Final = 80
 """So many characters of what a function gave are shown."""
 
@@ -59,7 +60,7 @@ def _users_trace(trace: TracebackType | None) -> TracebackType | None:
     package, innermost = "", None
     while trace is not None:
         top = _module(trace.tb_frame).partition(".")[0]
-        if not package and top not in _OWN_PACKAGES:
+        if not package and top not in OWN_PACKAGES:
             package = top
         if package and top == package:
             innermost = trace

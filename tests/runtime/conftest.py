@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.spark_session import close_session, open_session
+from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE, close_lanes, end_open_lanes
+from streamapp_runtime.driver.spark.spark_session import close_session, open_session
 from streamapp_runtime.systems.connection import KafkaConnection
 from tests.harness.runs import run_systems
 from tests.harness.runs.app_runs import AppEnv
@@ -19,12 +20,26 @@ def session() -> Iterator[SparkSession]:
     # Workers find the user code that lies below tests.
     opened.sparkContext.environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     yield opened
+    close_lanes()
     close_session(opened)
 
 
 @pytest.fixture(scope="session")
 def spark(session: SparkSession) -> SparkSession:
     return session
+
+
+@pytest.fixture(autouse=True)
+def free_slots() -> Iterator[None]:
+    """Lanes that a test has left open hold the slot that the next one needs."""
+    yield
+    end_open_lanes()
+
+
+@pytest.fixture
+def two_apps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two apps run by turns on one session, whose one slot resident lanes of either would keep."""
+    monkeypatch.setenv(RESIDENT_VARIABLE, "false")
 
 
 @pytest.fixture

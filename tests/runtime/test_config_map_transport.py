@@ -95,6 +95,19 @@ def test_a_report_arrives_and_one_that_says_the_same_is_not_written(
     assert after["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
 
 
+def test_a_report_that_somebody_deleted_is_sent_again(
+    api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
+) -> None:
+    carrier.resend_seconds = 0.2
+    report = Report(DriverState.RUNNING, driver="app-driver-1", model_version=3)
+    carrier.report(report)
+    eventually(lambda: told(api_server, namespace) == report)
+    name = object_names.report("app")
+    api_server.ask("DELETE", path(namespace, name))
+    api_server.ask("POST", path(namespace), {"metadata": {"name": name}})
+    eventually(lambda: told(api_server, namespace) == report)
+
+
 def test_the_last_report_is_there_when_the_driver_ends(
     api_server: ApiServer, namespace: str, carrier: ConfigMapTransport
 ) -> None:

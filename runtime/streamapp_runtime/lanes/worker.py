@@ -1,30 +1,68 @@
-"""The entry of a Python worker: finds the stage it has been serving, or becomes it."""
+"""The entry of a Python worker: finds the layer it has been serving, or becomes it, and hears its orders."""
 
 import gc
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 
+from streamapp_runtime.lanes.connection.driver_connection import DriverConnection, DriverLostError
+from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.layers.layer_worker import LayerWorker
+from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY
+from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 
 _serving: dict[tuple[str, int, int], LayerWorker] = {}
-"""At most one stage: a worker is of one role, and of one incarnation at a time."""
+"""At most one layer: a worker is of one role, and of one incarnation at a time."""
+_connections: list[DriverConnection] = []
+"""At most one, where a Spark job runs each batch: it stays open from one batch to the next."""
+
+Entry = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""What `mapInArrow` is given."""
 
 
-def layer_entry(
-    program: Program, number: int, setup: WorkerSetup, incarnation: int
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What `mapInArrow` is given for one layer."""
-    key = (setup.run_id, incarnation, number)
-    packed = pickle.dumps((program, number, setup))
+@dataclass(frozen=True, slots=True)
+class PackedLayer:
+    """A layer on its way to the workers that serve it. What is common to all batches is unpacked once."""
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return layer_worker(key, packed).run(batches)
+    key: tuple[str, int, int]  # run, incarnation and number of the layer
+    packed: bytes
+    address: LaneAddress  # of the driver
 
-    return run
+    @classmethod
+    def of(
+        cls, program: Program, number: int, setup: WorkerSetup, incarnation: int, address: LaneAddress
+    ) -> "PackedLayer":
+        """Pack a layer."""
+        return cls((setup.run_id, incarnation, number), pickle.dumps((program, number, setup)), address)
+
+    def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Serve the batch that this Spark job runs."""
+        spark_task: Any = TaskContext.get()
+        lane, batch = spark_task.partitionId(), int(spark_task.getLocalProperty(BATCH_PROPERTY))
+        orders = OrderMemory().decode(_order_of(self.address, lane, batch))
+        return layer_worker(self.key, self.packed).run(batches, orders, spark_task.taskAttemptId())
+
+    def every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Serve order after order, in one Spark job: the one layer of a program that is all Python."""
+        for _ in batches:
+            pass
+        spark_task: Any = TaskContext.get()
+        lane, attempt = spark_task.partitionId(), spark_task.taskAttemptId()
+        memory, served = OrderMemory(), 0
+        with DriverConnection.open(self.address) as driver:
+            while (order := driver.next_order(lane, served)) is not None:
+                orders = memory.decode(order)
+                reports = layer_worker(self.key, self.packed).serve(orders, attempt)
+                memory.note(reports)
+                served = orders.batch
+                driver.report(lane, served, [report.fields() for report in reports])
+        yield from ()
 
 
 def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:
@@ -39,3 +77,16 @@ def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:
         gc.collect()
         gc.freeze()  # the daemon collects after each task: what is here now stays, and need not be looked at
     return worker
+
+
+def _order_of(address: LaneAddress, lane: int, batch: int) -> bytes:
+    """The order of a batch; a connection that was lost since the batch before is made again, once."""
+    if _connections and _connections[0].address == address:
+        try:
+            return _connections[0].order_of(lane, batch)
+        except DriverLostError:
+            pass
+    for former in _connections:
+        former.close()
+    _connections[:] = [DriverConnection.open(address)]
+    return _connections[0].order_of(lane, batch)

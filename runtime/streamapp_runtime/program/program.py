@@ -89,3 +89,19 @@ class Program:
     def schema(self) -> str:
         """The wide row as a Spark SQL column list."""
         return column_list(self.registers)
+
+    @property
+    def python_tasks(self) -> tuple[PlacedOperation, ...]:
+        """The operations of all Python layers, in order."""
+        return tuple(task for layer in self.layers if isinstance(layer, PythonLayer) for task in layer.tasks)
+
+    @property
+    def is_all_python(self) -> bool:
+        """Whether one worker does everything, and Spark computes nothing."""
+        return len(self.layers) == 1
+
+    @property
+    def computed_by_spark(self) -> tuple[str, ...]:
+        """The parts of operators that are left to Spark, in order."""
+        steps = (step for layer in self.layers if isinstance(layer, SqlLayer) for step in layer.steps)
+        return tuple(dict.fromkeys(piece for step in steps for piece in step.pieces))

@@ -23,6 +23,9 @@ T = TypeVar("T")
 SOON, LATEST = 0.5, 15.0
 """Seconds before a call that failed is made again, at first and at last."""
 FLUSH_SECONDS = 5.0
+RESEND_SECONDS = 60.0
+"""After this time a report is sent again, though it says the same: somebody may have deleted it. A patch that
+changes nothing is not written."""
 
 
 @dataclass(slots=True)
@@ -33,6 +36,7 @@ class ConfigMapTransport:
     wanted_name: str
     report_name: str
     trouble: Callable[[str], None] = lambda _: None
+    resend_seconds: float = RESEND_SECONDS
     _wanted: WantedState | None = None
     _accepted: AcceptedApp | None = None
     _report: Report | None = None  # the newest one
@@ -111,9 +115,9 @@ class ConfigMapTransport:
 
     def _write(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._text != self._sent)
+            self._changed.wait_for(lambda: self._closed or self._text != self._sent, self.resend_seconds)
             text = self._text
-        if text == self._sent:
+        if not text or (self._closed and text == self._sent):
             return
         self.api.patch(self.report_name, {REPORT: text})
         with self._changed:

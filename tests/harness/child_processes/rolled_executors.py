@@ -18,7 +18,8 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.spark_session import close_session, live_executors, open_session
+from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.spark.spark_session import close_session, live_executors, open_session
 from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.stores.directories.state_directory import app_directory, quoted
 from tests.harness.runs.app_runs import AppEnv, inputs
@@ -198,6 +199,7 @@ def main(folder: Path) -> None:
             rolled.loop.release()
             log_has_everything_once(env.system, rolled.rounds)
     finally:
+        close_lanes()
         close_session(session)
 
 

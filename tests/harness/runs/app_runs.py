@@ -21,8 +21,10 @@ from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch, launch
+from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
@@ -103,7 +105,8 @@ class AppEnv:
         if problems := unsupported_fields(app):
             raise AppRefusedError(problems)
         ledger = CheckpointStream(self.system, f"{app.application_id}.checkpoint")
-        return ledger, launch(app, self.home, self.system, ledger, self.session, processors)
+        context = AppContext(app, self.home, self.system, ledger, load_user_functions(app))
+        return ledger, launch(context, self.session, processors)
 
     def run(self, app: StreamApp, *, rows: int | None = None) -> list[BatchResult]:
         """Run an app until it has read all that there is."""

@@ -14,6 +14,12 @@ def shouted(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch({"user": batch["user"], "loud": pc.utf8_upper(batch["page"])})
 
 
+def with_worker(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Says beside each row which process has worked on it."""
+    workers = pa.array([os.getpid()] * len(batch), pa.int32())
+    return pa.record_batch({"user": batch["user"], "n": batch["n"], "worker": workers})
+
+
 def picky(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Fails on one of its rows, and does not say on which."""
     if 13 in batch["n"].to_pylist():

@@ -14,12 +14,9 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import (
     KnownRejection,
-    LaneOrder,
-    Orders,
     ReadRange,
-    TaskOrder,
 )
-from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
+from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream, dead_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
 from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
@@ -131,11 +128,3 @@ def test_dead_letters_of_tasks_that_failed_stay_where_they_are(tmp_path: Path) -
     assert (partition, tasks.to_pylist()) == (Partition("letters", 0), [0])
     assert b64decode(b"YnJva2Vu") == b"broken"
     assert b'"value": "YnJva2Vu"' in records.column("value")[0].as_py()
-
-
-def test_orders_arrive_as_they_were_sent() -> None:
-    count = RejectionCount(RejectionCause.CODE, "events", 0, 2, 4, 1)
-    task = TaskOrder("Partition 0", 3, '{"a": 1}', (WHOLE,), rejections=(count,))
-    skip = (KnownRejection("events", 0, 17, "division by zero", RejectionCause.CODE),)
-    sent = Orders(4, 9, 1234, (LaneOrder("processor-0", (task,), "here"),), skip=skip, trial=True)
-    assert Orders.parse(sent.text()) == sent

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.bad_records.bisection import TrialFailure
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
@@ -30,14 +31,14 @@ RecordId = tuple[str, int, int]
 def failing_records(
     executors: LaneExecutors,
     incarnation: int,
-    trial: Callable[[DataFrame], tuple[TaskReport, ...] | TrialFailure],
+    trial: Callable[[BatchExchange], tuple[TaskReport, ...] | TrialFailure],
 ) -> Mapping[RecordId, str]:
     """The records on which expressions fail, found in one trial; none where something else fails."""
-    frame = executors.marking_frame(incarnation)
-    if frame is None:
+    exchange = executors.marking_exchange(incarnation)
+    if exchange is None:
         return {}
     with without_shared_subexpressions(executors.session):
-        reports = trial(frame)
+        reports = trial(exchange)
     if isinstance(reports, TrialFailure):
         return {}
     return reasons_by_record(executors.session, executors.program, reports)

@@ -5,8 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pyspark.sql import DataFrame
-
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
 from streamapp_runtime.driver.batches.binding_states import (
@@ -20,6 +18,7 @@ from streamapp_runtime.driver.batches.binding_states import (
 from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -45,7 +44,7 @@ class LaneSupervisor:
     restoring: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
     _reported: Lanes = field(init=False)  # as it was last told to who listens
     _checked: float = 0.0
-    _frame: DataFrame | None = None  # what batches run; None while lanes are not bound
+    _exchange: BatchExchange | None = None  # what batches run; None while lanes are not bound
 
     def __post_init__(self) -> None:
         launch = self.run.launch
@@ -70,11 +69,11 @@ class LaneSupervisor:
         return next_action(self.state)
 
     @property
-    def frame(self) -> DataFrame:
+    def exchange(self) -> BatchExchange:
         """What batches run."""
-        if self._frame is None:
+        if self._exchange is None:
             raise TypeError(f"lanes that are {self.state} run no batch")
-        return self._frame
+        return self._exchange
 
     def assign(self) -> None:
         """Assign tasks to the processors that are there, those of lost ones too when it is time."""
@@ -102,13 +101,13 @@ class LaneSupervisor:
         """Bind the lanes under the current incarnation; stores are restored in the batches that follow."""
         self._note_restoring(self.tasks)
         launch = self.run.launch
-        frame = self.executors.lane_frame(tuple(self.lanes), launch.context.ledger.incarnation)
+        exchange = self.executors.open_exchange(tuple(self.lanes), launch.context.ledger.incarnation)
         if launch.app.spec.placement.host_affinity:
             at = self.executors.store_locations
             locations = {task: at.get(name) for name, tasks in self.lanes.items() for task in tasks}
             self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
         self._advance(BindingEvent.BOUND)
-        self._frame = frame
+        self._exchange = exchange
         self._advance(self._stores_event())
 
     def note(self, reports: Iterable[TaskReport]) -> None:
@@ -158,5 +157,6 @@ class LaneSupervisor:
 
     def _advance(self, event: BindingEvent) -> None:
         self.state = next_state(self.state, event)
-        if not self.bound:
-            self._frame = None
+        if not self.bound and self._exchange is not None:
+            self._exchange.close()
+            self._exchange = None

@@ -1,4 +1,4 @@
-"""The loop: orders out, one Spark job, reports back; after a failure everything anew from checkpoints.
+"""The loop: orders out, reports back; after a failure everything anew from checkpoints.
 
 What may be done with the lanes, and when, is in `binding_states`; the loop looks there before each batch.
 """
@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
@@ -35,13 +35,14 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSetting
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
-from streamapp_runtime.driver.executors.spark_session import is_alive
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
+from streamapp_runtime.driver.spark.spark_session import is_alive
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
@@ -58,6 +59,8 @@ from streamapp_runtime.systems.stream_system import (
 
 KEEP_ALIVE_SECONDS: Final = 20.0
 """Idle Python workers end after a minute, and what they hold with them."""
+SUCCESSOR_SECONDS: Final = 5.0
+"""How often a driver looks whether another one has taken over, busy or not."""
 
 START_SECONDS: Final = 300.0
 """A batch without rows may take so long at least."""
@@ -92,6 +95,7 @@ class Loop:
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
     _watch: BatchWatch = field(init=False)
     _ended_at: float = 0.0  # when the last batch ended
+    _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
     _rows_at: float = float("-inf")  # when the last batch with records began
 
@@ -161,7 +165,7 @@ class Loop:
                 self.supervisor.released()
             if self.bad_records.due(self.retries.failures):
                 self._search()
-            return self._step(self._bound_frame())
+            return self._step(self._bound_exchange())
         except FencedError as error:
             raise failures.FailedError(f"another driver runs this app: {error}") from error
         except UnknownStreamError as error:
@@ -174,8 +178,9 @@ class Loop:
         """Settle and close the stores, so that the next start finds them as they should be."""
         if self.supervisor.bound:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
-                self._run_batch(self.supervisor.frame, [], None, release=True)
+                self._run_batch(self.supervisor.exchange, [], None, release=True)
                 self.stores.note_closed(self.launch.setup.store_specs)
+            self.supervisor.exchange.close()
 
     def close_turn(self) -> None:
         """Note that a batch app came to its end, so that its next start is another turn."""
@@ -214,7 +219,7 @@ class Loop:
         )
         return LaneSupervisor(executors, self.run, self.stores, self.changed, state)
 
-    def _bound_frame(self) -> DataFrame:
+    def _bound_exchange(self) -> BatchExchange:
         """What batches run, once lanes are bound: what may still be writing is fenced before that."""
         supervisor = self.supervisor
         if not supervisor.bound:
@@ -230,12 +235,13 @@ class Loop:
                     self.backlog.read_anew(supervisor.lanes)
                     supervisor.bind()
                 case NextAction.RUN:
-                    return supervisor.frame
+                    return supervisor.exchange
                 case unknown:
                     assert_never(unknown)
 
-    def _step(self, frame: DataFrame) -> BatchResult | None:
+    def _step(self, exchange: BatchExchange) -> BatchResult | None:
         """Run a batch with what may be read now; None where none is needed."""
+        self._look_for_successor()
         positions = self.backlog.positions()
         pending = self.backlog.pending(positions)
         waiting_tasks = self.backlog.waiting(positions)
@@ -245,11 +251,16 @@ class Loop:
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):
                 return None
-            self.ledger.check()
-        batch = self._run_batch(frame, ranges, pending)
+        batch = self._run_batch(exchange, ranges, pending)
         if self.supervisor.bound and ranges:
             self.backlog.forget_read()
         return batch
+
+    def _look_for_successor(self) -> None:
+        """FencedError where another driver took over: at least once, no commit of a lane would be told so."""
+        if time.monotonic() - self._looked_at > SUCCESSOR_SECONDS:
+            self.ledger.check()
+            self._looked_at = time.monotonic()
 
     def _ranges_to_read(
         self, readable: Sequence[PendingRange], waiting_tasks: frozenset[str]
@@ -265,7 +276,7 @@ class Loop:
 
     def _run_batch(
         self,
-        frame: DataFrame,
+        exchange: BatchExchange,
         ranges: list[PendingRange],
         pending: Sequence[PendingRange] | None,
         *,
@@ -277,7 +288,7 @@ class Loop:
         self.bad_records.begin(ranges)
         self._rows_at = begun if ranges else self._rows_at
         crash_point("driver.ordered")
-        reports = self._reports_of(frame, orders, self._timeout(rows=bool(ranges)))
+        reports = self._reports_of(exchange, orders, self._timeout(rows=bool(ranges)))
         crash_point("driver.reported")
         self._ended_at = time.monotonic()
         self._longest = max(self._longest, self._ended_at - begun)
@@ -347,13 +358,13 @@ class Loop:
 
     def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
         """The records on which expressions fail."""
-        self._frame_of_restored_lanes()
+        self._exchange_of_restored_lanes()
         trial = partial(self._trial, ranges)
         return failing_records(self.supervisor.executors, self.ledger.incarnation, trial)
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """How a batch fails; None where it does not. Nothing of it is committed."""
-        reports = self._trial(ranges, self._frame_of_restored_lanes())
+        reports = self._trial(ranges, self._exchange_of_restored_lanes())
         if isinstance(reports, TrialFailure):
             return reports
         report = failures.failed_report(reports)
@@ -372,21 +383,21 @@ class Loop:
             return None
         return keys[0] if keys else None
 
-    def _frame_of_restored_lanes(self) -> DataFrame:
+    def _exchange_of_restored_lanes(self) -> BatchExchange:
         """What runs batches, once all tasks can work."""
         while not self.supervisor.bound or self._needs_batch:
-            self._run_batch(self._bound_frame(), [], None)
-        return self.supervisor.frame
+            self._run_batch(self._bound_exchange(), [], None)
+        return self.supervisor.exchange
 
     def _trial(
-        self, ranges: Sequence[PendingRange], frame: DataFrame
+        self, ranges: Sequence[PendingRange], exchange: BatchExchange
     ) -> tuple[TaskReport, ...] | TrialFailure:
         """What lanes report of a batch of which nothing is committed; how it fails, where it does."""
         self.number += 1
         timeout = self.run.settings.batch_timeout
         seconds = timeout and min(timeout, max(TRIAL_SECONDS, 10 * self._longest))
         try:
-            return self._reports_of(frame, replace(self._orders(ranges), trial=True), seconds)
+            return self._reports_of(exchange, replace(self._orders(ranges), trial=True), seconds)
         except BatchTimeoutError as error:
             if self.end_by is not None and time.monotonic() >= self.end_by:
                 raise  # which says nothing of the records
@@ -406,13 +417,15 @@ class Loop:
         seconds = self.run.settings.batch_timeout
         return seconds if rows or seconds is None else max(seconds, START_SECONDS)
 
-    def _reports_of(self, frame: DataFrame, orders: Orders, seconds: float | None) -> tuple[TaskReport, ...]:
+    def _reports_of(
+        self, exchange: BatchExchange, orders: Orders, seconds: float | None
+    ) -> tuple[TaskReport, ...]:
         """Run a batch, for so many seconds at most; BatchTimeoutError where it takes longer."""
         if self.end_by is not None and not orders.release:
             left = max(self.end_by - time.monotonic(), 0.0)
             seconds = left if seconds is None else min(seconds, left)
         with self._watch.over(orders.batch, seconds) as address:
-            return self.supervisor.executors.run_batch(frame, replace(orders, steps_to=address))
+            return exchange.run(replace(orders, steps_to=address))
 
     def _new_watch(self) -> BatchWatch:
         """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""

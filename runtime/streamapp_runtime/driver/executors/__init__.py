@@ -1,4 +1,4 @@
-"""Spark's side of a run: its JVM and session, its executors, and which executor runs which lane.
+"""The executors of a run: which of them runs which lane, and how lanes get their orders.
 
 Knows nothing of what a batch reads.
 """

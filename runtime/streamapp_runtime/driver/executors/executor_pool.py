@@ -12,7 +12,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.spark_session import (
+from streamapp_runtime.driver.executors.session_lanes import close_lanes
+from streamapp_runtime.driver.spark.spark_session import (
     MEMORY,
     close_session,
     in_one_process,
@@ -62,12 +63,17 @@ class ExecutorPool:
         return None if count == 1 or not in_one_process(self.session) else self.restarted(count)
 
     def restarted(self, count: int) -> SparkSession:
-        """Spark begun anew with so many; the lanes of the old session have to be closed."""
-        close_session(self.session)
+        """Spark begun anew with so many; the lanes of the old session have to be released."""
+        self.close()
         self.session = open_session(self.name, count)
         self.prepare(self.session)
         self.workers = count
         return self.session
+
+    def close(self) -> None:
+        """End the lanes, and Spark."""
+        close_lanes()
+        close_session(self.session)
 
     def release_others(self, needed: Collection[str]) -> None:
         """Have Spark end all executors but these."""

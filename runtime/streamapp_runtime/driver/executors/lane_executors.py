@@ -1,4 +1,4 @@
-"""The executors of the lanes: waited for, bound, and run by a frame with the orders of a batch."""
+"""The executors of the lanes: waited for, bound, and given what runs their batches."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -6,23 +6,21 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch, ResidentLanes
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_partitions import lane_rows
-from streamapp_runtime.driver.executors.spark_session import (
-    ExecutorsMissingError,
-    in_one_process,
-    live_executors,
-)
-from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, Orders
+from streamapp_runtime.driver.executors.session_lanes import resident_lanes_wanted, session_lanes
+from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
+from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.protocol.executor_identity import IDENTITY_SCHEMA, report_identities
-from streamapp_runtime.lanes.protocol.task_report import TaskReport
-from streamapp_runtime.lanes.worker import layer_entry
+from streamapp_runtime.lanes.worker import PackedLayer
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
 from streamapp_runtime.program.program import Program, PythonLayer
 from streamapp_runtime.program.sql_layer import apply_layer
 
+REPORT_SCHEMA = "task INT, report STRING"
 BINDING_ATTEMPTS = 40
 _PAUSE_SECONDS = 0.25
 _LOCATION_SECONDS = 5.0
@@ -43,7 +41,9 @@ class LaneExecutors:
         default_factory=dict
     )  # processor -> where its stores are
     locations: ExecutorLocations = no_locations
+    resident: bool = field(default_factory=resident_lanes_wanted)
     _lanes: DataFrame | None = None
+    _address: LaneAddress | None = None  # by which lanes of the present binding reach the driver
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
         """The processors that have an executor now."""
@@ -74,22 +74,34 @@ class LaneExecutors:
             raise ExecutorsMissingError(f"none of {len(processors)} executors came within {seconds:g} s")
         return present
 
-    def lane_frame(self, processors: Sequence[str], incarnation: int) -> DataFrame:
-        """What every batch runs from now on; ExecutorsMissingError when lanes cannot be parted."""
-        self._lanes = self._bound_lanes(processors)
-        return self._frame(self._lanes, incarnation)
+    def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
+        """What runs every batch from now on; ExecutorsMissingError when lanes cannot be parted.
 
-    def marking_frame(self, incarnation: int) -> DataFrame | None:
+        Lanes stay where all is done in Python. Spark passes rows on only when a batch of its own is full,
+        so where it computes something, each batch is a job.
+        """
+        lanes_of_session = session_lanes(self.session)
+        lanes_of_session.close_exchange()
+        self._lanes = self._bound_lanes(processors)
+        server, self._address = lanes_of_session.server, lanes_of_session.server.bind()
+        exchange: BatchExchange
+        if self.resident and self.program.is_all_python:
+            self._in_layer(0)
+            entry = self._packed(0, incarnation).every_batch
+            host = self._lanes.mapInArrow(entry, REPORT_SCHEMA).rdd.collect
+            cancel = self.session.sparkContext.cancelAllJobs
+            exchange = ResidentLanes(host, cancel, len(processors), server)
+        else:
+            exchange = JobPerBatch(self._frame(self._lanes, incarnation), server)
+        lanes_of_session.exchange = exchange
+        return exchange
+
+    def marking_exchange(self, incarnation: int) -> BatchExchange | None:
         """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
         if self._lanes is None or not all_sql_steps(self.program):
             return None
-        return self._frame(self._lanes, incarnation, mark_failures=True)
-
-    def run_batch(self, frame: DataFrame, orders: Orders) -> tuple[TaskReport, ...]:
-        """Run one batch, as one Spark job; what lanes report of their tasks."""
-        self.session.sparkContext.setLocalProperty(ORDERS_PROPERTY, orders.text())
-        # An RDD is made once; a frame's own `collect` makes one each time, and a query that Spark tells of.
-        return tuple(TaskReport.parse(row.report) for row in frame.rdd.collect())
+        frame = self._frame(self._lanes, incarnation, mark_failures=True)
+        return JobPerBatch(frame, session_lanes(self.session).server)
 
     def _bound_lanes(self, processors: Sequence[str]) -> DataFrame:
         """The lanes, each on an executor of its own."""
@@ -139,8 +151,8 @@ class LaneExecutors:
             if isinstance(layer, PythonLayer):
                 last = number == len(layers) - 1
                 self._in_layer(number)
-                work = layer_entry(self.program, number, self.setup, incarnation)
-                frame = frame.mapInArrow(work, "task INT, report STRING" if last else self.program.schema)
+                work = self._packed(number, incarnation).one_batch
+                frame = frame.mapInArrow(work, REPORT_SCHEMA if last else self.program.schema)
             else:
                 frame = (
                     apply_marking_failures(frame, layer, steps)
@@ -149,6 +161,11 @@ class LaneExecutors:
                 )
                 steps += len(layer.steps)
         return frame
+
+    def _packed(self, number: int, incarnation: int) -> PackedLayer:
+        if self._address is None:
+            raise TypeError("lanes that are not bound serve no layer")
+        return PackedLayer.of(self.program, number, self.setup, incarnation, self._address)
 
     def _in_layer(self, number: int) -> None:
         """A different environment gives each layer worker processes of its own."""

@@ -20,13 +20,12 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSetting
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.jvm import mute_jvm
-from streamapp_runtime.driver.executors.spark_session import close_session
 from streamapp_runtime.driver.failures import RETRIABLE, FailedError
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.open_windows import open_windows
+from streamapp_runtime.driver.spark.jvm import mute_jvm
 from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.lanes import tables_file
@@ -137,7 +136,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
         return
     finally:
         mute_jvm()
-        close_session(executor_pool.session)
+        executor_pool.close()
         system.close()
 
 

@@ -29,7 +29,6 @@ from streamapp_runtime.driver.executors.executor_locations import (
     no_locations,
 )
 from streamapp_runtime.driver.executors.executor_pool import UNLIMITED_WORKERS, ExecutorPool
-from streamapp_runtime.driver.executors.spark_session import open_configured_session
 from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.managed_follow import (
@@ -40,6 +39,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
+from streamapp_runtime.driver.spark.spark_session import open_configured_session
 from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.launch import Launch, first_launch

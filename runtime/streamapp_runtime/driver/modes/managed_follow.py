@@ -11,12 +11,12 @@ from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
-from streamapp.tasks.user_answers import own_functions
+from streamapp.tasks.user_answers import known_counts, own_functions
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
-from streamapp_runtime.driver.start.live_world import counts_of, known_counts
+from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserLocations
 

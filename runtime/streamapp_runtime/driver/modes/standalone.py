@@ -21,13 +21,14 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.executor_pool import ExecutorPool
-from streamapp_runtime.driver.executors.spark_output import SPARK_OUTPUT
-from streamapp_runtime.driver.executors.spark_session import open_session
 from streamapp_runtime.driver.modes.app_run import RunLimits
 from streamapp_runtime.driver.modes.model_author import ModelAuthor
 from streamapp_runtime.driver.modes.run_lock import RunLock, lock_run
 from streamapp_runtime.driver.modes.standalone_follow import StandaloneFollower
 from streamapp_runtime.driver.modes.stop_signal import StopFlag
+from streamapp_runtime.driver.spark.spark_output import SPARK_OUTPUT
+from streamapp_runtime.driver.spark.spark_session import open_session
+from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.early_refusals import early_problems
 from streamapp_runtime.driver.start.launch import Launch, launch
@@ -63,6 +64,7 @@ class Standalone:
     options: RunOptions
     locations: ExecutorLocations = no_locations
     host: str = field(default_factory=gethostname)
+    _functions: UserFunctions = field(init=False)  # the app's own
     _location: str | None = field(init=False)  # of all processors
     _locality: LocalityMemory = field(init=False)
     _transport: FileTransport = field(init=False)
@@ -84,9 +86,10 @@ class Standalone:
         """A start takes seconds, and what it refuses may have been known before; so may another run."""
         if self.options.code is not None:
             sys.path.insert(0, str(self.options.code))
-        functions = load_user_functions(self.app)
-        self._location = self._located(functions)
-        if problems := early_problems(self.app, storage.connection, functions, fresh=self.options.fresh):
+        self._functions = load_user_functions(self.app)
+        self._location = self._located(self._functions)
+        connection, fresh = storage.connection, self.options.fresh
+        if problems := early_problems(self.app, connection, self._functions, fresh=fresh):
             raise AppRefusedError(problems)
         take_over = Ownership.of_run(self.app).take_over
         self._lock = lock_run(storage.state, self.app.application_id, take_over=take_over)
@@ -114,10 +117,7 @@ class Standalone:
         """Take over, and propose the first model; stores stay where an earlier run has left them."""
         try:
             return launch(
-                self.app,
-                storage,
-                system,
-                ledger,
+                AppContext(self.app, storage, system, ledger, self._functions),
                 session,
                 self.options.processors,
                 locality=self._locality,

@@ -19,7 +19,7 @@ from streamapp_runtime.operators.state.stored_entries import (
     StoredEntries,
 )
 from streamapp_runtime.operators.state.time_keys import TIME_WIDTH, key_before, key_times
-from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories.state_directory import state_directory, tables_found
 from streamapp_runtime.stores.store import Store
 from streamapp_runtime.stores.store_snapshot import open_snapshot
@@ -48,8 +48,8 @@ def open_windows(launch: Launch, watermark: int | None) -> tuple[OpenWindows, ..
 
 
 def _waiting_operators(program: Program) -> set[str]:
-    layers = (layer for layer in program.layers if isinstance(layer, PythonLayer))
-    uses = ((t.operation.own_state(), t.operation.event_time_use()) for layer in layers for t in layer.tasks)
+    operations = [task.operation for task in program.python_tasks]
+    uses = ((operation.own_state(), operation.event_time_use()) for operation in operations)
     return {name for name, use in uses if name is not None and use is not None and use.waiting is not None}
 
 

@@ -12,7 +12,7 @@ from streamapp_runtime.driver.start.event_time import operators_without_watermar
 from streamapp_runtime.driver.start.operator_checks import unfit_operators, unfit_remote_tables
 from streamapp_runtime.formats.format_options import FormatOptions, format_options
 from streamapp_runtime.program.compiler import compile_program
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.program import PlacedOperation, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def compile_app(
     program = known or compile_program(app, proposal.graph, proposal.plan, session)
     if isinstance(program, list):
         raise AppRefusedError(program, proposal)
-    tasks = [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]
+    tasks = list(program.python_tasks)
     options = format_options(app)
     if known is None and (
         problems := [

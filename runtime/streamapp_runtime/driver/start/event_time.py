@@ -19,7 +19,7 @@ from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStr
 from streamapp_runtime.driver.inputs.bounded_turns import BoundedTurn
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup, WatermarkOutput
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.watermark_reach import program_reach
 
 Partitions = Mapping[str, tuple[Partition, ...]]
@@ -38,7 +38,7 @@ def timekeeping_of(
     reach_of_program = program_reach(program, fed_back)
     if turn is None and not reach_of_program.timed:
         return None
-    operations = [task.operation for task in _tasks(program)]
+    operations = [task.operation for task in program.python_tasks]
     reads = {o.stream: o for o in operations if isinstance(o, Read) and o.role is not StreamRole.SIDE_INPUT}
     main_partitions = {
         task: tuple(p for p in parts if p.stream in reads) for task, parts in partitions.items()
@@ -98,7 +98,7 @@ def operators_without_watermark(app: StreamApp, program: Program) -> list[Proble
 
 def _untimed(app: StreamApp, program: Program) -> Iterator[Problem]:
     states = program_reach(program, _fed_back(app)).states
-    for task in _tasks(program):
+    for task in program.python_tasks:
         name, use = task.operation.own_state(), task.operation.event_time_use()
         if name is not None and use is not None and use.waiting is not None and not states[name].timed:
             message = f"{use.waiting}, and none of the streams that reach it has event times"
@@ -123,7 +123,3 @@ def _model(ledger: CheckpointStream, upstream: Mapping[str, Sequence[str]]) -> i
         return version
     ledger.record(WRITERS_MODEL, {"version": version + 1, "hash": digest})
     return version + 1
-
-
-def _tasks(program: Program) -> list[PlacedOperation]:
-    return [task for layer in program.layers if isinstance(layer, PythonLayer) for task in layer.tasks]

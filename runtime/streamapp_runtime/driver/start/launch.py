@@ -21,7 +21,6 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.partition import Partition
 from streamapp.tasks.refusal import Refusal
-from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.ownership import Ownership
 from streamapp_runtime.driver.checkpoints.state_reset import StateReset
 from streamapp_runtime.driver.checkpoints.state_schemas import take_state_schemas
@@ -30,7 +29,6 @@ from streamapp_runtime.driver.inputs.broadcast_tables import BroadcastTable
 from streamapp_runtime.driver.inputs.read_scheduling import ReadOrder
 from streamapp_runtime.driver.start.app_compilation import compile_app
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.app_storage import AppStorage
 from streamapp_runtime.driver.start.draft import Draft, first_draft
 from streamapp_runtime.driver.start.event_time import timekeeping_of
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
@@ -50,7 +48,6 @@ from streamapp_runtime.driver.start.task_reads import (
     read_order,
     read_topics,
 )
-from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec, store_specs
@@ -59,7 +56,6 @@ from streamapp_runtime.program.program import Program
 from streamapp_runtime.remote.remote_settings import remote_settings
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.systems.connection import EmbeddedConnection
-from streamapp_runtime.systems.stream_system import StreamSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +104,7 @@ class Launch:
 
 
 def launch(
-    app: StreamApp,
-    storage: AppStorage,
-    system: StreamSystem,
-    ledger: CheckpointStream,
+    context: AppContext,
     session: SparkSession,
     processors: int,
     *,
@@ -122,8 +115,8 @@ def launch(
 
     `locality` is what is remembered of where tasks and processors were. A `fresh` start gives the state up.
     """
-    context = AppContext(app, storage, system, ledger, load_user_functions(app))
-    ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app, fresh=fresh))
+    app = context.app
+    context.ledger.open(uuid4().hex, Ownership.of_run(app), StateReset.of_run(app, fresh=fresh))
     return first_launch(context, session, processors, locality)
 
 

@@ -1,7 +1,5 @@
 """The world as a driver sees it: partition counts of now, and what is kept with the state."""
 
-from collections.abc import Mapping
-
 from streamapp.author.app_streams import created_streams, declared_topics
 from streamapp.author.proposal import World
 from streamapp.spec.resource.app import StreamApp
@@ -13,11 +11,6 @@ def counts_of(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:
     """The partitions of every stream, of those too that the app makes and that are there already."""
     counts = {name: system.partitions(topic) for name, topic in declared_topics(app).items()}
     return counts | made_counts(app, system)
-
-
-def known_counts(counts: Mapping[str, int | None]) -> dict[str, int]:
-    """The counts of the streams that are there."""
-    return {name: count for name, count in counts.items() if count is not None}
 
 
 def made_counts(app: StreamApp, system: StreamSystem) -> dict[str, int | None]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from streamapp.author.names import processor_names
 from streamapp.author.problems import proposal_problems
 from streamapp.spec.problem import Problem
-from streamapp.tasks.user_answers import UserAnswers, own_functions
+from streamapp.tasks.user_answers import UserAnswers, known_counts, own_functions
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.app_context import AppContext
-from streamapp_runtime.driver.start.live_world import known_counts, live_world
+from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.user_functions import proposed_with_answers
 
 

@@ -5,14 +5,13 @@ raises, or stops reading, is lost with all that it holds.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext
 
 from streamapp_runtime.checkpoint import attempt_name
 from streamapp_runtime.incarnation import check_newest
@@ -23,7 +22,7 @@ from streamapp_runtime.lanes.layers.lane_errors import EXPECTED_ERRORS, error_me
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
 from streamapp_runtime.lanes.layers.layer_context import LayerContext
 from streamapp_runtime.lanes.layers.step_beacon import StepBeacon
-from streamapp_runtime.lanes.protocol.batch_orders import ORDERS_PROPERTY, LaneOrder, Orders
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
 from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
@@ -51,16 +50,23 @@ class LayerWorker:
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
         self.beacon, self.oom_kills = StepBeacon(), oom_kills()
 
-    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Serve one batch."""
-        spark_task: Any = TaskContext.get()
-        orders = Orders.parse(spark_task.getLocalProperty(ORDERS_PROPERTY))
-        lane = orders.lanes[spark_task.partitionId()]
-        attempt = attempt_name(orders.incarnation, orders.batch, spark_task.taskAttemptId())
-        if lane.executor_id in {"", self.executor_id}:
-            yield from self._serve(batches, orders, lane, attempt)
-        else:
-            yield from self._report_misplaced(batches, lane)
+    def run(
+        self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Serve one batch: rows of an earlier layer in, rows for the next one or reports out."""
+        reports = yield from self._serve(batches, orders, spark_attempt)
+        if self.context.last:
+            yield report_rows([(index, report.text()) for index, report in enumerate(reports)])
+
+    def serve(self, orders: Orders, spark_attempt: int) -> list[TaskReport]:
+        """Serve one batch in the one layer of a program."""
+        served = self._serve(iter(()), orders, spark_attempt)
+        while True:
+            try:
+                next(served)
+            except StopIteration as end:
+                reports: list[TaskReport] = end.value
+                return reports
 
     def close(self) -> None:
         """Let go of everything; what is pending in stores is dropped."""
@@ -79,26 +85,25 @@ class LayerWorker:
             return tuple(remove_unowned_stores(root, setup.application_id, owned, time.time()))
         return ()
 
-    def _report_misplaced(
-        self, batches: Iterator[pa.RecordBatch], lane: LaneOrder
-    ) -> Iterator[pa.RecordBatch]:
-        """Touch nothing: the stores here are another lane's, and those of this lane are elsewhere."""
-        for _ in batches:
-            pass
-        if self.context.last:
-            message = f"{lane.processor} came to another executor than its own"
-            reports = [TaskReport(task.name, TaskStatus.MISPLACED, message=message) for task in lane.tasks]
-            yield report_rows([(index, report.text()) for index, report in enumerate(reports)])
-
     def _serve(
-        self, batches: Iterator[pa.RecordBatch], orders: Orders, lane: LaneOrder, attempt: str
-    ) -> Iterator[pa.RecordBatch]:
+        self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
+    ) -> Generator[pa.RecordBatch, None, list[TaskReport]]:
+        """Rows for the next layer, and what the last one reports of the tasks."""
+        lane = orders.lane
+        if lane.executor_id not in {"", self.executor_id}:
+            for _ in batches:  # touch nothing: the stores here are another lane's
+                pass
+            message = f"{lane.processor} came to another executor than its own"
+            return [TaskReport(task.name, TaskStatus.MISPLACED, message=message) for task in lane.tasks]
+        attempt = attempt_name(orders.incarnation, orders.batch, spark_attempt)
         kind = FirstLayerBatch if self.context.first else LayerBatch
         batch: LayerBatch = kind(self.context, orders, lane, attempt)
         with self.beacon.during(orders.steps_to, lane.processor, batch.times):
-            yield from self._serve_batch(batches, batch)
+            return (yield from self._serve_batch(batches, batch))
 
-    def _serve_batch(self, batches: Iterator[pa.RecordBatch], batch: LayerBatch) -> Iterator[pa.RecordBatch]:
+    def _serve_batch(
+        self, batches: Iterator[pa.RecordBatch], batch: LayerBatch
+    ) -> Generator[pa.RecordBatch, None, list[TaskReport]]:
         orders, lane = batch.orders, batch.lane
         for store in self.cleared_stores:
             batch.state.count("freedBytes", store.table, store.size)
@@ -117,9 +122,10 @@ class LayerWorker:
         if orders.release:
             self.context.release_stores()
         if self.context.last:
-            yield report_rows(self._task_reports(batch))
-        elif reports := batch.layer_reports():
+            return self._task_reports(batch)
+        if reports := batch.layer_reports():
             yield self.context.wide.from_reports(reports)
+        return []
 
     def _restore_stores(self, batch: LayerBatch, lane: LaneOrder) -> Iterator[int]:
         """The tasks that cannot work in this batch: their stores are not there yet."""
@@ -158,7 +164,7 @@ class LayerWorker:
     def _failure(self, error: Exception) -> tuple[TaskStatus, str]:
         return status_of(error), error_message(error, self.context.setup.checkpoints)
 
-    def _task_reports(self, batch: LayerBatch) -> list[tuple[int, str]]:
+    def _task_reports(self, batch: LayerBatch) -> list[TaskReport]:
         """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
         try:
             done = None if batch.orders.trial else batch.commit()
@@ -192,7 +198,7 @@ class LayerWorker:
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),
             )
-            reports.append((index, report.text()))
+            reports.append(report)
         return reports
 
 

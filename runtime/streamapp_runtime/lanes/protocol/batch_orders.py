@@ -1,15 +1,14 @@
 """What the driver orders of the lanes in one batch, and what it hears back.
 
-Orders travel as one JSON text in a Spark property that is bound to the job: an attempt that is made again
-finds the same orders, and a late one of an earlier batch finds its own.
+Each lane hears of itself only; `order_codec` says how that travels. Where a batch is a Spark job, a property
+that is bound to the job says which batch it is: a late attempt of an earlier one gets no order.
 """
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount
 
-ORDERS_PROPERTY = "streamapp.orders"
+BATCH_PROPERTY = "streamapp.batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,36 +95,15 @@ class Orders:
     trial: bool = False  # do all but commit
     steps_to: str = ""  # where lanes tell of their steps while the batch is slow, as host:port
 
-    def text(self) -> str:
-        """As it travels."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+    def of_lane(self, number: int) -> "Orders":
+        """What one lane hears of the batch."""
+        lane = self.lanes[number]
+        partitions = {(one.stream, one.partition) for task in lane.tasks for one in task.ranges}
+        skip = tuple(one for one in self.skip if (one.stream, one.partition) in partitions)
+        return replace(self, lanes=(lane,), skip=skip)
 
-    @classmethod
-    def parse(cls, text: str) -> "Orders":
-        """As it was sent."""
-        fields = json.loads(text)
-        lanes = tuple(
-            LaneOrder(
-                lane["processor"],
-                tuple(
-                    TaskOrder(
-                        t["name"],
-                        t["changelog"],
-                        t["checkpoint"],
-                        tuple(ReadRange(**r) for r in t["ranges"]),
-                        tuple(SidePartition(**s) for s in t["sides"]),
-                        tuple((str(stream), int(index)) for stream, index in t["behind"]),
-                        tuple((str(stream), int(index)) for stream, index in t["ended"]),
-                        t["inherited"],
-                        tuple(RejectionCount.parse(list(c.values())) for c in t["rejections"]),
-                    )
-                    for t in lane["tasks"]
-                ),
-                lane["executor_id"],
-                tuple(BroadcastOrder(**order) for order in lane["shared"]),
-            )
-            for lane in fields["lanes"]
-        )
-        skip = tuple(KnownRejection(**k | {"cause": RejectionCause(k["cause"])}) for k in fields["skip"])
-        rest = (fields["release"], skip, fields["trial"], fields["steps_to"])
-        return cls(fields["incarnation"], fields["batch"], fields["time_ms"], lanes, *rest)
+    @property
+    def lane(self) -> LaneOrder:
+        """The lane, in what one lane hears."""
+        (lane,) = self.lanes
+        return lane

@@ -72,7 +72,7 @@ class RejectionReport:
     """What was left out for one task in one batch."""
 
     counts: list[RejectionCount] = field(default_factory=list)
-    reasons: Counter[tuple[str, str]] = field(default_factory=Counter)  # by stream and reason
+    reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
 
     def note(self, stream: str, reasons: Iterable[str]) -> None:
         """Count records of a stream by the reasons for which they are left out."""
@@ -99,4 +99,4 @@ class RejectionReport:
     def parse(cls, fields: dict[str, list[list[object]]]) -> "RejectionReport":
         """As it was sent."""
         reasons = {(str(s), str(why)): int(str(n)) for s, why, n in fields.get("reasons", ())}
-        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], Counter(reasons))
+        return cls([RejectionCount.parse(one) for one in fields.get("counts", ())], reasons)

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
@@ -36,19 +36,40 @@ class TaskReport:
     oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
     failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
 
+    def fields(self) -> dict[str, Any]:
+        """As it travels in JSON: without what it has nothing to say of."""
+        values = [(name, getattr(self, name), empty) for name, empty in _OPTIONAL]
+        news = {name: value for name, value, empty in values if value not in (empty, [])}
+        if rejections := self.rejections.fields():
+            news["rejections"] = rejections
+        return {"task": self.task, "status": self.status, **news}
+
+    @classmethod
+    def of_fields(cls, sent: dict[str, Any]) -> "TaskReport":
+        """As it was sent."""
+        report = dict(sent, status=TaskStatus(sent["status"]))
+        if "steps" in sent:
+            report["steps"] = tuple((name, seconds) for name, seconds in sent["steps"])
+        if "counted" in sent:
+            report["counted"] = tuple((counter, name, number) for counter, name, number in sent["counted"])
+        if "rejections" in sent:
+            report["rejections"] = RejectionReport.parse(sent["rejections"])
+        return cls(**report)
+
     def text(self) -> str:
-        """As it travels."""
-        fields = asdict(self) | {"rejections": self.rejections.fields()}
-        return json.dumps(fields, separators=(",", ":"))
+        """As it travels in a row."""
+        return json.dumps(self.fields(), separators=(",", ":"))
 
     @classmethod
     def parse(cls, text: str) -> "TaskReport":
-        """As it was sent."""
-        fields: dict[str, Any] = json.loads(text)
-        steps = tuple((name, seconds) for name, seconds in fields["steps"])
-        counted = tuple((counter, name, number) for counter, name, number in fields["counted"])
-        status = TaskStatus(fields["status"])
-        rejections = RejectionReport.parse(fields["rejections"])
-        return cls(
-            **fields | {"status": status, "steps": steps, "counted": counted, "rejections": rejections}
-        )
+        """As it was sent in a row."""
+        return cls.of_fields(json.loads(text))
+
+
+_EMPTY: Final = TaskReport("", TaskStatus.COMMITTED)
+_OPTIONAL: Final = tuple(
+    (one.name, getattr(_EMPTY, one.name))
+    for one in fields(TaskReport)
+    if one.name not in {"task", "status", "rejections"}
+)
+"""What is left out where it says nothing."""

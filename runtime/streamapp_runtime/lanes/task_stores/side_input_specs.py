@@ -10,7 +10,7 @@ from streamapp.spec.resource.tables import SideInput, Table
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.stateless.stream_operations import Read, side_name
-from streamapp_runtime.program.program import Program, PythonLayer
+from streamapp_runtime.program.program import Program
 from streamapp_runtime.rows.row_form import schema_hash
 from streamapp_runtime.stores.store import StoreKind
 
@@ -42,9 +42,7 @@ def side_input_store_specs(app: StreamApp, program: Program) -> dict[str, SideIn
     columns = {table.name: table.columns for table in program.tables}
     reads = {
         task.operation.name: task.operation
-        for layer in program.layers
-        if isinstance(layer, PythonLayer)
-        for task in layer.tasks
+        for task in program.python_tasks
         if isinstance(task.operation, Read)
     }
     specs = {}

@@ -73,9 +73,8 @@ def store_specs(app: StreamApp, program: Program) -> dict[str, StoreSpec]:
 
 def operator_entries(program: Program) -> dict[str, StoredEntries]:
     """How the entries of each operator's own store are read."""
-    layers = (layer for layer in program.layers if isinstance(layer, PythonLayer))
     entries = {}
-    for task in (task for layer in layers for task in layer.tasks):
+    for task in program.python_tasks:
         name, form = task.operation.own_state(), state_form(task.operation, _source_schemas(task))
         if name is not None and form is not None:
             entries[name] = form.entries

@@ -1,5 +1,7 @@
 """The tasks upstream change while both apps run: their reader neither stalls nor steps back."""
 
+import pytest
+
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_BOTH
@@ -27,6 +29,7 @@ def rows_by_window(env: AppEnv) -> dict[str, int]:
     return found
 
 
+@pytest.mark.usefixtures("two_apps")
 @ON_BOTH
 def test_eight_tasks_become_four_and_eight_again_while_another_app_reads_what_they_repartition(
     env: AppEnv,

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,10 +14,15 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from streamapp_runtime.crash_points import VARIABLE
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
+from streamapp_runtime.driver.failures import FailedError
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
 from tests.harness.kafka.clients import QUIET, created
 from tests.harness.kafka.topic_records import committed
+from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.page_views_run import USERS, PageViews
 
 Make = Callable[[str, bool], PageViews]
@@ -115,6 +121,28 @@ def test_kills_repeat_rows_and_lose_none_and_delivery_may_change_back_and_forth(
     assert rows(app).total() == repeated + len(fresh), "nobody was killed, and rows were repeated"
     if counted:
         assert totals(app) == expected_totals(app)
+
+
+@pytest.mark.parametrize("env", ["kafka"], indirect=True)
+def test_a_busy_driver_ends_soon_after_another_has_taken_over(env: AppEnv) -> None:
+    """No commit of its lanes is refused: they write without a transaction."""
+    made = app(
+        {"name": "sent", "sendTo": {"from": "events", "stream": "out"}},
+        streams=[{"name": "events", "key": "user", "columns": "user STRING"}, {"name": "out"}],
+        delivery="atLeastOnce",
+    )
+    env.write("events", inputs([{"user": "ann"}], "user"))
+    ledger, launch = env.launched(made)
+    loop = Loop(env.session, CurrentRun.of(launch))
+    loop.start()
+    while not env.rows("out"):
+        loop.step()
+    CheckpointStream(env.system, ledger.stream).open("another")
+    give_up = time.monotonic() + 30
+    with pytest.raises(FailedError, match="another driver runs this app"):
+        while time.monotonic() < give_up:
+            env.write("events", inputs([{"user": "bob"}], "user"))
+            loop.step()
 
 
 def written(app: PageViews) -> set[int]:

@@ -12,8 +12,10 @@ from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
+from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.launch import launch
+from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from tests.harness.crash.view_streams import LogStreams
 
@@ -39,7 +41,9 @@ def system(streams: LogStreams) -> EmbeddedSystem:
 
 def started(session: SparkSession, system: EmbeddedSystem, folder: Path) -> Loop:
     ledger = CheckpointStream(system, "siege.checkpoint")
-    ready = launch(one_app(str(APP), None), embedded_storage(folder), system, ledger, session, 1)
+    app = one_app(str(APP), None)
+    context = AppContext(app, embedded_storage(folder), system, ledger, UserFunctions())
+    ready = launch(context, session, 1)
     loop = Loop(session, CurrentRun.of(ready, batch_rows=1_000), pause=lambda _: None)
     loop.start()
     return loop

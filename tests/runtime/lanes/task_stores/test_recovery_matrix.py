@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -17,8 +18,10 @@ from streamapp_runtime.driver.batches.side_input_progress import SideInputProgre
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
+from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.app_storage import embedded_storage
 from streamapp_runtime.driver.start.launch import Launch, launch
+from streamapp_runtime.driver.start.user_functions import UserFunctions
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.stores.store import StoreKind
@@ -83,16 +86,14 @@ def launches(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
         for stream in ("events", "users"):
             system.create(stream, 4)
         yield {
-            bootstrap: launch(
-                joining(bootstrap),
-                embedded_storage(folder),
-                system,
-                CheckpointStream(system, f"{joining(bootstrap).application_id}.checkpoint"),
-                session,
-                1,
-            )
+            bootstrap: launch(in_folder(joining(bootstrap), folder, system), session, 1)
             for bootstrap in (True, False)
         }
+
+
+def in_folder(made: StreamApp, folder: Path, system: EmbeddedSystem) -> AppContext:
+    ledger = CheckpointStream(system, f"{made.application_id}.checkpoint")
+    return AppContext(made, embedded_storage(folder), system, ledger, UserFunctions())
 
 
 def joining(bootstrap: bool) -> StreamApp:

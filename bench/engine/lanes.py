@@ -1,0 +1,158 @@
+"""A batch of many resident lanes: CPU of the driver's exchange, and bytes that travel.
+
+The lanes are simulated by threads of a few processes, which speak the real protocol over real sockets and do
+no work: half of the tasks have rows in each batch, and each of these reports a new checkpoint. Beside it
+stands one text of all orders that goes to every lane, as it was before lanes asked for their own.
+"""
+
+import json
+import multiprocessing
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from multiprocessing.connection import Connection
+from statistics import median
+
+from bench.row import Aim, Row
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.checkpoint import Checkpoint
+from streamapp_runtime.driver.executors.batch_exchange import ResidentLanes
+from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
+from streamapp_runtime.lanes.connection.lane_address import LaneAddress
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
+from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+LANES = (100, 1_000)
+TASKS = 10
+PROCESSES = 4
+BATCHES = 12
+COUNTED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What the batches took, the first of them apart."""
+
+    first_cpu: float
+    cpu: float
+    seconds: float
+    megabytes: float
+
+
+def rows() -> Iterator[Row]:
+    """By number of lanes."""
+    for lanes in LANES:
+        measured = _measured(lanes)
+        before = len(json.dumps([asdict(lane) for lane in _lanes(lanes, 1)])) * lanes / 1e6
+        name = f"{lanes:,} lanes of {TASKS} tasks, half of these with rows"
+        most = Aim(most=150) if lanes == max(LANES) else None
+        yield Row(
+            f"{name}: driver",
+            measured.cpu * 1e3,
+            "ms of CPU",
+            most,
+            f"{measured.seconds * 1e3:.0f} ms of the clock; the first one {measured.first_cpu * 1e3:.0f} ms",
+        )
+        bytes_aim = Aim(most=3) if lanes == max(LANES) else None
+        beside = f"one text of all orders to each lane: {before:,.0f} MB"
+        yield Row(f"{name}: orders and reports", measured.megabytes, "MB", bytes_aim, beside)
+
+
+def _measured(lanes: int) -> _Measured:
+    spawned = multiprocessing.get_context("spawn")
+    with closing(LaneServer()) as server:
+        address = server.bind()
+        share = lanes // PROCESSES
+        pipes, children = [], []
+        for number in range(PROCESSES):
+            ours, theirs = spawned.Pipe()
+            own = range(number * share, (number + 1) * share)
+            children.append(spawned.Process(target=_serve, args=(address, own, theirs), daemon=True))
+            children[-1].start()
+            pipes.append(ours)
+
+        def host() -> None:
+            for child in children:
+                child.join()
+
+        exchange = ResidentLanes(host, lambda: [child.terminate() for child in children], lanes, server)
+        cpu, seconds = [], []
+        with closing(exchange):
+            for batch in range(1, BATCHES + 1):
+                orders = Orders(1, batch, batch, _lanes(lanes, batch))
+                begun, used = time.perf_counter(), time.process_time()
+                reports = exchange.run(orders)
+                cpu.append(time.process_time() - used)
+                seconds.append(time.perf_counter() - begun)
+                if len(reports) != lanes * TASKS:
+                    raise AssertionError(f"{len(reports)} reports of {lanes * TASKS} tasks")
+        traffic = [pipe.recv() for pipe in pipes]
+    return _Measured(
+        cpu[0],
+        median(cpu[-COUNTED:]),
+        median(seconds[-COUNTED:]),
+        sum(traffic) / 1e6,
+    )
+
+
+def _lanes(lanes: int, batch: int) -> tuple[LaneOrder, ...]:
+    """Every second task has rows; its checkpoint is what it reported for the batch before."""
+    idle = TaskOrder("", 0, _checkpoint(0))
+    busy = replace(
+        idle,
+        checkpoint=_checkpoint(batch - 1),
+        ranges=(ReadRange("views", 0, batch * 100, batch * 100 + 50),),
+    )
+    return tuple(
+        LaneOrder(
+            f"processor-{lane}",
+            tuple(
+                replace(idle if n % 2 else busy, name=f"Partition {lane * TASKS + n}", changelog=n)
+                for n in range(TASKS)
+            ),
+        )
+        for lane in range(lanes)
+    )
+
+
+def _checkpoint(batch: int) -> str:
+    """Of a task that reads one partition and keeps one table."""
+    positions = {Partition("views", 0): batch * 100 + 50}
+    return Checkpoint("0123456789abcdef", f"1.{batch}.0", positions, {"totals": batch}).encode().decode()
+
+
+def _serve(address: LaneAddress, lanes: range, results: Connection) -> None:
+    """Lanes of one process; their bytes in the last batch."""
+    counted = [0] * len(lanes)
+
+    def serve(index: int) -> None:
+        memory, served = OrderMemory(), 0
+        with DriverConnection.open(address) as driver:
+            while (order := driver.next_order(lanes[index], served)) is not None:
+                orders = memory.decode(order)
+                served = orders.batch
+                reports = [
+                    TaskReport(
+                        task.name,
+                        TaskStatus.COMMITTED,
+                        _checkpoint(served) if task.ranges else "",
+                        rows_in=50 if task.ranges else 0,
+                    )
+                    for task in orders.lane.tasks
+                ]
+                memory.note(reports)
+                fields = [report.fields() for report in reports]
+                counted[index] = len(order) + len(json.dumps(fields, separators=(",", ":")))
+                driver.report(lanes[index], served, fields)
+
+    threads = [threading.Thread(target=serve, args=(index,)) for index in range(len(lanes))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results.send(sum(counted))

@@ -1,0 +1,305 @@
+"""The driver's end of the connections to its lanes: one thread owns all sockets, and never blocks.
+
+The thread of the batches hands it orders and takes reports from a queue. A lane asks for its order and gets
+it once it is there; nobody else gets it. Who does not prove itself in time is sent away, and whoever belongs
+to an earlier binding is told that there are no more orders.
+"""
+
+import logging
+import secrets
+import selectors
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Final
+
+from streamapp_runtime.lanes.connection.handshake import (
+    DriverHandshake,
+    FormerBindingError,
+    ProofError,
+)
+from streamapp_runtime.lanes.connection.lane_address import LaneAddress, TcpPlace, UnixPlace, notice_silence
+from streamapp_runtime.lanes.connection.messages import (
+    MOST_BYTES,
+    LaneMessageKind,
+    MalformedMessageError,
+    Message,
+    MessageBuffer,
+)
+
+PROOF_SECONDS: Final = 5.0
+"""How long a connection may take to prove itself."""
+MOST_UNPROVEN: Final = 64
+"""So many connections may be unproven at a time; further ones wait in the kernel's queue."""
+_TICK_SECONDS: Final = 1.0
+_BACKLOG: Final = 1_024
+_READ_BYTES: Final = 1 << 18
+_LOG: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneReport:
+    """What a lane reports of an order."""
+
+    lane: int
+    batch: int
+    reports: tuple[dict[str, Any], ...]  # one of each task
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLeft:
+    """The connection of a lane has ended."""
+
+    lane: int
+
+
+LaneEvent = LaneReport | LaneLeft
+
+
+@dataclass(slots=True, eq=False)
+class _Peer:
+    """One connection."""
+
+    connected: socket.socket
+    handshake: DriverHandshake
+    prove_by: float
+    proven: bool = False
+    lanes: set[int] = field(default_factory=set)  # that it has asked for
+    received: MessageBuffer = field(default_factory=MessageBuffer)
+    unsent: bytearray = field(default_factory=bytearray)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """What a lane waits for: the order behind a batch."""
+
+    peer: _Peer
+    after: int
+
+
+class LaneServer:
+    """Serves the lanes of one driver, from one binding to the next."""
+
+    def __init__(
+        self, host: str = "", bind: str = "", port: int = 0, *, proof_seconds: float = PROOF_SECONDS
+    ) -> None:
+        """Listen at a TCP port; at a Unix socket where there is no host."""
+        self._proof_seconds = proof_seconds
+        if host:
+            self._listener = socket.create_server((bind, port), backlog=_BACKLOG)
+            place: UnixPlace | TcpPlace = TcpPlace(host, self._listener.getsockname()[1])
+        else:
+            place = UnixPlace(Path(tempfile.mkdtemp(prefix="streamapp-lanes-")))  # nobody else may enter it
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._listener.bind(place.path)
+            self._listener.listen(_BACKLOG)
+        self._listener.setblocking(False)
+        self._address = LaneAddress(place, secrets.token_hex(8), secrets.token_bytes(32))
+        self._orders: dict[int, tuple[int, bytes]] = {}  # by lane: the batch, and its order
+        self._asks: dict[int, _Ask] = {}  # by lane
+        self._ended = False  # whether lanes of this binding get no more orders
+        self._peers: set[_Peer] = set()
+        self._events: SimpleQueue[LaneEvent | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._waker, self._woken = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._serve, name="lane-server", daemon=True)
+        self._thread.start()
+
+    def bind(self) -> LaneAddress:
+        """Begin another binding: its lanes come by the address, and those of earlier ones are sent away."""
+        with self._lock:
+            self._end_lanes()
+            self._ended = False
+            self._address = replace(self._address, binding=secrets.token_hex(8))
+            self._events = SimpleQueue()
+            return self._address
+
+    def offer(self, batch: int, orders: Mapping[int, bytes]) -> None:
+        """Give each lane its order of a batch, now or as soon as it asks."""
+        with self._lock:
+            self._orders = {lane: (batch, order) for lane, order in orders.items()}
+            for lane, ask in list(self._asks.items()):
+                self._answer(lane, ask)
+
+    def next_event(self) -> LaneEvent | None:
+        """What a lane of this binding reports, or that it left; waited for. None after `interrupt`."""
+        return self._events.get()
+
+    def interrupt(self) -> None:
+        """Have `next_event` give None."""
+        self._events.put(None)
+
+    def end_lanes(self) -> None:
+        """Tell all lanes that there are no more orders."""
+        with self._lock:
+            self._end_lanes()
+
+    def close(self) -> None:
+        """End all connections."""
+        self._closing.set()
+        self._waker.send(b"\0")
+        self._thread.join()
+        for peer in self._peers:
+            peer.connected.close()
+        for one in (self._listener, self._waker, self._woken):
+            one.close()
+        self._selector.close()
+        if isinstance(self._address.place, UnixPlace):
+            shutil.rmtree(self._address.place.folder, ignore_errors=True)
+
+    def _end_lanes(self) -> None:
+        self._ended = True
+        self._orders.clear()
+        for lane, ask in list(self._asks.items()):
+            self._answer(lane, ask)
+
+    def _serve(self) -> None:
+        while not self._closing.is_set():
+            for key, mask in self._selector.select(_TICK_SECONDS):
+                with self._lock:
+                    self._handle(key.data, mask)
+            with self._lock:
+                self._see_to_unproven()
+
+    def _handle(self, peer: _Peer | None, mask: int) -> None:
+        """See to a socket that is ready; the listener and the waker have no peer."""
+        if peer is None:
+            self._accept()
+            return
+        try:
+            if mask & selectors.EVENT_WRITE:
+                self._flush(peer)
+            if mask & selectors.EVENT_READ:
+                self._read(peer)
+        except (ProofError, MalformedMessageError) as error:
+            _LOG.warning("a connection to the port of the lanes was refused: %s", error)
+            self._drop(peer)
+        except OSError:
+            self._drop(peer)
+
+    def _accept(self) -> None:
+        try:
+            connected, _ = self._listener.accept()
+        except OSError:  # who came has left again
+            return
+        connected.setblocking(False)
+        if connected.family != socket.AF_UNIX:
+            notice_silence(connected)
+        peer = _Peer(connected, DriverHandshake(self._address), time.monotonic() + self._proof_seconds)
+        self._peers.add(peer)
+        self._selector.register(connected, selectors.EVENT_READ, peer)
+        self._send(peer, peer.handshake.challenge())
+
+    def _see_to_unproven(self) -> None:
+        """Send away who took too long, and listen only while there are not too many."""
+        now, unproven = time.monotonic(), [peer for peer in self._peers if not peer.proven]
+        for peer in unproven:
+            if now > peer.prove_by:
+                self._drop(peer)
+        listens = self._listener in self._selector.get_map()
+        if listens and len(unproven) >= MOST_UNPROVEN:
+            self._selector.unregister(self._listener)
+        elif not listens and len(unproven) < MOST_UNPROVEN:
+            self._selector.register(self._listener, selectors.EVENT_READ)
+
+    def _read(self, peer: _Peer) -> None:
+        arrived = peer.connected.recv(_READ_BYTES)
+        if not arrived:
+            self._drop(peer)
+            return
+        peer.received.feed(arrived)
+        for received in peer.received.messages():
+            if peer.proven:
+                self._take(peer, received)
+            else:
+                self._prove(peer, received)
+
+    def _prove(self, peer: _Peer, hello: Message) -> None:
+        peer.handshake = replace(peer.handshake, address=self._address)
+        try:
+            self._send(peer, peer.handshake.welcome(hello))
+        except FormerBindingError:
+            self._drop(peer)
+            return
+        peer.proven = True
+        peer.received.most_bytes = MOST_BYTES
+
+    def _take(self, peer: _Peer, received: Message) -> None:
+        """Take what a proven lane says."""
+        fields = received.fields()
+        try:
+            lane = int(fields["lane"])
+            match received.kind:
+                case LaneMessageKind.ASK if "after" in fields:
+                    peer.lanes.add(lane)
+                    self._answer(lane, _Ask(peer, int(fields["after"])))
+                case LaneMessageKind.ASK:
+                    batch, order = self._orders.get(lane, (None, b""))
+                    current = self._is_current(peer) and batch == int(fields["batch"])
+                    self._send(
+                        peer,
+                        Message(LaneMessageKind.ORDER, order) if current else Message(LaneMessageKind.END),
+                    )
+                case LaneMessageKind.REPORT:
+                    if self._is_current(peer):
+                        reports = tuple(dict(report) for report in fields["reports"])
+                        self._events.put(LaneReport(lane, int(fields["batch"]), reports))
+                case other:
+                    raise MalformedMessageError(f"{other.name} came from a lane")
+        except (KeyError, TypeError, ValueError) as error:
+            raise MalformedMessageError(f"{received.kind.name} lacks a field: {error!r}") from error
+
+    def _answer(self, lane: int, ask: _Ask) -> None:
+        """Give a lane its next order, or its end, if either is there; else it waits."""
+        self._asks.pop(lane, None)
+        batch, order = self._orders.get(lane, (ask.after, b""))
+        if self._ended or not self._is_current(ask.peer):
+            self._send(ask.peer, Message(LaneMessageKind.END))
+        elif batch > ask.after:
+            self._send(ask.peer, Message(LaneMessageKind.ORDER, order))
+        else:
+            self._asks[lane] = ask
+
+    def _is_current(self, peer: _Peer) -> bool:
+        return peer.handshake.address.binding == self._address.binding
+
+    def _send(self, peer: _Peer, sent: Message) -> None:
+        peer.unsent += sent.encoded()
+        try:
+            self._flush(peer)
+        except OSError:
+            self._drop(peer)
+
+    def _flush(self, peer: _Peer) -> None:
+        """Send what the kernel takes; what is left is sent when it takes more."""
+        while peer.unsent:
+            try:
+                count = peer.connected.send(peer.unsent)
+            except BlockingIOError:
+                break
+            del peer.unsent[:count]
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.unsent else 0)
+        if self._selector.get_key(peer.connected).events != events:
+            self._selector.modify(peer.connected, events, peer)
+
+    def _drop(self, peer: _Peer) -> None:
+        """End a connection, once."""
+        if peer not in self._peers:
+            return
+        self._peers.remove(peer)
+        self._selector.unregister(peer.connected)
+        peer.connected.close()
+        self._asks = {lane: ask for lane, ask in self._asks.items() if ask.peer is not peer}
+        if self._is_current(peer):
+            for lane in sorted(peer.lanes):
+                self._events.put(LaneLeft(lane))

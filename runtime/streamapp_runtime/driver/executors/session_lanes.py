@@ -1,0 +1,75 @@
+"""The lanes of this process's Spark session: their server, and the one exchange that is open.
+
+Resident lanes hold every slot of Spark. No other job may begin before they are closed, and here that is seen
+to for all who begin one.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from streamapp.protocol.message_names import LANES_PORT
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.lane_server import LaneServer
+
+RESIDENT_VARIABLE: Final = "STREAMAPP_RESIDENT_LANES"
+"""`false` has each batch be a Spark job, whatever the program is."""
+ANY_PORT: Final = "0"
+
+
+@dataclass(slots=True)
+class SessionLanes:
+    """The server of one session, and what runs its batches now."""
+
+    server: LaneServer
+    exchange: BatchExchange | None = None
+
+    def close_exchange(self) -> None:
+        """End the lanes that are open, if there are any."""
+        if self.exchange is not None:
+            self.exchange.close()
+            self.exchange = None
+
+
+_open: dict[str, SessionLanes] = {}
+"""By Spark's name of the application; a process has one Spark at a time."""
+
+
+def session_lanes(session: SparkSession) -> SessionLanes:
+    """The lanes of a session; their server is started with the first of them."""
+    application = session.sparkContext.applicationId
+    if application not in _open:
+        close_lanes()
+        _open[application] = SessionLanes(_server(session))
+    return _open[application]
+
+
+def end_open_lanes() -> None:
+    """Free the slots of Spark that lanes hold."""
+    for lanes in _open.values():
+        lanes.close_exchange()
+
+
+def close_lanes() -> None:
+    """End all lanes of this process, and their server."""
+    end_open_lanes()
+    for lanes in _open.values():
+        lanes.server.close()
+    _open.clear()
+
+
+def resident_lanes_wanted() -> bool:
+    """Whether lanes stay where they can."""
+    return os.environ.get(RESIDENT_VARIABLE, "true").lower() != "false"
+
+
+def _server(session: SparkSession) -> LaneServer:
+    context = session.sparkContext
+    if (context.master or "").startswith("local"):
+        return LaneServer()
+    settings = context.getConf()
+    host = settings.get("spark.driver.host", "127.0.0.1")
+    bind = settings.get("spark.driver.bindAddress", host)
+    return LaneServer(str(host), str(bind), int(str(settings.get(LANES_PORT, ANY_PORT))))

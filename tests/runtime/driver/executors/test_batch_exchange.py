@@ -1,0 +1,138 @@
+"""One contract for both ways of running batches: a Spark job for each, and lanes that stay."""
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from streamapp_runtime.driver.batches.loop import Loop
+from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.executors.batch_exchange import JobPerBatch, ResidentLanes
+from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from tests.harness.machine.processes import until
+from tests.harness.runs.app_runs import AppEnv, Row, app, in_order, inputs
+
+CODE = "tests.harness.user_code.graph_code"
+WAYS = pytest.mark.parametrize("resident", [True, False], ids=["resident", "job per batch"])
+ROWS: list[Row] = [{"user": f"u{n % 5}", "n": n} for n in range(40)]
+
+
+@dataclass(slots=True)
+class Run:
+    """An app that writes beside each row which process has worked on it."""
+
+    env: AppEnv
+    loop: Loop
+    troubles: list[str] = field(default_factory=list)
+
+    def to_end(self) -> None:
+        """Read all that there is."""
+        while self.loop.behind:
+            self.loop.step()
+
+    def worker(self) -> int:
+        """The process that has worked on the last row."""
+        return int(self.env.rows("out")[-1]["worker"])
+
+
+Started = Callable[[bool], Run]
+
+
+@pytest.fixture
+def started(env: AppEnv, monkeypatch: pytest.MonkeyPatch) -> Started:
+    def start(resident: bool) -> Run:
+        monkeypatch.setenv(RESIDENT_VARIABLE, str(resident).lower())
+        columns = "user STRING, n INT, worker INT"
+        mapped = {"from": "events", "python": f"{CODE}:with_worker", "columns": columns}
+        made = app(
+            {"name": "mapped", "map": mapped},
+            {"name": "sent", "sendTo": {"from": "mapped", "stream": "out"}},
+            streams=[{"name": "events", "key": "user", "columns": "user STRING, n INT"}, {"name": "out"}],
+        )
+        env.write("events", inputs(ROWS, "user"))
+        _, launch = env.launched(made)
+        run = Run(env, Loop(env.session, CurrentRun.of(launch, batch_rows=7), pause=lambda _: None))
+        run.loop.trouble = run.troubles.append
+        run.loop.start()
+        return run
+
+    return start
+
+
+def rows_of(run: Run) -> list[Row]:
+    return in_order([{"user": row["user"], "n": row["n"]} for row in run.env.rows("out")])
+
+
+@WAYS
+def test_each_batch_is_reported_by_all_tasks_and_every_row_written_once(
+    started: Started, resident: bool
+) -> None:
+    run = started(resident)
+    numbers = []
+    while run.loop.behind:
+        if batch := run.loop.step():
+            numbers.append(batch.number)
+            assert {report.task for report in batch.reports} == run.loop.supervisor.tasks
+            assert {report.status for report in batch.reports} == {TaskStatus.COMMITTED}
+    assert isinstance(run.loop.supervisor.exchange, ResidentLanes if resident else JobPerBatch)
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) > len(ROWS) // 7
+    assert rows_of(run) == in_order(ROWS)
+    assert run.troubles == []
+
+
+@WAYS
+def test_spark_has_its_slot_again_once_stores_are_closed(started: Started, resident: bool) -> None:
+    run = started(resident)
+    run.to_end()
+    run.loop.release()
+    assert run.env.session.range(3).rdd.count() == 3
+
+
+@WAYS
+def test_one_worker_serves_all_batches(started: Started, resident: bool) -> None:
+    run = started(resident)
+    run.to_end()
+    assert len({row["worker"] for row in run.env.rows("out")}) == 1
+
+
+@WAYS
+@pytest.mark.parametrize("killed", ["worker", "daemon"])
+def test_a_process_that_dies_between_batches_costs_no_row(
+    started: Started, resident: bool, killed: str
+) -> None:
+    run = started(resident)
+    while not run.env.rows("out"):
+        run.loop.step()
+    worker = run.worker()
+    os.kill(worker if killed == "worker" else parent_of(worker), signal.SIGKILL)
+    if resident:  # else it hears of its daemon's end when it is needed no more
+        until(lambda: not is_alive(worker), limit=10)
+    run.to_end()
+    assert rows_of(run) == in_order(ROWS)
+
+
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[1])
+
+
+def is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@WAYS
+def test_an_exchange_that_was_left_open_gives_way_to_the_next(started: Started, resident: bool) -> None:
+    first = started(resident)
+    while not first.env.rows("out"):
+        first.loop.step()
+    second = started(resident)
+    second.to_end()
+    assert rows_of(second) == in_order([*ROWS, *ROWS])
