@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
 from bench.row import Aim, Row
 from streamapp_runtime.driver.spark.class_archive import OFF
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem

@@ -11,7 +11,7 @@ from threading import Event
 from typing import Any
 from unittest.mock import patch
 
-from bench.engine.spent import cpu_seconds
+from bench.app_runs.spent import cpu_seconds
 
 
 def say(step: str) -> None:
@@ -39,11 +39,11 @@ def bare() -> None:
 
 def app(file: Path, data: Path, processors: int) -> None:
     """An app until the end of its streams."""
+    from bench.app_runs.measuring_listeners import measuring_listeners
     from streamapp.spec.parser import parse
     from streamapp.spec.resource.field_marks import Capability
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
-    from streamapp_runtime.driver.reporting.listeners import Listeners
     from streamapp_runtime.driver.spark import jvm, spark_session
 
     say("Python imports")
@@ -62,9 +62,6 @@ def app(file: Path, data: Path, processors: int) -> None:
             say("context and SQL session")
             return pool
 
-    def failed(why: str) -> None:
-        raise RuntimeError(why)
-
     seen = Event()
 
     def batch_ended(_: object) -> None:
@@ -72,16 +69,7 @@ def app(file: Path, data: Path, processors: int) -> None:
             say("first batch")
         seen.set()
 
-    listeners = Listeners(
-        launched=lambda _: say("compile"),
-        batch=batch_ended,
-        trouble=failed,
-        idle=lambda: None,
-        unended=lambda _: None,
-        left_open=lambda *_: None,
-        slow=lambda _: None,
-        changed=lambda _: None,
-    )
+    listeners = measuring_listeners(launched=lambda: say("compile"), batch=batch_ended)
     found = parse(file.read_text(), frozenset(Capability))
     with patch.object(spark_session, "start_jvm", timed_start):
         run_app(TimedRun(found.apps[0], RunOptions(processors, data, until_end=True)), Event(), listeners)

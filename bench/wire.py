@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.engine.page_views import views
+from bench.app_runs.page_views import views
 from bench.row import Aim, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem

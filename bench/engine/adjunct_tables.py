@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.engine import page_views
-from bench.engine.apps import adjunct
-from bench.engine.runs import Run, child, run_app
+from bench.app_runs import page_views
+from bench.app_runs.apps import adjunct
+from bench.app_runs.runs import Run, child, run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
+from bench.app_runs.runs import Run, child, run_app
 from bench.engine.profile import profile
-from bench.engine.runs import Run, child, run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 

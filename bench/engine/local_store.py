@@ -15,7 +15,7 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from bench.engine.redis_server import MISSING, cpu_of, redis_server
+from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
 from bench.row import Aim, Row
 from streamapp_runtime.stores.store import StoreIdentity, StoreKind
 from streamapp_runtime.stores.store_opening import open_store

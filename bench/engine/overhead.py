@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN
-from bench.engine.runs import Moment, Run, run_app
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
+from bench.app_runs.runs import Moment, Run, run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 

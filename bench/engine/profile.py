@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bench.engine.runs import Run
+from bench.app_runs.runs import Run
 from bench.row import Row
 
 

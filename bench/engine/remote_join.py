@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import redis
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN, remote_join
-from bench.engine.redis_server import MISSING, cpu_of, redis_server
-from bench.engine.runs import run_app
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN, remote_join
+from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
+from bench.app_runs.runs import run_app
 from bench.row import Aim, Row
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.operation_table import make_executor

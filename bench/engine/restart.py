@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.engine import page_views
-from bench.engine.apps import FILLED
-from bench.engine.runs import run_app
+from bench.app_runs import page_views
+from bench.app_runs.apps import FILLED
+from bench.app_runs.runs import run_app
 from bench.row import Aim, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 

@@ -15,7 +15,7 @@ import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle, StreamingQueryListener
 
-from bench.engine.spent import cpu_seconds
+from bench.app_runs.spent import cpu_seconds
 
 SETTINGS = {
     "spark.ui.enabled": "false",

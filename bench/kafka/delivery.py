@@ -11,7 +11,7 @@ from statistics import median
 
 import pyarrow as pa
 
-from bench.engine.redis_server import cpu_of
+from bench.app_runs.redis_server import cpu_of
 from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
 from bench.row import Row
 from streamapp.tasks.partition import Partition

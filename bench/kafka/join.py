@@ -10,11 +10,11 @@ ways are slow: they are measured with fewer rows, and compared by what a row tak
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
+from bench.app_runs.redis_server import cpu_of
+from bench.app_runs.runs import run_app
 from bench.engine.profile import profile
-from bench.engine.redis_server import cpu_of
-from bench.engine.runs import run_app
 from bench.kafka.fetched import MissingError
 from bench.kafka.others import kafka_streams, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
+from bench.app_runs.runs import REPOSITORY
+from bench.app_runs.spent import cpu_seconds
 from bench.command import COMMAND
-from bench.engine import page_views
-from bench.engine.apps import JOIN
-from bench.engine.runs import REPOSITORY
-from bench.engine.spent import cpu_seconds
 from bench.kafka.fetched import MissingError
 from bench.kafka.others import streams_command
 from bench.kafka.stamped import USERS, Watch, produce

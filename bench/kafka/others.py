@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from bench.engine.runs import REPOSITORY
+from bench.app_runs.runs import REPOSITORY
 from bench.kafka.fetched import MissingError, spark, streams_classes
 from bench.kafka.sizes import STOCK_BATCH
 

@@ -6,10 +6,10 @@ last batches of many, and of some soon after the start.
 
 from collections.abc import Iterator
 
-from bench.engine import page_views
-from bench.engine.apps import JOIN
+from bench.app_runs import page_views
+from bench.app_runs.apps import JOIN
+from bench.app_runs.runs import run_app
 from bench.engine.overhead import BATCHES, row
-from bench.engine.runs import run_app
 from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
 from bench.row import Row
 

@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from bench.engine.page_views import BEGINNING
+from bench.app_runs.page_views import BEGINNING
 from bench.kafka.topics import PARTITIONS
 
 USERS = 1_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from bench.engine import page_views
+from bench.app_runs import page_views
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem

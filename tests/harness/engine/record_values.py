@@ -1,6 +1,7 @@
 """Records in and out of a system as plain Python values."""
 
 import os
+import time
 from collections.abc import Iterable
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ from streamapp_runtime.systems.stream_system import RECORDS, STORED, StreamSyste
 
 NOBODY = f"nobody-{os.getpid()}"
 """The owner of what tests write by hand. Processes share a broker: a second of its name would fence it."""
+SIGHT_SECONDS = 5.0
+"""How long a write waits for readers to see it; another's open transaction may stand before it."""
 Record = tuple[bytes | None, bytes | None, int | None]
 
 
@@ -30,7 +33,12 @@ def write(system: StreamSystem, partition: Partition, *batches: pa.RecordBatch, 
     transaction = system.begin(owner, 1)
     for one in batches:
         transaction.append(partition, one)
-    return transaction.commit()[partition]
+    end = transaction.commit()[partition]
+    # Kafka's commit waits for its markers too, but not for as long as a loaded machine may need.
+    deadline = time.monotonic() + SIGHT_SECONDS
+    while system.spans([partition])[partition].end < end and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return end
 
 
 def rows(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.engine.spent import TICKS
+from bench.app_runs.spent import TICKS
 
 MISSING = "" if shutil.which("redis-server") else "left out, there is no redis-server here"
 """Why there can be none."""

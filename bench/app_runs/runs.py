@@ -82,7 +82,7 @@ def run_app(app: str, data: Path, *, rows: int, processors: int = 1, batches: in
     """Run an app over what there is on a log, or for so many batches."""
     file = data.with_suffix(".yaml")
     file.write_text(app)
-    lines = child("bench.engine.child", [str(file), str(data), str(rows), str(processors), str(batches)])
+    lines = child("bench.app_runs.child", [str(file), str(data), str(rows), str(processors), str(batches)])
     return Run(tuple(Moment(*json.loads(line)) for line in lines))
 
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
 
-from bench.engine.spent import cpu_seconds
+from bench.app_runs.measuring_listeners import measuring_listeners
+from bench.app_runs.spent import cpu_seconds
 from streamapp.spec.parser import parse
 from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.modes.app_run import run_app
 from streamapp_runtime.driver.modes.standalone import RunOptions, Standalone
-from streamapp_runtime.driver.reporting.listeners import Listeners
 
 
 def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
@@ -33,22 +33,8 @@ def main(app: str, data: str, rows: int, processors: int, batches: int) -> None:
 
     found = parse(Path(app).read_text(), frozenset(Capability))
     options = RunOptions(processors, Path(data), until_end=True, rows=rows)
-    listeners = Listeners(
-        launched=lambda _: tell(0.0, 0, 0, 0, {}),
-        batch=heard,
-        trouble=troubled,
-        idle=lambda: None,
-        unended=lambda _: None,
-        left_open=lambda *_: None,
-        slow=lambda _: None,
-        changed=lambda _: None,
-    )
+    listeners = measuring_listeners(launched=lambda: tell(0.0, 0, 0, 0, {}), batch=heard)
     run_app(Standalone(found.apps[0], options), stop, listeners)
-
-
-def troubled(why: str) -> None:
-    """What had to be begun anew is no measurement."""
-    raise RuntimeError(why)
 
 
 def tell(seconds: float, rows_in: int, rows_out: int, restoring: int, steps: Mapping[str, float]) -> None:
