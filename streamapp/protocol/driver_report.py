@@ -41,6 +41,14 @@ class ReportedWarning:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateVerdict:
+    """What a running driver says of a generation that it was asked about before its acceptance."""
+
+    generation: int  # of the driver itself, before it was asked about any other
+    refusals: tuple[ReportedWarning, ...] = ()  # why a driver of that generation would not start
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far the app is, roughly: exact numbers change with every batch, and are in the metrics."""
 
@@ -68,6 +76,7 @@ class Report:
     warnings: tuple[ReportedWarning, ...] = ()
     stores: StoreHistory = field(default_factory=StoreHistory)  # places of stores that the driver remembers
     answers: UserAnswers | None = None  # of the app's own functions; None where it has none
+    verdict: CandidateVerdict | None = None  # None: the driver cannot be asked about other generations
 
     def processor_locality(self) -> dict[str, str | None]:
         """Where each processor is."""

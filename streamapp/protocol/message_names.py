@@ -3,6 +3,8 @@
 from typing import Final
 
 ACCEPTED: Final = "accepted.json"
+CANDIDATE: Final = "candidate.json"
+"""A generation that the running driver is asked about before it is accepted."""
 WANTED: Final = "wanted.json"
 REPORT: Final = "report.json"
 TERMINATION: Final = "/dev/termination-log"

@@ -1,11 +1,20 @@
 """The report as text, small for any number of tasks, and back."""
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated, Final
 
 from pydantic import Field
 
 from streamapp.placement.locations.store_history import StoreHistory
-from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Progress, Report, ReportedWarning
+from streamapp.protocol.driver_report import (
+    CandidateVerdict,
+    DriverState,
+    ExecutorBinding,
+    Progress,
+    Report,
+    ReportedWarning,
+)
 from streamapp.protocol.message_frame import MessageForm, damaged_message, read_message, write_message
 from streamapp.protocol.packed_lists import bytes_to_text, pack_rows, text_to_bytes, unpack_rows
 from streamapp.protocol.store_history_codec import pack_store_history, unpack_store_history
@@ -28,6 +37,11 @@ class _Warned(MessageForm):
     path: str = ""
     message: str = ""
     model_version: int = 0
+
+
+class _Verdict(MessageForm):
+    generation: Count = 0
+    refusals: list[_Warned] = Field(default_factory=list)
 
 
 class _Progress(MessageForm):
@@ -53,6 +67,7 @@ class _Written(MessageForm):
     warnings: list[_Warned] = Field(default_factory=list)
     stores: str = ""
     answers: WrittenAnswers | None = None
+    verdict: _Verdict | None = None
 
 
 def encode_report(report: Report) -> str:
@@ -79,17 +94,10 @@ def encode_report(report: Report) -> str:
         ends=ends,
         layout=encode_layout(report.layout) if report.layout else "",
         progress=_Progress(lag=report.progress.lag, restoring=report.progress.restoring),
-        warnings=[
-            _Warned(
-                reason=one.reason,
-                path=one.path,
-                message=one.message[:LONGEST_MESSAGE],
-                model_version=one.model_version,
-            )
-            for one in report.warnings[:MOST_WARNINGS]
-        ],
+        warnings=_written_warnings(report.warnings),
         stores=bytes_to_text(pack_store_history(report.stores)) if report.stores.places else "",
         answers=written_answers(report.answers) if report.answers else None,
+        verdict=_written_verdict(report.verdict) if report.verdict else None,
     )
     return write_message(KIND, form)
 
@@ -121,7 +129,33 @@ def decode_report(text: str) -> Report:
         },
         layout=layout_in(form.layout),
         progress=Progress(form.progress.lag, form.progress.restoring),
-        warnings=tuple(ReportedWarning(w.reason, w.path, w.message, w.model_version) for w in form.warnings),
+        warnings=_warnings_in(form.warnings),
         stores=unpack_store_history(text_to_bytes(form.stores)) if form.stores else StoreHistory(),
         answers=answers_in(form.answers) if form.answers else None,
+        verdict=CandidateVerdict(form.verdict.generation, _warnings_in(form.verdict.refusals))
+        if form.verdict
+        else None,
+    )
+
+
+def _written_verdict(verdict: CandidateVerdict) -> _Verdict:
+    return _Verdict(generation=verdict.generation, refusals=_written_warnings(verdict.refusals))
+
+
+def _written_warnings(warnings: Iterable[ReportedWarning]) -> list[_Warned]:
+    return [
+        _Warned(
+            reason=warning.reason,
+            path=warning.path,
+            message=warning.message[:LONGEST_MESSAGE],
+            model_version=warning.model_version,
+        )
+        for warning in islice(warnings, MOST_WARNINGS)
+    ]
+
+
+def _warnings_in(warnings: Iterable[_Warned]) -> tuple[ReportedWarning, ...]:
+    return tuple(
+        ReportedWarning(warning.reason, warning.path, warning.message, warning.model_version)
+        for warning in warnings
     )

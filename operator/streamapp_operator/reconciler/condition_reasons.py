@@ -14,6 +14,7 @@ class ConditionReason(StrEnum):
     PLANNED = "Planned"
     NOT_PLANNED_YET = "NotPlannedYet"
     PLANNED_BY_DRIVER = "PlannedByDriver"
+    AWAITING_DRIVER = "AwaitingDriver"
     # The driver.
     NOT_ACCEPTED = "NotAccepted"
     LAUNCHED = "Launched"

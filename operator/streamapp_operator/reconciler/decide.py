@@ -180,6 +180,8 @@ def _requeue_after(findings: Findings) -> float | None:
     if findings.facts.unrestored:
         delays.append(RETRY_SECONDS)
     delays += expires_in(findings)
+    if findings.acceptance.candidate is not None:
+        delays.append(findings.acceptance.candidate.seconds_left)
     plan = findings.acceptance.plan
     if plan is not None and findings.acceptance.new_generation is None:
         delays.append(getattr(plan.counts, "seconds", RETRY_SECONDS))

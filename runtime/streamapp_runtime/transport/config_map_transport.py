@@ -14,7 +14,7 @@ from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.message_frame import MessageTooLargeError
-from streamapp.protocol.message_names import ACCEPTED, REPORT, WANTED
+from streamapp.protocol.message_names import ACCEPTED, CANDIDATE, REPORT, WANTED
 from streamapp.protocol.report_codec import encode_report
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
 from streamapp_runtime.transport.kubernetes_api import API_ERRORS, KubernetesApi
@@ -39,6 +39,7 @@ class ConfigMapTransport:
     resend_seconds: float = RESEND_SECONDS
     _wanted: WantedState | None = None
     _accepted: AcceptedApp | None = None
+    _candidate: AcceptedApp | None = None
     _report: Report | None = None  # the newest one
     _text: str = ""  # the same as it is sent
     _sent: str = ""  # the last report that arrived
@@ -57,6 +58,10 @@ class ConfigMapTransport:
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation, which lies beside what is wanted."""
         return self._accepted
+
+    def candidate(self) -> AcceptedApp | None:
+        """The generation that the driver is asked about."""
+        return self._candidate
 
     def report(self, report: Report) -> None:
         """Send a report that differs from the last one."""
@@ -102,6 +107,7 @@ class ConfigMapTransport:
     def _read_config_map(self, config_map: dict[str, Any]) -> None:
         data: dict[str, str] = config_map.get("data") or {}
         self._accepted = self._read(data, ACCEPTED, decode_accepted) or self._accepted
+        self._candidate = self._read(data, CANDIDATE, decode_accepted)
         self._wanted = self._read(data, WANTED, decode_wanted) or self._wanted
 
     def _read(self, data: dict[str, str], name: str, decode: Callable[[str], T]) -> T | None:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.driver_report import Report
-from streamapp.protocol.message_names import ACCEPTED, REPORT, WANTED
+from streamapp.protocol.message_names import ACCEPTED, CANDIDATE, REPORT, WANTED
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted_state import WantedState, decode_wanted, encode_wanted
 from streamapp_runtime.stores.directories.state_directory import quoted
@@ -30,11 +30,13 @@ class FileTransport:
     folder: Path
     _wanted: "_Message[WantedState]" = field(init=False)
     _accepted: "_Message[AcceptedApp]" = field(init=False)
+    _candidate: "_Message[AcceptedApp]" = field(init=False)
     _written: str = field(default="")
 
     def __post_init__(self) -> None:
         self._wanted = _Message(self.folder / WANTED, decode_wanted)
         self._accepted = _Message(self.folder / ACCEPTED, decode_accepted)
+        self._candidate = _Message(self.folder / CANDIDATE, decode_accepted)
 
     def begin(self) -> None:
         """Forget what was wanted of an earlier run: who starts one says how it is to be."""
@@ -48,6 +50,10 @@ class FileTransport:
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation, where somebody puts any there."""
         return self._accepted.newest()
+
+    def candidate(self) -> AcceptedApp | None:
+        """The generation that the run is asked about, where somebody puts one there."""
+        return self._candidate.newest()
 
     def report(self, report: Report) -> None:
         """Write a report that differs from the last one."""

@@ -16,6 +16,9 @@ class MessageTransport(Protocol):
     def accepted(self) -> AcceptedApp | None:
         """The newest accepted generation; None where there is no message of one."""
 
+    def candidate(self) -> AcceptedApp | None:
+        """The generation that the driver is asked about; None where it is asked about none."""
+
     def report(self, report: Report) -> None:
         """Send a report; a report equal to the last one is not sent again."""
 

@@ -60,10 +60,10 @@ def _files(generation: AcceptedGeneration) -> dict[str, str]:
 
 def generation_config_map(app: Manifest, generation: AcceptedGeneration) -> Manifest:
     """The ConfigMap of an accepted generation."""
-    files = _files(generation)
-    return accepted_config_map(
-        app, generation.generation, files, {RAN_ANNOTATION: "true"} if generation.ran else {}
-    )
+    annotations = {RAN_ANNOTATION: "true"} if generation.ran else {}
+    if generation.driver_refusal is not None:
+        annotations[REFUSED_ANNOTATION] = refusal_text(generation.driver_refusal)
+    return accepted_config_map(app, generation.generation, _files(generation), annotations)
 
 
 def read_generation(manifest: Manifest) -> AcceptedGeneration | None:

@@ -90,14 +90,15 @@ def _decode_desired(manifest: Manifest) -> DesiredModel | None:
         wanted = decode_wanted(text)
     except UnreadableError:
         return None
-    accepted = (manifest.get("data") or {}).get(message_names.ACCEPTED, "")
+    data: Mapping[str, str] = manifest.get("data") or {}
     return DesiredModel(
         wanted,
         text,
-        accepted,
+        data.get(message_names.ACCEPTED, ""),
         _number(annotations, RESET_NONCE),
         _number(annotations, INCARNATION_LABEL),
         WAS_RESET in annotations,
+        data.get(message_names.CANDIDATE, ""),
     )
 
 

@@ -37,6 +37,7 @@ class DesiredModel:
     reset_nonce: int  # of the app when the model was published
     incarnation: int  # of the driver that was started with the model
     was_reset: bool  # whether an earlier run of this resource was reset
+    candidate: str = ""  # the generation that the driver is asked about, as text
 
 
 @dataclass(frozen=True, slots=True)

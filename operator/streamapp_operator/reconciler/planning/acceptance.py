@@ -22,6 +22,7 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.planning.acceptance_rules import acceptance_problems as rule_problems
+from streamapp_operator.reconciler.planning.candidate import Candidate, judged
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan, plan_generation
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape
 
@@ -31,7 +32,7 @@ class AcceptanceStatus(Enum):
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"
-    OPEN = "open"  # the partition counts of its streams are not known yet
+    OPEN = "open"  # partition counts are not known yet, or the running driver has not judged it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Acceptance:
 
     status: AcceptanceStatus
     target: AcceptedGeneration | None  # the newest generation if accepted, else the last accepted one
-    new_generation: AcceptedGeneration | None = None  # accepted now: its ConfigMap has to be written first
+    new_generation: AcceptedGeneration | None = None  # its ConfigMap has to be written first
+    candidate: Candidate | None = None  # the newest generation, which the running driver is asked about
     problems: tuple[Problem, ...] = ()
     driver_refusal: DriverRefusal | None = None
     plan: GenerationPlan | None = None  # of the newest generation, where this reconcile planned it
@@ -92,7 +94,14 @@ def _accepted(
     spec_changes: tuple[Change, ...],
     plan: GenerationPlan | None = None,
 ) -> Acceptance:
-    """The generation is accepted, unless the API server said that it does not take the pods."""
+    """The generation is accepted, unless the running driver or the API server does not take it."""
+    candidate = judged(facts, new_generation, spec_changes)
+    if isinstance(candidate, Candidate):
+        return Acceptance(AcceptanceStatus.OPEN, facts.in_force, candidate=candidate, plan=plan)
+    if (refusal := candidate.driver_refusal) is not None:
+        return Acceptance(
+            AcceptanceStatus.REJECTED, facts.in_force, candidate, driver_refusal=refusal, plan=plan
+        )
     if facts.dry_run is not None and facts.dry_run.problems:
         problems = facts.dry_run.problems
         return Acceptance(AcceptanceStatus.REJECTED, facts.in_force, problems=problems, plan=plan)
@@ -104,7 +113,7 @@ def _accepted(
 def to_dry_run(facts: Facts, acceptance: Acceptance) -> AcceptedGeneration | None:
     """The generation whose pods the API server is to be asked about: a new one, of pods not seen so far."""
     new_generation, in_force = acceptance.new_generation, facts.in_force
-    if new_generation is None or facts.dry_run is not None:
+    if new_generation is None or new_generation.driver_refusal or facts.dry_run is not None:
         return None
     return None if in_force is not None and in_force.shape == new_generation.shape else new_generation
 

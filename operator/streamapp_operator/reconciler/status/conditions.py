@@ -46,6 +46,9 @@ def accepted(findings: Findings) -> AppCondition:
         return true_condition(
             ConditionType.ACCEPTED, ConditionReason.ACCEPTED, "the resource is sound", generation
         )
+    if acceptance.candidate is not None:
+        message = "the running driver looks at it, since a restart is needed for it"
+        return unknown_condition(ConditionType.ACCEPTED, ConditionReason.AWAITING_DRIVER, message, generation)
     if acceptance.status is AcceptanceStatus.OPEN:
         message = "it is accepted once it can be planned"
         return unknown_condition(ConditionType.ACCEPTED, ConditionReason.NOT_PLANNED_YET, message, generation)

@@ -32,6 +32,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.PLANNED_BY_DRIVER: (
         "Only the driver can plan: its log or its state are where nobody else can look."
     ),
+    ConditionReason.AWAITING_DRIVER: (
+        "The running driver has the edit before it, with Spark and the app's own code; it has half a minute."
+    ),
     ConditionReason.NOT_ACCEPTED: "Nothing is accepted that could be run.",
     ConditionReason.LAUNCHED: "A driver pod was made.",
     ConditionReason.DRIVER_STARTING: "The driver runs and has not got to its first batch.",

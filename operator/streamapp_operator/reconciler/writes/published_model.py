@@ -27,7 +27,13 @@ def publishes_model(findings: Findings, update: ModelUpdate) -> bool:
         return False
     desired, target = findings.facts.desired, findings.target
     accepted_text = encode_accepted(target.accepted) if target else desired.accepted
-    return _for_driver(findings, update.wanted) != desired.wanted or accepted_text != desired.accepted
+    published = (desired.wanted, desired.accepted, desired.candidate)
+    return (_for_driver(findings, update.wanted), accepted_text, _candidate_text(findings)) != published
+
+
+def _candidate_text(findings: Findings) -> str:
+    candidate = findings.acceptance.candidate
+    return candidate.text if candidate is not None else ""
 
 
 def _for_driver(findings: Findings, wanted: WantedState) -> WantedState:
@@ -56,6 +62,8 @@ def published_model(findings: Findings, update: ModelUpdate, incarnation: int) -
     )
     if target is not None:
         manifest["data"][message_names.ACCEPTED] = encode_accepted(target.accepted)
+    if candidate := _candidate_text(findings):
+        manifest["data"][message_names.CANDIDATE] = candidate
     return manifest
 
 

@@ -57,20 +57,37 @@ def take_state_schemas(
     AppRefusedError where a store was written by another schema; nothing is written then.
     """
     recorded = STATE_SCHEMAS.read(ledger.entries, ledger.stream, _parse) or {}
-    declarations, meanings = state_declarations(app), state_meanings(app)
-    today = {
-        name: StateSchema(schema, declarations.get(whole, ""), meanings.get(whole, {}))
-        for name, schema in schemas.items()
-        for whole in [name.partition("/")[0]]
-    }
-    problems = list(_changed_meanings(app, recorded))
-    refused_paths = {problem.path for problem in problems}
-    problems += [each for each in _changed_schemas(app, recorded, today) if each.path not in refused_paths]
-    if problems:
+    today = _schemas_today(app, schemas)
+    if problems := _changes(app, recorded, today):
         raise AppRefusedError(problems)
     if any(recorded.get(name) != schema for name, schema in today.items()):
         ledger.record(STATE_SCHEMAS, _document({**recorded, **today}))
     return tuple(sorted(recorded.keys() - today.keys()))
+
+
+def schema_changes(
+    app: StreamApp, values: Mapping[bytes, bytes], stream: str, schemas: Mapping[str, str]
+) -> list[Problem]:
+    """What `take_state_schemas` would refuse, by the values of the checkpoint stream."""
+    return _changes(app, STATE_SCHEMAS.read(values, stream, _parse) or {}, _schemas_today(app, schemas))
+
+
+def _schemas_today(app: StreamApp, schemas: Mapping[str, str]) -> dict[str, StateSchema]:
+    declarations, meanings = state_declarations(app), state_meanings(app)
+    return {
+        name: StateSchema(schema, declarations.get(whole, ""), meanings.get(whole, {}))
+        for name, schema in schemas.items()
+        for whole in [name.partition("/")[0]]
+    }
+
+
+def _changes(
+    app: StreamApp, recorded: Mapping[str, StateSchema], today: Mapping[str, StateSchema]
+) -> list[Problem]:
+    problems = list(_changed_meanings(app, recorded))
+    refused_paths = {problem.path for problem in problems}
+    changed_schemas = _changed_schemas(app, recorded, today)
+    return problems + [problem for problem in changed_schemas if problem.path not in refused_paths]
 
 
 def _changed_meanings(app: StreamApp, recorded: Mapping[str, StateSchema]) -> Iterator[Problem]:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from streamapp.author.monitoring import growth_interval
 from streamapp.protocol.accepted_app import AcceptedApp
-from streamapp.protocol.driver_report import DriverState, Report, ReportedWarning
+from streamapp.protocol.driver_report import CandidateVerdict, DriverState, Report, ReportedWarning
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.user_answers import known_counts, own_functions
 from streamapp_runtime.driver.batches.run_change import change_refused, model_switched, spec_edited
+from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
@@ -43,6 +44,8 @@ class ManagedFollower(ModelFollower):
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
+    trial: CandidateTrial | None = None  # of a generation that needs another driver
+    verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
 
     def begin(self) -> None:
@@ -56,6 +59,7 @@ class ManagedFollower(ModelFollower):
         if self.user_locations is not None:
             self.user_locations.starting = False
         self._take_up_edit()
+        self._try_candidate()
         self._count()
         return self._take_up_model()
 
@@ -69,6 +73,7 @@ class ManagedFollower(ModelFollower):
             counts=self.counts,
             warnings=(*self.warnings, *reported_warnings(self._problems())),
             answers=self.judgement.answers,
+            verdict=self.verdict or CandidateVerdict(self.accepted.generation),
         )
 
     @property
@@ -89,6 +94,22 @@ class ManagedFollower(ModelFollower):
         lanes = self.loop.supervisor.assignment.assigned
         self.changed(spec_edited(self.loop.launch, lanes, newest.generation, fields))
         self.report()
+
+    def _try_candidate(self) -> None:
+        """Look at a generation that the operator asks about, one after the other."""
+        candidate, verdict = self.transport.candidate(), self.verdict
+        if self.trial is not None:
+            if (problems := self.trial.problems) is None:
+                return
+            generation, self.trial = self.trial.candidate.generation, None
+            self.verdict = CandidateVerdict(generation, reported_warnings(problems))
+            self.report()
+        elif (
+            candidate is not None
+            and candidate.owner == self.accepted.owner
+            and candidate.generation > max(self._current.generation, verdict.generation if verdict else 0)
+        ):
+            self.trial = CandidateTrial.begin(candidate, self.loop.launch.context, self.loop.session)
 
     def _count(self) -> None:
         app = self._current.app

@@ -34,6 +34,20 @@ LIVE: dict[str, dict[str, Any]] = {
     "spec.monitor.interval": {"monitor": {"interval": "1s"}},
 }
 
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    (
+        {"map": {"from": "lines", "select": "from_json(text, 'a NONSENSE') AS text"}},
+        "spec.operators[0].map.select",
+        "NONSENSE",
+    ),
+    (
+        {"map": {"from": "lines", "python": "nowhere.at_all:scores", "columns": "text STRING"}},
+        "spec.operators[0].map",
+        "No module named",
+    ),
+]
+"""Steps that only Spark or the app's image can judge, the path of the refusal, and a part of its words."""
+
 
 def copying() -> dict[str, Any]:
     return {
@@ -155,6 +169,37 @@ def test_each_live_edit_reaches_the_driver_which_goes_on(acted: Acted) -> None:
     until(lambda: acted.report().counts["lines"] == 3, PATIENCE_SECONDS, acted.child)
     assert incarnation_in(sim.driver()) == 1
     assert acted.report().incarnation == 1
+
+
+def test_what_spark_or_the_apps_code_refuses_ends_no_driver(acted: Acted) -> None:
+    sim = acted.sim
+    acted.comes_to(DriverState.RUNNING, 1)
+    out = {"name": "out", "sendTo": {"from": "made", "stream": "copied"}}
+    for generation, (step, path, words) in enumerate(REFUSED, start=2):
+        sim.edit(operators=[{"name": "made", **step}, out])
+        sim.settle()
+        assert sim.says("Accepted") == ("Unknown", "AwaitingDriver")
+
+        def judged(number: int = generation) -> bool:
+            verdict = acted.report().verdict
+            return verdict is not None and verdict.generation == number
+
+        until(judged, PATIENCE_SECONDS, acted.child)
+        sim.settle()
+        accepted = sim.condition("Accepted")
+        assert accepted["status"] == "False"
+        assert accepted["message"].startswith(f"{path}: ")
+        assert words in accepted["message"]
+        assert ready(sim) == ("True", 1)
+    assert incarnation_in(sim.driver()) == 1
+    assert acted.report().incarnation == 1
+    sim.edit(operators=[{"name": "made", "filter": {"from": "lines", "where": "text > ''"}}, out])
+    sim.settle()
+    until(lambda: acted.report().verdict.generation == len(REFUSED) + 2, PATIENCE_SECONDS, acted.child)
+    sim.settle()
+    assert sim.says("Accepted")[0] == "True"
+    acted.replace()
+    acted.comes_to(DriverState.RUNNING, len(REFUSED) + 2)
 
 
 @pytest.mark.long

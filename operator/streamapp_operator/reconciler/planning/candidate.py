@@ -1,0 +1,103 @@
+"""A generation that the running driver is asked about before it is accepted: Spark judges what is left.
+
+The operator has no Spark and runs no code of an app. A driver that runs has both. So an edit that would end
+the driver is first put before it, and what it refuses ends nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from streamapp.protocol.accepted_app import encode_accepted
+from streamapp.protocol.driver_report import CandidateVerdict, ReportedWarning
+from streamapp.protocol.message_frame import MOST_BYTES
+from streamapp.spec.resource.field_changes import Change, paths_with_effect
+from streamapp.spec.resource.field_marks import Effect
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration, DriverRefusal
+from streamapp_operator.reconciler.facts.facts import Facts
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.pods.driver_template import DRIVER_CONTAINER
+from streamapp_operator.reconciler.pods.pod_shape import PodShape
+
+VERDICT_SECONDS: Final = 30.0
+"""How long the running driver has for its verdict. An edit may be what mends a driver that hangs."""
+_NOT_JUDGED: Final = frozenset({"spec.restartNonce"})
+"""A restart for its own sake, perhaps of a driver that hangs."""
+_CODE_FIELDS: Final = ("image", "command", "args", "env", "envFrom", "volumeMounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A generation without a verdict so far."""
+
+    generation: AcceptedGeneration
+    seconds_left: float
+
+    @property
+    def text(self) -> str:
+        """The message to the driver."""
+        return encode_accepted(self.generation.accepted)
+
+
+def judged(
+    facts: Facts, generation: AcceptedGeneration, spec_changes: tuple[Change, ...]
+) -> AcceptedGeneration | Candidate:
+    """The generation with the running driver's refusal, if there is one, or as a candidate without verdict.
+
+    As it is where no driver can be asked, or where none answers in time.
+    """
+    verdict = _verdict_of_running_driver(facts)
+    if verdict is None or not _can_be_asked(facts, generation, spec_changes):
+        return generation
+    if verdict.generation == generation.generation:
+        refusal = _refusal(verdict.refusals) if verdict.refusals else None
+        return replace(generation, driver_refusal=refusal)
+    since = _waiting_since(facts)
+    seconds_left = VERDICT_SECONDS if since is None else since + VERDICT_SECONDS - facts.now
+    return Candidate(generation, seconds_left) if seconds_left > 0 else generation
+
+
+def _verdict_of_running_driver(facts: Facts) -> CandidateVerdict | None:
+    """The last verdict of the driver that runs; None where there is none that could give one."""
+    report, driver = facts.report, facts.drivers[-1] if facts.drivers else None
+    if report is None or driver is None or driver.life is not PodLifecycle.LIVING:
+        return None
+    return report.verdict if report.driver == driver.name else None
+
+
+def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tuple[Change, ...]) -> bool:
+    """Whether the driver that runs has what the generation needs: its image, its code and its systems."""
+    in_force = facts.in_force
+    restarts = set(paths_with_effect(spec_changes, Effect.RESTART)) - _NOT_JUDGED
+    if in_force is None or facts.desired is None or not restarts:
+        return False
+    before, after = in_force.accepted.app.spec, generation.accepted.app.spec
+    if after.suspend or before.systems != after.systems:
+        return False
+    texts = (facts.desired.text, facts.desired.accepted, encode_accepted(generation.accepted))
+    fits = sum(map(len, texts)) <= MOST_BYTES
+    return fits and _code_of(in_force.shape) == _code_of(generation.shape)
+
+
+def _code_of(shape: PodShape) -> list[Any]:
+    """What decides which code a driver's container finds."""
+    spec: Mapping[str, Any] = shape.driver["spec"]
+    driver = next(each for each in spec["containers"] if each["name"] == DRIVER_CONTAINER)
+    return [spec.get("volumes"), spec.get("initContainers"), *(driver.get(name) for name in _CODE_FIELDS)]
+
+
+def _refusal(refusals: tuple[ReportedWarning, ...]) -> DriverRefusal:
+    """All refusals as one: the first one's reason and path, and the others as lines."""
+    first, *others = refusals
+    lines = [first.message, *(f"{other.path}: {other.message}" for other in others)]
+    return DriverRefusal(first.reason, first.path, "\n".join(lines))
+
+
+def _waiting_since(facts: Facts) -> float | None:
+    conditions: list[Mapping[str, str]] = facts.status.get("conditions") or []
+    accepted = next((condition for condition in conditions if condition["type"] == "Accepted"), None)
+    if accepted is None or accepted["reason"] != ConditionReason.AWAITING_DRIVER:
+        return None
+    return parse_timestamp(accepted["lastTransitionTime"])

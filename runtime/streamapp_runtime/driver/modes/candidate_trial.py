@@ -1,0 +1,80 @@
+"""What a start of another generation would refuse, found by a driver that runs. Nothing is written."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Thread
+
+from pyspark.sql import SparkSession
+
+from streamapp.author.model import KnownPlacement
+from streamapp.author.names import processor_names
+from streamapp.author.proposal import World
+from streamapp.author.start_problems import start_problems
+from streamapp.internal_fault import internal_fault
+from streamapp.protocol.accepted_app import AcceptedApp
+from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.checkpoints.state_reset import StateReset
+from streamapp_runtime.driver.checkpoints.state_schemas import schema_changes
+from streamapp_runtime.driver.start.app_compilation import compile_app
+from streamapp_runtime.driver.start.app_context import AppContext
+from streamapp_runtime.driver.start.draft import first_draft
+from streamapp_runtime.driver.start.live_world import live_world
+from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.lanes.task_stores.store_specs import store_specs
+
+
+@dataclass(slots=True)
+class CandidateTrial:
+    """A generation on trial, on the systems and in the image of the running one, beside its batches.
+
+    The trial has a thread of its own, since Spark takes seconds for some apps. What it needs of the app's
+    streams and checkpoints is read before.
+    """
+
+    candidate: AcceptedApp
+    world: World  # without the app's own functions, which the trial loads
+    entries: Mapping[bytes, bytes]  # of the checkpoint stream
+    checkpoints: str  # its name
+    session: SparkSession
+    _problems: list[Problem] | None = field(init=False, default=None)
+
+    @classmethod
+    def begin(cls, candidate: AcceptedApp, context: AppContext, session: SparkSession) -> "CandidateTrial":
+        """Start a trial; `context` is that of the generation that runs."""
+        ledger, app = context.ledger, candidate.app
+        world = live_world(replace(context, app=app), processor_names(app.spec.processors), time.time())
+        if StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream):
+            world = replace(world, layout=None)
+        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, session)
+        Thread(target=trial._run, name="streamapp-candidate-trial", daemon=True).start()
+        return trial
+
+    @property
+    def problems(self) -> list[Problem] | None:
+        """What would refuse a start; None while the trial goes on."""
+        return self._problems
+
+    def _run(self) -> None:
+        try:
+            self._problems = self._start_problems()
+        except AppRefusedError as refused:
+            self._problems = refused.problems
+        except (Exception, SystemExit) as error:  # a start would not get over it either
+            message = f"a start of this generation {internal_fault(error)}; please report it"
+            self._problems = [Problem(0, 0, "spec", message, Reason.INTERNAL_ERROR)]
+
+    def _start_problems(self) -> list[Problem]:
+        app = self.candidate.app
+        if problems := start_problems(app):
+            return list(problems)
+        functions = load_user_functions(app)
+        world = replace(self.world, algorithm=functions.algorithm, grouper=functions.grouper)
+        draft = first_draft(app, world, KnownPlacement())
+        program = compile_app(app, draft.proposal, self.session).program
+        if StateReset.of_cluster(self.candidate).due(self.entries, self.checkpoints):
+            return []
+        schemas = {name: spec.schema for name, spec in store_specs(app, program).items()}
+        return schema_changes(app, self.entries, self.checkpoints, schemas)
