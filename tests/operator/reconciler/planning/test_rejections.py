@@ -1,5 +1,7 @@
 """Apps that cannot be, and edits that should not have been made."""
 
+import time
+
 from streamapp.spec.reasons import Reason
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
@@ -146,6 +148,7 @@ def test_an_application_id_is_not_taken_over_from_an_app_that_lives(sim: Operato
 def test_an_application_id_is_taken_over_from_an_app_that_never_was_accepted(sim: OperatorSim) -> None:
     sim.apply(join("first", applicationId="shop.views", serviceAccountName="admin"))
     sim.settle("first")
+    time.sleep(1.1)  # of two that were made within one second nobody knows the older
     sim.apply(join("second", applicationId="shop.views"))
     sim.settle("second")
     assert sim.says("Accepted", "second") == ("False", "ApplicationIdInUse")
