@@ -46,6 +46,8 @@ class Reason(StrEnum):
     PODS_REFUSED = "PodsRefused"
     SYSTEM_UNAVAILABLE = "SystemUnavailable"
     INTERNAL_ERROR = "InternalError"
+    # What rows wait for.
+    AWAITING_SIDE_INPUT = "AwaitingSideInput"
     # State stores.
     STORE_DAMAGED = "StoreDamaged"
     STORE_BUSY = "StoreBusy"

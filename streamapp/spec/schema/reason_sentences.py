@@ -40,6 +40,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.UNSUPPORTED_SYSTEM: "The system of a stream cannot be used as the app would use it on a cluster.",
     Reason.CHANGE_REFUSED: "A field was changed that cannot change while there is state.",
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",
+    Reason.AWAITING_SIDE_INPUT: "Rows wait for the first version of a side input to end; "
+    "the app goes on with other work.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
     "a limit or a quota of the cluster forbids them.",
     Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so that nobody knows how many partitions its "

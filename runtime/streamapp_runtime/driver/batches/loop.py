@@ -32,6 +32,7 @@ from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBac
 from streamapp_runtime.driver.batches.retries import Retries, is_outage
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
+from streamapp_runtime.driver.batches.side_input_progress import AwaitedVersions
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
@@ -82,6 +83,7 @@ class Loop:
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
     locations: ExecutorLocations = no_locations
     number: int = 0  # of the last batch
+    awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows have waited for long
     supervisor: LaneSupervisor = field(init=False)
     stores: RememberedStores = field(init=False)
     backlog: Backlog = field(init=False)
@@ -93,6 +95,7 @@ class Loop:
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
+    _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatch = field(init=False)
     _ended_at: float = 0.0  # when the last batch ended
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
@@ -247,7 +250,8 @@ class Loop:
         waiting_tasks = self.backlog.waiting(positions)
         ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
         if not ranges and not self._needs_batch:
-            self.unended(self.backlog.side_inputs.unended)
+            self.awaited = self._awaited_versions.note(self.backlog.side_inputs.unended)
+            self.unended(self.awaited)
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
             if not asleep and not self.timers.ring(self.clock()):
                 return None
@@ -286,7 +290,8 @@ class Loop:
         orders = self._orders(ranges, release, pending)
         begun = time.monotonic()
         self.bad_records.begin(ranges)
-        self._rows_at = begun if ranges else self._rows_at
+        if ranges:
+            self._rows_at, self.awaited = begun, self._awaited_versions.note(())
         crash_point("driver.ordered")
         reports = self._reports_of(exchange, orders, self._timeout(rows=bool(ranges)))
         crash_point("driver.reported")

@@ -1,7 +1,9 @@
 """How far the tables are that side inputs fill, as their stores say themselves, and who waits for them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from streamapp.side_inputs.bootstrap_gate import BootstrapGate, bootstrap_gate
 from streamapp.side_inputs.growth_order import waits_for_older
@@ -17,6 +19,24 @@ from streamapp_runtime.lanes.protocol.batch_orders import BroadcastOrder, ReadRa
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 from streamapp_runtime.systems.stream_system import OffsetSpan
+
+WAITING_SECONDS: Final = 3.0
+"""So long rows wait for a side input before it is said."""
+
+
+@dataclass(slots=True)
+class AwaitedVersions:
+    """The side inputs without a version that idle tasks wait for, once they have waited for some seconds."""
+
+    clock: Callable[[], float] = time.monotonic
+    _streams: tuple[str, ...] = ()
+    _since: float = 0.0
+
+    def note(self, streams: tuple[str, ...]) -> tuple[str, ...]:
+        """What is waited for now; those for which it was the same for long enough."""
+        if streams != self._streams:
+            self._streams, self._since = streams, self.clock()
+        return streams if self.clock() - self._since >= WAITING_SECONDS else ()
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
 """What a driver does for its operator between batches: take up models and edits, count streams, report."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamapp.author.monitoring import growth_interval
@@ -9,6 +9,7 @@ from streamapp.protocol.accepted_app import AcceptedApp
 from streamapp.protocol.driver_report import CandidateVerdict, DriverState, Report, ReportedWarning
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.problem import Problem
+from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.field_changes import changes
 from streamapp.tasks.refusal import Refusal
 from streamapp.tasks.user_answers import known_counts, own_functions
@@ -17,6 +18,7 @@ from streamapp_runtime.driver.modes.candidate_trial import CandidateTrial
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from streamapp_runtime.driver.modes.model_follower import ModelFollower
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
+from streamapp_runtime.driver.reporting.run_messages import waiting_message
 from streamapp_runtime.driver.start.live_world import counts_of
 from streamapp_runtime.driver.start.task_judgement import Judgement, judge_tasks
 from streamapp_runtime.driver.start.user_functions import UserLocations
@@ -44,6 +46,7 @@ class ManagedFollower(ModelFollower):
     counts: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[ReportedWarning, ...] = ()
     edited: AcceptedApp | None = None  # a later generation that was taken up since
+    awaited: tuple[str, ...] = ()  # the side inputs that were reported last as waited for
     trial: CandidateTrial | None = None  # of a generation that needs another driver
     verdict: CandidateVerdict | None = None  # the last one
     _counted_at: float = float("-inf")
@@ -61,6 +64,9 @@ class ManagedFollower(ModelFollower):
         self._take_up_edit()
         self._try_candidate()
         self._count()
+        if self.loop.awaited != self.awaited:
+            self.awaited = self.loop.awaited
+            self.report()
         return self._take_up_model()
 
     def complete(self, report: Report) -> Report:
@@ -71,7 +77,7 @@ class ManagedFollower(ModelFollower):
             spec_hash=self.accepted.hash,
             generation=self._current.generation,
             counts=self.counts,
-            warnings=(*self.warnings, *reported_warnings(self._problems())),
+            warnings=(*self.warnings, *reported_warnings(self._problems()), *self._awaited()),
             answers=self.judgement.answers,
             verdict=self.verdict or CandidateVerdict(self.accepted.generation),
         )
@@ -134,6 +140,17 @@ class ManagedFollower(ModelFollower):
     def _problems(self) -> tuple[Problem, ...]:
         located = self.user_locations.problems if self.user_locations else ()
         return (*self.judgement.problems, *located)
+
+    def _awaited(self) -> Iterator[ReportedWarning]:
+        """The side inputs for which rows wait, at each table that they fill."""
+        for number, table in enumerate(self._current.app.spec.tables):
+            for side, side_input in enumerate(table.side_inputs):
+                if side_input.stream in self.awaited:
+                    path, text = (
+                        f"spec.tables[{number}].sideInputs[{side}]",
+                        waiting_message((side_input.stream,)).text,
+                    )
+                    yield ReportedWarning(Reason.AWAITING_SIDE_INPUT, path, text)
 
     def _take_up_model(self) -> bool:
         wanted, loop = self.transport.wanted(), self.loop

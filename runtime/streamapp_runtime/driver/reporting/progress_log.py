@@ -24,8 +24,6 @@ from streamapp_runtime.driver.start.launch import Launch
 SOON, LATER = 1.0, 10.0
 """Seconds between two lines: at the beginning there is something to see, later there are many of them."""
 FIRST_LINES = 10
-WAITING_SECONDS = 3.0
-"""So long rows wait for a side input before it is said."""
 
 
 @dataclass(slots=True)
@@ -40,8 +38,6 @@ class ProgressLog:
     _logged_totals: RunTotals = field(default_factory=RunTotals)  # what the last word was about
     _idle: bool = False  # and told to be so
     _unended: tuple[str, ...] = ()  # what rows wait for
-    _unended_since: float = 0.0
-    _unended_written: bool = True
     _last_failure: str = ""
     _lines: int = 0
     _begun: float = 0.0
@@ -76,13 +72,10 @@ class ProgressLog:
         self._last_failure = why
 
     def unended(self, streams: tuple[str, ...]) -> None:
-        """Say once for which side inputs rows wait, when they have waited for a few seconds."""
-        if streams != self._unended:
-            self._unended, self._unended_since = streams, self.clock()
-            self._unended_written = not streams
-        elif not self._unended_written and self.clock() - self._unended_since >= WAITING_SECONDS:
-            self._unended_written = True
+        """Say once for which side inputs rows wait."""
+        if streams and streams != self._unended:
             self.say(waiting_message(streams))
+        self._unended = streams
 
     def left_open(self, waiting: tuple[OpenWindows, ...], watermark: int | None) -> None:
         """Say which windows the run leaves open, and what they wait for."""

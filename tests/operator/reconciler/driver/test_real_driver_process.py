@@ -78,6 +78,22 @@ def counting() -> dict[str, Any]:
     return app
 
 
+def looking_up() -> dict[str, Any]:
+    app = copying()
+    spec = app["spec"]
+    spec["streams"][0]["key"] = "text"
+    spec["streams"].append(
+        {"name": "codes", "system": "main", "key": "text", "columns": "text STRING, code INT"}
+    )
+    side = {"stream": "codes", "bootstrap": True, "versions": "nullKey"}
+    spec["tables"] = [{"name": "codes", "store": "lmdb", "sideInputs": [side]}]
+    spec["operators"] = [
+        {"name": "coded", "joinTable": {"from": "lines", "table": "codes", "select": "text, code"}},
+        {"name": "out", "sendTo": {"from": "coded", "stream": "copied"}},
+    ]
+    return app
+
+
 class Acted:
     """A simulation whose driver is a process, and the next driver another process on the same volume."""
 
@@ -200,6 +216,28 @@ def test_what_spark_or_the_apps_code_refuses_ends_no_driver(acted: Acted) -> Non
     assert sim.says("Accepted")[0] == "True"
     acted.replace()
     acted.comes_to(DriverState.RUNNING, len(REFUSED) + 2)
+
+
+def test_rows_that_wait_for_a_side_input_degrade_the_app_in_the_words_of_a_run(
+    sim: OperatorSim, tmp_path: Path
+) -> None:
+    with acting(sim, tmp_path, looking_up()) as acted:
+        acted.log.create("codes", 1)
+        write(acted.log, Partition("codes", 0), batch([(b"a", b'{"text": "a", "code": 1}', 0)]))
+        write(acted.log, LINES, batch([(b"a", b'{"text": "a"}', 0)]))
+
+        def awaits() -> bool:
+            sim.settle()
+            return sim.says("Degraded") == ("True", "AwaitingSideInput")
+
+        until(awaits, PATIENCE_SECONDS, acted.child)
+        message = sim.condition("Degraded")["message"]
+        assert message.startswith("spec.tables[0].sideInputs[0]: waiting: no version of codes has ended yet")
+        (line,) = (fact["message"] for fact in acted.said() if fact.get("event") == "waiting")
+        assert message.endswith(line)
+        write(acted.log, Partition("codes", 0), batch([(None, None, 0)]))
+        until(lambda: not awaits(), PATIENCE_SECONDS, acted.child)
+        assert sim.says("Degraded") == ("False", "Healthy")
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.failures import FinalFailureError
 from tests.harness.kafka.shared_topics import remove
+from tests.harness.machine.processes import until
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.growing_loop import Run
 from tests.harness.runs.run_systems import ON_KAFKA
@@ -52,3 +53,25 @@ def test_a_running_app_ends_when_its_topic_is_made_again_with_fewer_partitions(
     env.system.create(f"{env.prefix}views", 2)
     with pytest.raises(FinalFailureError, match=r"views.*2 partitions"):
         run.to_the_end()
+
+
+def test_an_app_that_waits_for_a_side_input_ends_when_that_is_deleted(env: AppEnv, kafka: str) -> None:
+    pages, prices = (
+        {"key": "page", "columns": "page STRING"},
+        {"key": "page", "columns": "page STRING, price INT"},
+    )
+    with_price = {"name": "with", "joinTable": {"from": "views", "table": "prices", "select": "page, price"}}
+    side = {"stream": "prices", "bootstrap": True, "versions": "nullKey"}
+    waiting = app(
+        with_price,
+        {"name": "sent", "sendTo": {"from": "with", "stream": "out"}},
+        streams=[{"name": "views", **pages}, {"name": "prices", **prices}, {"name": "out"}],
+        tables=[{"name": "prices", "store": "rocksdb", "sideInputs": [side]}],
+    )
+    env.write("prices", inputs([{"page": "a", "price": 1}], "page"), partitions=1)
+    env.write("views", inputs([{"page": "a"}], "page"), partitions=1)
+    run = Run.start(env, waiting)
+    until(lambda: run.loop.step() is None and run.loop.awaited == ("prices",), 60)
+    remove(kafka, [f"{env.prefix}prices"])
+    with pytest.raises(FinalFailureError, match=r"a stream of the app is gone: .*prices"):
+        until(lambda: run.loop.step() is not None, 60)

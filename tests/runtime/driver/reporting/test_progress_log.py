@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamapp_runtime.cli.run_process.message_output import CLEAR_LINE, TerminalOutput
+from streamapp_runtime.driver.batches.side_input_progress import WAITING_SECONDS, AwaitedVersions
 from streamapp_runtime.driver.reporting.progress_log import (
     FIRST_LINES,
     LATER,
     SOON,
-    WAITING_SECONDS,
     ProgressLog,
 )
 from streamapp_runtime.driver.reporting.run_messages import RunMessage, RunTotals, batch_message
@@ -166,10 +166,10 @@ def test_what_main_inputs_still_wait_for_is_told_while_tables_are_filled() -> No
 def test_what_rows_wait_for_is_said_once_after_some_seconds_and_again_when_it_changes() -> None:
     words: list[RunMessage] = []
     clock = Clock()
-    progress = following(words, clock)
+    progress, awaited = following(words, clock), AwaitedVersions(clock)
     for streams in ((), ("users",), ("countries", "users"), (), ("users",)):
         for _ in range(3):
-            progress.unended(streams)
+            progress.unended(awaited.note(streams))
             clock.now += WAITING_SECONDS
     assert [word.facts["streams"] for word in words] == [["users"], ["countries", "users"], ["users"]]
     assert words[0].text.startswith("waiting: no version of users has ended yet")
