@@ -14,7 +14,7 @@ class Placement(Part):
 
     host_affinity: Annotated[bool, Effect.LIVE] = True
     """Tasks go back to the location that holds their state."""
-    location: Annotated[Location, Effect.LIVE] = "node"
+    location: Annotated[Location, Effect.RESTART] = "node"
     """What a location is: `node`, `pod`, `volume`, `label:<key>`, several joined by `+`, or own."""
     standbys: Annotated[int, Field(ge=0, le=8), Needs(Capability.CLUSTER), Effect.LIVE] = 0
     """Further copies of each task's state, on other locations. Not yet: more than none is refused."""

@@ -18,6 +18,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import Accept
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.planning.pod_template_rules import VARIABLE_PREFIX
 from streamapp_operator.reconciler.pods.driver_template import DRIVER_CONTAINER
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
 
@@ -25,7 +26,7 @@ VERDICT_SECONDS: Final = 30.0
 """How long the running driver has for its verdict. An edit may be what mends a driver that hangs."""
 _NOT_JUDGED: Final = frozenset({"spec.restartNonce"})
 """A restart for its own sake, perhaps of a driver that hangs."""
-_CODE_FIELDS: Final = ("image", "command", "args", "env", "envFrom", "volumeMounts")
+_CODE_FIELDS: Final = ("image", "command", "args", "envFrom", "volumeMounts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ def _code_of(shape: PodShape) -> list[Any]:
     """What decides which code a driver's container finds."""
     spec: Mapping[str, Any] = shape.driver["spec"]
     driver = next(each for each in spec["containers"] if each["name"] == DRIVER_CONTAINER)
-    return [spec.get("volumes"), spec.get("initContainers"), *(driver.get(name) for name in _CODE_FIELDS)]
+    variables = [each for each in driver["env"] if not each["name"].startswith(VARIABLE_PREFIX)]
+    pod_fields = [spec.get("volumes"), spec.get("initContainers"), variables]
+    return [*pod_fields, *(driver.get(name) for name in _CODE_FIELDS)]
 
 
 def _refusal(refusals: tuple[ReportedWarning, ...]) -> DriverRefusal:

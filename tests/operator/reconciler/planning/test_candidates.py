@@ -49,6 +49,24 @@ def test_the_driver_is_asked_and_ended_only_after_it_has_agreed(running: Operato
     assert running.says("Progressing") == ("True", "SpecChanged")
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"placement": {"location": "shop.places:rack"}},
+        {"config": {"job.systemstreampartition.expansion.algorithm": "shop.keys:hashed"}},
+        {"resetNonce": 1, **EDIT},
+        {"driver": {"resources": {"requests": {"memory": "3Gi"}}}, **EDIT},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_the_driver_is_asked_about_whatever_may_be_refused(
+    running: OperatorSim, edit: dict[str, Any]
+) -> None:
+    running.edit(**edit)
+    running.settle()
+    assert candidate(running) == 2
+
+
 def test_what_the_driver_refuses_is_told_whole_and_the_driver_goes_on(running: OperatorSim) -> None:
     running.edit(**EDIT)
     running.settle()
