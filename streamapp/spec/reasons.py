@@ -5,6 +5,7 @@ added, never renamed.
 """
 
 from enum import StrEnum
+from typing import Final
 
 
 class Reason(StrEnum):
@@ -55,3 +56,16 @@ class Reason(StrEnum):
     STATE_CHANGED = "StateChanged"
     # Code of the app's own.
     USER_CODE_FAILED = "UserCodeFailed"
+
+
+MENDED_BY_RESET: Final = frozenset(
+    {
+        Reason.STATE_CHANGED,
+        Reason.CHANGE_REFUSED,
+        Reason.GROUPER_CHANGED,
+        Reason.EXPANSION_SHRINKS,
+        Reason.EXPANSION_NOT_MULTIPLE,
+        Reason.LAYOUT_CONFLICT,
+    }
+)
+"""The refusals for the sake of state, which stand no longer once it is given up."""

@@ -12,6 +12,7 @@ import click
 
 from streamapp.cli.app_sources import parse_source, report_problems, select_app
 from streamapp.protocol.termination import ExitCode
+from streamapp.spec.reasons import MENDED_BY_RESET
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
@@ -164,6 +165,8 @@ def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
             click.echo(line, err=True)
     elif run_end.problems:
         report_problems(source, run_end.problems)
+        if any(problem.reason in MENDED_BY_RESET for problem in run_end.problems):
+            click.echo("a run with --fresh gives the state up too, once, without an edit", err=True)
     elif run_end.message:
         click.echo(f"{source}: {run_end.message}", err=True)
     if log_format == "text" and run_end.log is not None:

@@ -67,3 +67,16 @@ def test_a_reader_that_leaves_after_a_line_ends_the_verb(folder: Path) -> None:
         reading.stdout.close()
         assert reading.stderr.read() == ""
     assert reading.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "nobody reads it"])
+def test_a_refusal_that_nobody_can_read_ends_as_ever(tmp_path: Path, closed: bool) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(EXAMPLE.read_text().replace("table: users,", "table: user,"))
+    reading, writing = os.pipe()
+    os.close(reading)
+    redirected = "2>&-" if closed else f"2>&{writing}"
+    command = ["bash", "-c", f'"$0" run "$1" --data "$2" {redirected}', COMMAND, file, tmp_path / "data"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, pass_fds=[writing], timeout=60, check=False)
+    os.close(writing)
+    assert (ended.returncode, ended.stdout) == (1 if closed else 128 + signal.SIGPIPE, b"")

@@ -238,3 +238,25 @@ def test_a_second_run_is_refused_until_it_is_to_take_the_place_of_the_first(data
     assert (first.end(), first.said[-1]["outcome"]) == (3, "retry")
     assert "taken its place" in first.said[-1]["message"]
     assert second.end() == 0, second.said
+
+
+def test_code_that_is_not_there_is_refused_before_java_and_makes_nothing(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(
+        COPIES.replace("  broadcastInputs: [views]\n", "").replace(
+            "[{name: out, sendTo: {from: views, stream: copied}}]",
+            "[{name: one, map: {from: views, python: 'shop.views:clean', columns: user STRING}},"
+            " {name: two, map: {from: one, python: 'app_code:clen', columns: user STRING}},"
+            " {name: out, sendTo: {from: two, stream: copied}}]",
+        )
+    )
+    (tmp_path / "app_code.py").write_text("def clean(batch):\n    return batch\n")
+    done = ran(file, "--data", tmp_path / "data", java="/nowhere")
+    assert done.returncode == 1
+    first, second = (line for line in done.stderr.splitlines() if "cannot be loaded" in line)
+    assert "spec.operators[0].map: cannot be loaded: ModuleNotFoundError(\"No module named 'shop'\")" in first
+    assert "spec.operators[1].map: " in second
+    assert "has no attribute 'clen'" in second
+    assert not (tmp_path / "data").exists()

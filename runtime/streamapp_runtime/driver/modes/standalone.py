@@ -33,6 +33,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, storage_of
 from streamapp_runtime.driver.start.early_refusals import early_problems
 from streamapp_runtime.driver.start.launch import Launch, launch
 from streamapp_runtime.driver.start.locality_memory import LocalityMemory
+from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import UserFunctions, load_user_functions, location_by
 from streamapp_runtime.stores.directories.state_directory import quoted
 from streamapp_runtime.systems.stream_system import StreamSystem, UnfitStreamError
@@ -86,6 +87,8 @@ class Standalone:
         """A start takes seconds, and what it refuses may have been known before; so may another run."""
         if self.options.code is not None:
             sys.path.insert(0, str(self.options.code))
+        if problems := unloadable_code(self.app):
+            raise AppRefusedError(problems)
         self._functions = load_user_functions(self.app)
         self._location = self._located(self._functions)
         connection, fresh = storage.connection, self.options.fresh
