@@ -24,7 +24,7 @@ def check(app: str, output: str) -> None:
 
     APP is a YAML or JSON file, a Python program, or - for standard input. Exits with 0 when nothing is
     wrong, with 1 when something is. What is named and not used is no more than a warning: a table, a stream,
-    an operator whose rows go nowhere.
+    an operator whose rows go nowhere. So is code of the app's own that is not on this machine.
 
     \b
     Example:
@@ -32,10 +32,14 @@ def check(app: str, output: str) -> None:
     """
     from streamapp.author.app_warnings import app_warnings
     from streamapp.cli.app_sources import startable_source
+    from streamapp.cli.code_lookup import code_warnings
 
     parsed = startable_source(app)
     answers = [_answer(parsed_app) for parsed_app in parsed.apps]
-    warnings = [parsed.located(parsed_app, app_warnings(parsed_app)) for parsed_app in parsed.apps]
+    warnings = [
+        parsed.located(parsed_app, (*app_warnings(parsed_app), *code_warnings(parsed_app, app)))
+        for parsed_app in parsed.apps
+    ]
     if output == JSON:
         every_warning = problems_document(chain.from_iterable(warnings))["problems"]
         click.echo(json.dumps({"apps": answers, "warnings": every_warning}, indent=2))

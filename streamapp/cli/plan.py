@@ -57,6 +57,7 @@ def plan(
         read_source,
         select_app,
     )
+    from streamapp.cli.code_lookup import code_warnings
     from streamapp.cli.count_options import known_counts, look_up_systems
     from streamapp.cli.live_lookup import ClusterAccess, look_up
     from streamapp.cli.offline_proposal import displayed_plan, task_problems
@@ -77,6 +78,8 @@ def plan(
     rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour)
     problems = live_facts.problems + task_problems(parsed_app, proposal)
     problems += located_start_problems(parsed, parsed_app)
+    for warning in parsed.located(parsed_app, code_warnings(parsed_app, app)):
+        click.echo(f"{app}: warning: {warning}", err=True)
     if problems and output == JSON:
         rendered = json.dumps(json.loads(rendered) | problems_document(problems), indent=2) + "\n"
     click.echo(rendered, nl=False)

@@ -256,7 +256,7 @@ def test_code_that_is_not_there_is_refused_before_java_and_makes_nothing(
     done = ran(file, "--data", tmp_path / "data", java="/nowhere")
     assert done.returncode == 1
     first, second = (line for line in done.stderr.splitlines() if "cannot be loaded" in line)
-    assert "spec.operators[0].map: cannot be loaded: ModuleNotFoundError(\"No module named 'shop'\")" in first
-    assert "spec.operators[1].map: " in second
+    assert "spec.operators[0].map.python: shop.views:clean cannot be loaded: ModuleNotFound" in first
+    assert "spec.operators[1].map.python: app_code:clen " in second
     assert "has no attribute 'clen'" in second
     assert not (tmp_path / "data").exists()

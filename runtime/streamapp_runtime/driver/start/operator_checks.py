@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from streamapp.author.code_references import step_references
 from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
@@ -20,28 +21,23 @@ from streamapp_runtime.remote.remote_settings import remote_settings
 
 def unloadable_code(app: StreamApp) -> list[Problem]:
     """Every function and class of the app's own that cannot be loaded, which needs no Spark to be known."""
-    return list(_load_problems(app))
+    errors = ((path, _load_error(python)) for path, python in step_references(app))
+    return [
+        Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)
+        for path, error in errors
+        if error is not None
+    ]
 
 
-def _load_problems(app: StreamApp) -> Iterator[Problem]:
-    for operator in app.spec.operators:
-        python: str | None = getattr(operator.body, "python", None)
-        if error := _load_error(python):
-            yield _operator_problem(app, operator.name, error)
-    for index, table in enumerate(app.spec.tables):
-        if error := _load_error(table.remote.python if table.remote else None):
-            yield _remote_problem(index, error)
-
-
-def _load_error(python: str | None) -> UserCodeError | None:
+def _load_error(python: str) -> UserCodeError | None:
     try:
-        if python is not None:
-            load_user_code(python)
+        load_user_code(python)
     except UserCodeError as error:
         return error
     except SystemExit:
-        hint = "take sys.exit out of it"
-        return UserCodeError(str(python), "cannot be loaded: its module ends the process", hint)
+        return UserCodeError(
+            python, "cannot be loaded: its module ends the process", "take sys.exit out of it"
+        )
     return None
 
 
@@ -66,11 +62,7 @@ def _problems(
             path = path_of(app, operation.stream if isinstance(operation, Read | Write) else task.name)
             yield Problem(0, 0, path, f"{error.message}; {error.hint}", Reason.INVALID_SPEC)
         except (UnsupportedOperationError, UserCodeError) as error:
-            yield _operator_problem(app, task.name, error)
-
-
-def _operator_problem(app: StreamApp, name: str, error: UnsupportedOperationError | UserCodeError) -> Problem:
-    return Problem(0, 0, path_of(app, name), f"{error.message}; {error.hint}", error.reason)
+            yield Problem(0, 0, path_of(app, task.name), f"{error.message}; {error.hint}", error.reason)
 
 
 def unfit_remote_tables(app: StreamApp, program: Program) -> list[Problem]:
@@ -86,10 +78,6 @@ def _remote_problems(app: StreamApp, program: Program) -> Iterator[Problem]:
         try:
             check_remote_class(settings[table.name])
         except UserCodeError as error:
-            yield _remote_problem(index, error)
-
-
-def _remote_problem(index: int, error: UserCodeError) -> Problem:
-    where = "columns" if isinstance(error, WrongColumnsError) else "remote.python"
-    path = f"spec.tables[{index}].{where}"
-    return Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)
+            where = "columns" if isinstance(error, WrongColumnsError) else "remote.python"
+            path = f"spec.tables[{index}].{where}"
+            yield Problem(0, 0, path, f"{error.python} {error.message}; {error.hint}", error.reason)
