@@ -26,7 +26,7 @@ spec:
   operators:
     - {name: real, filter: {from: views, where: "page <> '/health'"}}
     - {name: forgotten, map: {from: real, select: "user"}}
-    - {name: counted, process: {from: real, python: "code:Counting", columns: "user STRING"}}
+    - {name: counted, process: {from: real, python: "json:JSONDecoder", columns: "user STRING"}}
     - {name: by-page, partitionBy: {from: real, key: page}}
     - {name: sent, sendTo: {from: real, stream: out}}
 """
