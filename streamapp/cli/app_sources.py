@@ -1,24 +1,17 @@
 """Reads the source of an app: a resource in YAML or JSON, a Python program, standard input."""
 
 import json
-import runpy
 import sys
-import traceback
 from itertools import chain
 from pathlib import Path
 
 import click
-from pydantic import ValidationError
 
 from streamapp.cli.output_option import asks_json, problems_document
-from streamapp.dsl import App
-from streamapp.dsl.named_arguments import UnknownArgumentError
-from streamapp.dsl.part_errors import part_error
 from streamapp.spec.parser import ParseResult, parse
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.text.document import MOST_BYTES
-from streamapp.spec.value_types.python_references import PythonReferenceError
 
 REJECTED_EXIT = 1
 
@@ -29,7 +22,9 @@ def parse_source(source: str) -> ParseResult:
         return parse(sys.stdin.buffer.read(MOST_BYTES + 1).decode("utf-8", errors="replace"))
     path = Path(source)
     if path.suffix == ".py":
-        return _parse_program(path)
+        from streamapp.cli.python_program import parse_program  # which takes a resource's time again
+
+        return parse_program(path)
     try:
         with path.open("rb") as file:
             return parse(file.read(MOST_BYTES + 1).decode("utf-8-sig"))
@@ -100,38 +95,3 @@ def print_problems(source: str, problems: tuple[Problem, ...]) -> None:
         click.echo(f"{source}: {problem}", err=True)
     count = len(problems)
     click.echo(f"{source}: {count} problem{'s' if count > 1 else ''}", err=True)
-
-
-def _parse_program(path: Path) -> ParseResult:
-    if not path.is_file():
-        raise click.UsageError(f"cannot read {path}: No such file or directory")
-    sys.path.insert(0, str(path.parent.resolve()))
-    try:
-        module_globals = runpy.run_path(str(path))
-    except (Exception, SystemExit) as error:  # an error of the user's program is a problem of the source
-        return ParseResult((), (_program_problem(path, error),))
-    finally:
-        sys.path.pop(0)
-    apps = list({id(value): value for value in module_globals.values() if isinstance(value, App)}.values())
-    if not apps:
-        return ParseResult((), (Problem(0, 0, "", "no App at the top level; write `app = App(...)`"),))
-    results = [app.parsed() for app in apps]
-    problems = tuple(problem for result in results for problem in result.problems)
-    return ParseResult(tuple(app for result in results for app in result.apps), problems)
-
-
-def _program_problem(path: Path, error: BaseException) -> Problem:
-    """The error of a user's program, with the program's own line."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    place = line or (frames[-1].lineno if frames else 0) or 0
-    match error:
-        case UnknownArgumentError() | PythonReferenceError():
-            message = str(error)
-        case ValidationError():
-            message = part_error(error)
-        case SyntaxError():
-            message = f"{type(error).__name__}: {error.msg}"
-        case _:
-            message = f"{type(error).__name__}: {error}"
-    return Problem(0, place, "", message)

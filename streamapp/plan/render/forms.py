@@ -1,26 +1,51 @@
-"""The forms of a plan: `FORMS` has a function for each form, from app name, graph and plan to a text."""
+"""The forms of a plan: `FORMS` has a function for each form, from app name, graph and plan to a text.
+
+A form is imported when it is asked for: the drawing takes longer to import than most plans to make.
+"""
 
 from collections.abc import Callable, Mapping
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
-from streamapp.plan.render import dot, json_document
-from streamapp.plan.render.drawing import svg_document
-from streamapp.plan.render.terminal import plan_text
-from streamapp.plan.render.web_page import html_document
 
 Form = Callable[[str, Graph, Plan, bool], str]
 
 
-def _uncoloured(render: Callable[[str, Graph, Plan], str]) -> Form:
-    return lambda name, graph, plan, _colour: render(name, graph, plan)
+def _text(name: str, graph: Graph, plan: Plan, colour: bool) -> str:
+    from streamapp.plan.render.terminal import plan_text
+
+    return plan_text.render(name, graph, plan, colour)
+
+
+def _json(name: str, graph: Graph, plan: Plan, _colour: bool) -> str:
+    from streamapp.plan.render import json_document
+
+    return json_document.render(name, graph, plan)
+
+
+def _dot(name: str, graph: Graph, plan: Plan, _colour: bool) -> str:
+    from streamapp.plan.render import dot
+
+    return dot.render(name, graph, plan)
+
+
+def _svg(name: str, graph: Graph, plan: Plan, _colour: bool) -> str:
+    from streamapp.plan.render.drawing import svg_document
+
+    return svg_document.render(name, graph, plan)
+
+
+def _html(name: str, graph: Graph, plan: Plan, _colour: bool) -> str:
+    from streamapp.plan.render.web_page import html_document
+
+    return html_document.render(name, graph, plan)
 
 
 FORMS: Mapping[str, Form] = {
-    "text": plan_text.render,
-    "json": _uncoloured(json_document.render),
-    "dot": _uncoloured(dot.render),
-    "svg": _uncoloured(svg_document.render),
-    "html": _uncoloured(html_document.render),
+    "text": _text,
+    "json": _json,
+    "dot": _dot,
+    "svg": _svg,
+    "html": _html,
 }
 """The last argument of each function, whether to colour for a terminal, has an effect only for text."""

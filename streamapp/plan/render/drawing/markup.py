@@ -1,16 +1,14 @@
 """Writes XML elements as text; names and sentences are escaped here and nowhere else."""
 
-from xml.sax.saxutils import escape
+from html import escape
 
 from streamapp.plan.render.display_names import legible
-
-_IN_QUOTES = {'"': "&quot;"}
 
 
 def attributes(**values: object) -> str:
     """Attributes as they stand in a tag. `class_` is class, `data_node` is data-node; None is left out."""
     return "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(legible(_number(value)), _IN_QUOTES)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{_quoted(_number(value))}"'
         for name, value in values.items()
         if value is not None
     )
@@ -24,7 +22,11 @@ def element(tag: str, *children: str, **values: object) -> str:
 
 def escaped_text(text: str) -> str:
     """A text as markup; characters that markup may not hold are made legible."""
-    return escape(legible(text))
+    return escape(legible(text), quote=False)
+
+
+def _quoted(text: str) -> str:
+    return escaped_text(text).replace('"', "&quot;")
 
 
 def _number(value: object) -> str:
