@@ -21,8 +21,10 @@ def parse_source(source: str) -> ParseResult:
     if source == "-":
         return parse(sys.stdin.buffer.read(MOST_BYTES + 1).decode("utf-8", errors="replace"))
     path = Path(source)
-    if path.suffix == ".py":
-        from streamapp.cli.python_program import parse_program  # which takes a resource's time again
+    if path.suffix == ".py" and path.is_file():
+        from streamapp.cli.documents.python_program import (
+            parse_program,  # which takes a resource's time again
+        )
 
         return parse_program(path)
     try:

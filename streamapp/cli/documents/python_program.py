@@ -5,7 +5,6 @@ import sys
 import traceback
 from pathlib import Path
 
-import click
 from pydantic import ValidationError
 
 from streamapp.dsl import App
@@ -18,8 +17,6 @@ from streamapp.spec.value_types.python_references import PythonReferenceError
 
 def parse_program(path: Path) -> ParseResult:
     """The apps at the top level of a program; an error that it raises is a problem of the source."""
-    if not path.is_file():
-        raise click.UsageError(f"cannot read {path}: No such file or directory")
     sys.path.insert(0, str(path.parent.resolve()))
     try:
         module_globals = runpy.run_path(str(path))
