@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.totals_runner import TOTALS_RUNNER
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.join.join_runner import JOIN_RUNNER
 from streamapp_runtime.operators.operation import Operation
@@ -18,7 +18,11 @@ from streamapp_runtime.operators.operation_executor import (
     UnsupportedOperationError,
     row_runner,
 )
-from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor, SelectColumnsExecutor
+from streamapp_runtime.operators.stateless.row_executors import (
+    FilterRowsExecutor,
+    KeyRowsExecutor,
+    SelectColumnsExecutor,
+)
 from streamapp_runtime.operators.tables.table_lookup import LookUpExecutor, RemoteLookUpExecutor
 from streamapp_runtime.operators.tables.table_operations import FillTable, LookUp, LookUpRemote, WriteTable
 from streamapp_runtime.operators.tables.table_write import TableWriteExecutor
@@ -29,6 +33,7 @@ from streamapp_runtime.rows.row_form import schema_hash
 
 RUNNERS: Mapping[type[Operation], OperationRunner] = {
     SelectColumns: row_runner(SelectColumnsExecutor),
+    KeyRows: row_runner(KeyRowsExecutor),
     FilterRows: row_runner(FilterRowsExecutor),
     LookUp: row_runner(LookUpExecutor),
     LookUpRemote: row_runner(RemoteLookUpExecutor),

@@ -13,11 +13,12 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Capability
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.compiler import compile_program
-from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer
+from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
 from streamapp_runtime.program.sql_layer import apply_layer
 
 Row = dict[str, Any]
@@ -141,13 +142,17 @@ def _task(
                     }
                     values = [record.get(column.name) for column in edge.columns]
                     rest.append(empty | fixed | dict(zip(edge.registers, values, strict=True)))
-        case SelectColumns(chosen):
+        case SelectColumns(chosen) | KeyRows(chosen):
             for row in mine:
                 source = tags[row["tag"]]
                 values = [row[source.registers[place]] for place in chosen]
                 fixed = {
                     name: row[name] for name in empty if name in {"task", "k", "t", "z", "src", "off", "now"}
                 }
+                if isinstance(each.operation, KeyRows) and (
+                    not row["z"] or not each.operation.tombstones_keep_key
+                ):
+                    fixed["k"] = None if row["z"] else _key_of(row, each.operation, source)
                 for edge in each.outputs:
                     registers = dict(zip(edge.registers, values, strict=True))
                     rest.append(empty | fixed | {"tag": edge.tag} | registers)
@@ -172,3 +177,9 @@ def _task(
         case other:
             raise NotImplementedError(other)
     return rest
+
+
+def _key_of(row: Row, operation: KeyRows, source: RowEdge) -> Any:
+    field = arrow_schema(source.columns).field(operation.key)
+    (key,) = key_bytes(pa.array([row[source.registers[operation.key]]], field.type)).to_pylist()
+    return key

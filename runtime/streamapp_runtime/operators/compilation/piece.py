@@ -7,7 +7,7 @@ from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.generators import Generator
 from streamapp_runtime.expressions.predicate import Predicate
 from streamapp_runtime.expressions.template import Template, all_columns
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
 from streamapp_runtime.operators.operation import Operation
 
 
@@ -16,7 +16,7 @@ class SqlPart:
     """Spark SQL over its sources: keep the rows where `where` holds, then compute columns and key.
 
     `outputs` has a position for each column of the source; `delete` makes tombstones of rows. `judgeable` is
-    `where` as a Python worker can judge it, if it can.
+    `where` as a Python worker can judge it, if it can; `plain_key` says that it can make the key.
     """
 
     outputs: tuple[Template, ...]
@@ -27,13 +27,17 @@ class SqlPart:
     delete: Template | None = None
     generator: Generator | None = None
     judgeable: Predicate | None = None
+    plain_key: bool = False
 
     @property
-    def in_python(self) -> SelectColumns | FilterRows | None:
+    def in_python(self) -> SelectColumns | KeyRows | FilterRows | None:
         """The same for a Python worker; None where only Spark SQL can do it."""
-        if self.key or self.delete or self.generator or not all_columns(self.outputs):
+        if self.delete or self.generator or not all_columns(self.outputs):
             return None
         chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
+        if self.key is not None:
+            column = self.key.column if self.plain_key and self.where is None else None
+            return None if column is None else KeyRows(chosen, column, self.tombstones_keep_key)
         if self.where is None:
             return SelectColumns(chosen)
         keeps_all = chosen == tuple(range(len(chosen)))

@@ -14,6 +14,15 @@ class SelectColumns(RowOperation):
 
 
 @dataclass(frozen=True, slots=True)
+class KeyRows(RowOperation):
+    """Give rows on with other columns, as they are, under a key that is one of the columns before."""
+
+    chosen: tuple[int, ...]
+    key: int
+    tombstones_keep_key: bool  # else they have none
+
+
+@dataclass(frozen=True, slots=True)
 class FilterRows(RowOperation):
     """Give on the rows for which a condition is true, as they are, and all tombstones."""
 

@@ -49,9 +49,9 @@ def compile_map(
         chain = with_required_columns(chain, columns, f'operator "{name}"')
         if body.key is None:
             return chain.done()
-        key, row_key = rekey(world.spark, body.key, chain.flow)
-        part = SqlPart(column_templates(len(columns)), key=key, tombstones_keep_key=False)
-        return chain.then("key", part, nullable_columns(columns), row_key).done()
+        change = rekey(world.spark, body.key, chain.flow)
+        part = change.keyed(len(columns), tombstones_keep_key=False)
+        return chain.then("key", part, nullable_columns(columns), change.row_key).done()
     with refusals_within("select"):
         read = select if isinstance(body, Map) else select_with_generator
         chosen = read(world.spark, body.select or "*", scope)
@@ -59,12 +59,14 @@ def compile_map(
     part = SqlPart(chosen.outputs, generator=chosen.generator)
     if body.key is not None:
         after = RowFlow("", chosen.columns, row_key)
-        key, row_key = rekey(world.spark, body.key, after)
+        change = rekey(world.spark, body.key, after)
+        row_key = change.row_key
         part = SqlPart(
             chosen.outputs,
-            key=substituted(key, chosen.outputs),
+            key=substituted(change.key, chosen.outputs),
             tombstones_keep_key=after.key.is_column(row_key.column),
             generator=chosen.generator,
+            plain_key=change.plain,
         )
     return PieceChain(name, flow).then("", part, chosen.columns, row_key).done()
 

@@ -1,10 +1,11 @@
-"""Rows kept or dropped by what stands in them."""
+"""Rows kept, dropped or keyed by what stands in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
@@ -36,3 +37,26 @@ class SelectColumnsExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The same rows with the chosen columns."""
         return concat_slices([rows.choose(self.operation.chosen) for rows in slices])
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRowsExecutor(StatelessExecutor):
+    """Runs KeyRows."""
+
+    operation: KeyRows
+
+    def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
+        """The same rows with the chosen columns, under the new key."""
+        (rows,) = slices
+        key = key_bytes(rows.columns[self.operation.key])
+        if rows.tombstone.true_count:
+            of_tombstones = rows.key if self.operation.tombstones_keep_key else pa.scalar(None, pa.binary())
+            key = pc.if_else(rows.tombstone, of_tombstones, key)
+        return replace(rows.choose(self.operation.chosen), key=key)
+
+
+def key_bytes(column: pa.Array) -> pa.Array:
+    """The text of each value, as Spark's `CAST(CAST(value AS STRING) AS BINARY)` writes it."""
+    if pa.types.is_binary(column.type):
+        return column
+    return column.cast(pa.string()).cast(pa.binary())

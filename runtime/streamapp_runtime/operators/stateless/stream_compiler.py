@@ -8,10 +8,10 @@ from streamapp.spec.resource.streams import Stream
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp.tasks.key_placement import KeyReliance
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.template import all_columns, column_template, column_templates
+from streamapp_runtime.expressions.template import all_columns, column_template
 from streamapp_runtime.operators.compilation.column_fit import fit_columns, nullable_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
-from streamapp_runtime.operators.compilation.key_change import rekey
+from streamapp_runtime.operators.compilation.key_change import is_plain_key, rekey
 from streamapp_runtime.operators.compilation.piece import (
     CompiledOperator,
     Piece,
@@ -62,11 +62,10 @@ def compile_partition_by(
 ) -> CompiledOperator:
     """Write rows under a new key to the stream that the operator makes, and read it."""
     (flow,) = flows
-    key, row_key = rekey(world.spark, body.key, flow)
+    change = rekey(world.spark, body.key, flow)
+    row_key = change.row_key
     # Computed even where the record's key should be the same column: what producers wrote may differ.
-    part = SqlPart(
-        column_templates(len(flow.columns)), key=key, tombstones_keep_key=flow.key.is_column(row_key.column)
-    )
+    part = change.keyed(len(flow.columns), tombstones_keep_key=flow.key.is_column(row_key.column))
     chain = PieceChain(name, flow).then("key", part, flow.columns, row_key)
     return _through(chain, StreamRole.INTERMEDIATE, RowKey(row_key.column, row_key.column), world)
 
@@ -96,7 +95,9 @@ def compile_send_to(
     chain = PieceChain(name, flow)
     if key is not None or not all_columns(outputs) or columns != flow.columns:
         keeps_key = key is None or flow.key.is_column(stream.key)
-        chain = chain.then("row", SqlPart(outputs, key=key, tombstones_keep_key=keeps_key), columns, flow.key)
+        plain = key is not None and is_plain_key(key, flow.columns)
+        part = SqlPart(outputs, key=key, tombstones_keep_key=keeps_key, plain_key=plain)
+        chain = chain.then("row", part, columns, flow.key)
     write = Write(stream.name, stream.system, stream.topic or stream.name, StreamRole.OUTPUT, stream.format)
     return chain.then("", write, (), flow.key).ended()
 

@@ -5,11 +5,10 @@ from streamapp.columns.row_key import RowKey
 from streamapp.spec.resource.operators import Process
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.analysis import canonical
-from streamapp_runtime.expressions.template import column_templates
 from streamapp_runtime.operators.compilation.column_fit import nullable_columns, with_required_columns
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.key_change import rekey
-from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow, SqlPart
+from streamapp_runtime.operators.compilation.piece import CompiledOperator, PieceChain, RowFlow
 from streamapp_runtime.operators.user_code.user_operations import ProcessRows
 
 
@@ -30,6 +29,6 @@ def compile_process(
     chain = with_required_columns(chain, output_columns, f'operator "{name}"')
     if body.key is None:
         return chain.done()
-    key, row_key = rekey(world.spark, body.key, chain.flow)
-    part = SqlPart(column_templates(len(output_columns)), key=key, tombstones_keep_key=False)
-    return chain.then("key", part, nullable_columns(output_columns), row_key).done()
+    change = rekey(world.spark, body.key, chain.flow)
+    part = change.keyed(len(output_columns), tombstones_keep_key=False)
+    return chain.then("key", part, nullable_columns(output_columns), change.row_key).done()
