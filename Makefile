@@ -69,8 +69,8 @@ e2e: java $(READY) ## Run apps on a real cluster that kind makes (TESTS=..., E2E
 	@$(BIN)/pytest -q tests/e2e --durations=0 -o timeout_func_only=true $(if $(TESTS),-k "$(TESTS)")
 
 .PHONY: crash-test
-crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka)
-	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded)
+crash-test: java $(READY) ## Kill a running app over and over, and compare what it wrote with a model (KILLS=50 SEED=1 SYSTEM=kafka RESIDENT=1)
+	@$(BIN)/python -m tests.harness.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1) --system $(or $(SYSTEM),embedded) $(if $(RESIDENT),--resident)
 
 .PHONY: bench
 bench: java $(READY) ## Measure, each figure beside what it is compared with

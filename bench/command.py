@@ -1,4 +1,4 @@
-"""Starting the command: CPU seconds until the help of a verb is shown.
+"""Starting the command: CPU seconds until the help of a verb, or a plan, is shown.
 
 The command is a process of its own, so its cost is read from the operating system's account of children.
 """
@@ -13,14 +13,17 @@ from pathlib import Path
 from bench.row import Aim, Row
 
 COMMAND = Path(sys.executable).with_name("streamapp")
+EXAMPLE = Path(__file__).parents[1] / "examples" / "page-views"
 RUNS = 7
 
 
 def rows() -> Iterator[Row]:
-    """The help of a verb, and beside it what Python takes for nothing at all."""
+    """The help of a verb and a plan, and beside them what Python takes for nothing at all."""
     nothing = _cpu([sys.executable, "-c", "pass"])
     beside = f"python -c pass takes {nothing:.3f}"
     yield Row("streamapp plan --help", _cpu([str(COMMAND), "plan", "--help"]), "CPU s", Aim(most=0.4), beside)
+    plan = [str(COMMAND), "plan", str(EXAMPLE / "app.yaml"), "--catalog", str(EXAMPLE / "topics.yaml")]
+    yield Row("streamapp plan of the first example", _cpu(plan), "CPU s", Aim(most=0.4), beside)
 
 
 def _cpu(command: list[str]) -> float:
