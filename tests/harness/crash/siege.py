@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from signal import SIGTERM
 from threading import Event
+from typing import Any
 
 import yaml
 
@@ -38,11 +39,35 @@ class SiegeError(Exception):
     """The app did something that no kill excuses."""
 
 
-class Siege:
-    """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too."""
+def _without_spark(operators: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The same operators, of which the app's own Python computes what Spark did."""
+    for operator in operators:
+        if operator["name"] != "agreed":
+            yield operator
+            continue
+        met = {**operator["joinTable"], "select": "user, n, country, home"}
+        python = "tests.harness.crash.view_code:agreed"
+        columns = "user STRING, n BIGINT, country STRING"
+        yield {"name": "met", "joinTable": met}
+        yield {"name": "agreed", "map": {"from": "met", "python": python, "columns": columns}}
 
-    def __init__(self, folder: Path, say: Callable[[str], None], broker: Broker | None = None) -> None:
-        self.folder, self.say, self.broker = folder, say, broker
+
+class Siege:
+    """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too.
+
+    A column of the app is Spark's to compute, so that each batch is a Spark job. Where lanes are to be
+    resident, the app's own Python computes it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        say: Callable[[str], None],
+        broker: Broker | None = None,
+        *,
+        resident: bool = False,
+    ) -> None:
+        self.folder, self.say, self.broker, self.resident = folder, say, broker, resident
         self.points = folder / "points"
         self.points.mkdir(parents=True)
         self.data = folder / "data"
@@ -143,10 +168,11 @@ class Siege:
         self.processors = processors
 
     def _app(self) -> Path:
-        if self.broker is None:
-            return APP
         app = yaml.safe_load(APP.read_text("utf-8"))
-        app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
+        if self.broker is not None:
+            app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
+        if self.resident:
+            app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
         there = self.folder / APP.name
         there.write_text(yaml.safe_dump(app), "utf-8")
         return there

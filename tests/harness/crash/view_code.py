@@ -26,3 +26,10 @@ def checked(batch: pa.RecordBatch) -> pa.RecordBatch:
     if RAISING in pages:
         raise ValueError(f"there is no page {RAISING}")
     return batch.select(["user", "n"])
+
+
+def agreed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """`if(country = home, country, 'another') AS country`, without Spark."""
+    same = pc.fill_null(pc.equal(batch["country"], batch["home"]), False)
+    country = pc.if_else(same, batch["country"], "another")
+    return pa.RecordBatch.from_arrays([batch["user"], batch["n"], country], ["user", "n", "country"])

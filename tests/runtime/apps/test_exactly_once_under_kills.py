@@ -28,11 +28,18 @@ OF_EACH_KIND = (
 """Together these reach every path of recovery, and cost only one start of Spark more than none would."""
 
 
+LANES = pytest.mark.parametrize("resident", [False, True], ids=["a job for each batch", "resident"])
+
+
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
-def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(tmp_path: Path) -> None:
-    siege = Siege(tmp_path, print)
+@LANES
+def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(
+    tmp_path: Path, resident: bool
+) -> None:
+    siege = Siege(tmp_path, print, resident=resident)
     assert siege.run(OF_EACH_KIND, seed=1) == []
+    assert ("since Spark computes" in (tmp_path / "said.txt").read_text()) is not resident
     assert siege.killed.total() >= len(OF_EACH_KIND)
     assert all(siege.set_aside.values()), "nothing was bad"
 
@@ -49,10 +56,11 @@ ON_A_BROKER = (
 
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
+@LANES
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
-    broker: Broker, tmp_path: Path
+    broker: Broker, tmp_path: Path, resident: bool
 ) -> None:
-    siege = Siege(tmp_path / "siege", print, broker)
+    siege = Siege(tmp_path / "siege", print, broker, resident=resident)
     assert siege.run(ON_A_BROKER, seed=2) == []
     assert siege.killed["broker"] == 2
     assert all(siege.set_aside.values()), "nothing was bad"
