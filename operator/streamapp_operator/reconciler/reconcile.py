@@ -9,8 +9,9 @@ from typing import Any, Literal
 from streamapp.exposition.metric_collector import MetricCollector
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, kind_of
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, SERVICE_ACCOUNT, kind_of
 from streamapp_operator.controller.telemetry.operator_metrics import (
     DECIDE_SECONDS,
     EVENTS,
@@ -72,7 +73,8 @@ def _restores_config_maps(decision: ReconcileDecision) -> bool:
 
 async def _dry_run(facts: Facts, decision: ReconcileDecision, context: ReconcileContext) -> Facts:
     """The facts with the API server's word on the pods of the newest generation."""
-    problems = await refused_pods(context.cluster, decision.dry_run)
+    accounts = [name for kind, name in facts.driver_objects if kind == SERVICE_ACCOUNT.name]
+    problems = await refused_pods(context.cluster, decision.dry_run, accounts)
     dry_run = DryRun(facts.now, problems)
     context.dry_runs.put(dry_run_key(facts.manifest), dry_run)
     return replace(facts, dry_run=dry_run)
@@ -125,13 +127,14 @@ async def _execute(
     updated_app = await cluster.patch_status(app, decision.status)
     if updated_app is WriteConflict.CONFLICT:
         return WriteConflict.CONFLICT
-    for event in decision.events:
-        await cluster.event(app, event.type, event.reason, event.message)
+    events = [cluster.event(app, event.type, event.reason, event.message) for event in decision.events]
+    writing = asyncio.ensure_future(execute_writes(cluster, updated_app, decision.after))
     try:
-        if foreign := await execute_writes(cluster, updated_app, decision.after):
-            return await _report_failure(facts, foreign, context, updated_app)
+        await side_by_side([*events, writing])
     except RejectedError as error:
         return await _report_failure(facts, error, context, updated_app)
+    if foreign := writing.result():
+        return await _report_failure(facts, foreign, context, updated_app)
     count_decision(context.metrics, facts.status, decision)
     return None
 

@@ -57,6 +57,7 @@ class FaultProxy:
     faults: list[Fault] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     away: bool = False  # nothing comes through, and nothing says so
+    delay: float = 0.0  # seconds that every request waits
     session: aiohttp.ClientSession | None = None
     _generation: int = 0  # of watches: older ones bring nothing any more
     _cut: int = 0  # older ones are closed
@@ -90,6 +91,7 @@ class FaultProxy:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         path = request.path_qs
+        await asyncio.sleep(self.delay)
         if self.away:
             await self._nothing(request, path)
         for fault in self.faults:

@@ -21,11 +21,14 @@ class Mortal:
         self._left = writes
         self.written = 0
 
+    def _living(self) -> None:
+        if self._left <= 0:
+            raise KilledError
+
     def _written(self, answer: Any) -> Any:
         self.written += 1
         self._left -= 1
-        if self._left == 0:
-            raise KilledError
+        self._living()
         return answer
 
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
@@ -37,6 +40,7 @@ class Mortal:
         return await self._cluster.select(kind, namespace, labels)
 
     async def create(self, manifest: Manifest) -> Manifest | Literal[WriteConflict.EXISTS]:
+        self._living()
         found: Manifest | Literal[WriteConflict.EXISTS] = self._written(await self._cluster.create(manifest))
         return found
 
@@ -46,6 +50,7 @@ class Mortal:
     async def apply(
         self, manifest: Manifest, may_change: Callable[[Manifest], bool]
     ) -> Manifest | Literal[WriteConflict.EXISTS]:
+        self._living()
         found: Manifest | Literal[WriteConflict.EXISTS] = self._written(
             await self._cluster.apply(manifest, may_change)
         )
@@ -59,11 +64,13 @@ class Mortal:
         uid: str | None = None,
         grace_seconds: int | None = None,
     ) -> bool:
+        self._living()
         return bool(self._written(await self._cluster.delete(kind, namespace, name, uid, grace_seconds)))
 
     async def patch_status(
         self, app: Manifest, status: Manifest
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:
+        self._living()
         answer = await self._cluster.patch_status(app, status)
         return answer if answer is app else self._written(answer)  # the same is not written
 

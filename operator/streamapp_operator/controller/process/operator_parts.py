@@ -11,6 +11,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
 from streamapp_operator.controller.process.leader_elector import LeaderElector
@@ -59,8 +60,8 @@ class OperatorParts:
 
     async def fill_cache(self) -> None:
         """Read all watched objects into the cache."""
+        await side_by_side([fill_cache(self.cluster, self.cache, kind) for kind in WATCHED_KINDS])
         for kind in WATCHED_KINDS:
-            await fill_cache(self.cluster, self.cache, kind)
             self.watch_activity.cache_compared(kind)
 
     async def compare_cache(self) -> None:

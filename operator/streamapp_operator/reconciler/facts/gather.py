@@ -1,6 +1,8 @@
 """Gathers the facts of a reconcile, from the cache or from the API server."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from streamapp.author.app_streams import is_embedded
 from streamapp.placement.locations.location_providers import parse_location_provider
@@ -12,6 +14,7 @@ from streamapp.spec.serialization import as_data
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.controller.client.api_errors import RejectedError
 from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import (
@@ -47,20 +50,13 @@ looked at again."""
 
 async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) -> Facts | None:
     """The facts about an app; None where the app does not exist or is being deleted."""
-    app = await context.cluster.read(STREAM_APP, key.namespace, key.name) if live else context.cache.app(key)
+    objects = await _live_objects(context, key) if live else _cached_objects(context, key)
+    app, pods, claims = objects.app, objects.pods, objects.claims
     if app is None or app["metadata"].get("deletionTimestamp"):
         return None
-    labels = {APP_LABEL: key.name}
+    decoded = await decode_config_maps(context, app, objects.config_maps)
     if live:
-        pods = await context.cluster.select(POD, key.namespace, labels)
-        config_maps: Iterable[Manifest] = await context.cluster.select(CONFIG_MAP, key.namespace, labels)
-        claims = await _claims(context, app, labels)
-    else:
-        claims = ()
-        pods, config_maps = list(context.cache.pods(key)), context.cache.config_maps(key)
-    decoded = await decode_config_maps(context, app, config_maps)
-    if live:
-        pods = [*pods, *await _unlabelled_drivers(context, app, pods, decoded)]
+        pods = (*pods, *await _unlabelled_drivers(context, app, pods, decoded))
     driver_pods = [pod for pod in pods if is_owned(pod, app)]
     drivers = tuple(
         sorted(
@@ -102,6 +98,31 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _AppObjects:
+    """An app with what carries its label."""
+
+    app: Manifest | None
+    pods: Sequence[Manifest]
+    config_maps: Sequence[Manifest]
+    claims: tuple[Manifest, ...] = ()
+
+
+def _cached_objects(context: ReconcileContext, key: AppKey) -> _AppObjects:
+    return _AppObjects(context.cache.app(key), context.cache.pods(key), context.cache.config_maps(key))
+
+
+async def _live_objects(context: ReconcileContext, key: AppKey) -> _AppObjects:
+    """All of them read side by side; whether there may be claims, the cache says."""
+    cluster, labels = context.cluster, {APP_LABEL: key.name}
+    app = asyncio.ensure_future(cluster.read(STREAM_APP, key.namespace, key.name))
+    pods = asyncio.ensure_future(cluster.select(POD, key.namespace, labels))
+    config_maps = asyncio.ensure_future(cluster.select(CONFIG_MAP, key.namespace, labels))
+    claims = asyncio.ensure_future(_claims(context, context.cache.app(key), labels))
+    await side_by_side((app, pods, config_maps, claims))
+    return _AppObjects(app.result(), pods.result(), config_maps.result(), claims.result())
+
+
 def dry_run_key(app: Manifest) -> tuple[str, int]:
     """What a dry run is of: one generation of one app."""
     return app["metadata"]["uid"], app["metadata"]["generation"]
@@ -113,8 +134,10 @@ def _recent_dry_run(context: ReconcileContext, app: Manifest) -> DryRun | None:
     return dry_run if dry_run is not None and context.clock() - dry_run.at < DRY_RUN_SECONDS else None
 
 
-async def _claims(context: ReconcileContext, app: Manifest, labels: dict[str, str]) -> tuple[Manifest, ...]:
-    if "persistentVolumeClaim" not in (app["spec"].get("state") or {}):
+async def _claims(
+    context: ReconcileContext, app: Manifest | None, labels: dict[str, str]
+) -> tuple[Manifest, ...]:
+    if app is None or "persistentVolumeClaim" not in (app["spec"].get("state") or {}):
         return ()
     return tuple(await context.cluster.select(VOLUME_CLAIM, app["metadata"]["namespace"], labels))
 
@@ -181,7 +204,9 @@ async def _nodes(context: ReconcileContext, pods: Iterable[PodState]) -> dict[st
         if pod.node
         and (pod.life is PodLifecycle.LEAVING or (pod.life is PodLifecycle.LIVING and pod.unready_since))
     }
-    return {name: await _node(context, name) for name in sorted(node_names)}
+    names = sorted(node_names)
+    states = await side_by_side([_node(context, name) for name in names])
+    return dict(zip(names, states, strict=True))
 
 
 async def _node(context: ReconcileContext, name: str) -> NodeState:

@@ -6,6 +6,7 @@ from functools import partial
 
 from streamapp_operator.controller.client.api_errors import RejectedError, WriteConflict
 from streamapp_operator.controller.client.cluster_client import ClusterClient
+from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import kind_of
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -13,6 +14,7 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, may_change
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
+from streamapp_operator.reconciler.writes.write_stages import write_stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +28,27 @@ class ForeignObject:
 async def execute_writes(
     cluster: ClusterClient, app: Manifest, writes: Iterable[Write]
 ) -> ForeignObject | None:
-    """Execute the writes in order; stop at the first foreign object and return it."""
-    namespace = app["metadata"]["namespace"]
-    for write in writes:
-        match write:
-            case Create(manifest=manifest):
-                if await cluster.create(manifest) is WriteConflict.EXISTS:
-                    foreign = await _foreign(cluster, app, manifest)
-                    if foreign is not None:
-                        return foreign
-            case Apply(manifest=manifest, must_exist=must_exist):
-                if must_exist and await _is_gone(cluster, manifest):
-                    continue
-                applied = await cluster.apply(manifest, partial(may_change, app=app))
-                if applied is WriteConflict.EXISTS:
-                    return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
-            case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
-                await cluster.delete(kind, namespace, name, uid, grace)
+    """Execute the writes, stage by stage; stop after a stage with a foreign object and return that."""
+    for stage in write_stages(writes):
+        outcomes = await side_by_side([_execute_write(cluster, app, write) for write in stage])
+        for foreign in outcomes:
+            if foreign is not None:
+                return foreign
+    return None
+
+
+async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) -> ForeignObject | None:
+    match write:
+        case Create(manifest=manifest):
+            if await cluster.create(manifest) is WriteConflict.EXISTS:
+                return await _foreign(cluster, app, manifest)
+        case Apply(manifest=manifest, must_exist=must_exist):
+            if must_exist and await _is_gone(cluster, manifest):
+                return None
+            if await cluster.apply(manifest, partial(may_change, app=app)) is WriteConflict.EXISTS:
+                return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
+        case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
+            await cluster.delete(kind, app["metadata"]["namespace"], name, uid, grace)
     return None
 
 
@@ -62,16 +68,27 @@ async def _foreign(cluster: ClusterClient, app: Manifest, manifest: Manifest) ->
 
 async def execute_restores(cluster: ClusterClient, facts: Facts, writes: Iterable[Apply]) -> Facts:
     """Put each object back; the facts with those that cannot be."""
-    reason, messages = "", []
-    for write in writes:
-        kind, name = write.manifest["kind"], write.manifest["metadata"]["name"]
-        try:
-            foreign = await execute_writes(cluster, facts.manifest, [write])
-        except RejectedError as error:
-            reason = reason or ConditionReason.NOT_RESTORED
-            messages.append(f"{kind} {name} is not put back ({error.reason}): {reported_text(str(error))}")
-        else:
-            if foreign is not None:
-                reason = reason or ConditionReason.NAME_TAKEN
-                messages.append(f"{kind} {name} belongs to somebody else; delete it, and it is made anew")
-    return replace(facts, unrestored=tuple(messages), unrestored_reason=reason)
+    failures: list[tuple[ConditionReason, str]] = []
+    for stage in write_stages(writes):
+        outcomes = await side_by_side([_restore(cluster, facts.manifest, write) for write in stage])
+        failures += [failure for failure in outcomes if failure is not None]
+    reason = failures[0][0] if failures else ""
+    return replace(facts, unrestored=tuple(message for _, message in failures), unrestored_reason=reason)
+
+
+async def _restore(cluster: ClusterClient, app: Manifest, write: Write) -> tuple[ConditionReason, str] | None:
+    """Why an object cannot be put back; None where it is there."""
+    if isinstance(write, Delete):
+        return None
+    kind, name = write.manifest["kind"], write.manifest["metadata"]["name"]
+    try:
+        foreign = await _execute_write(cluster, app, write)
+    except RejectedError as error:
+        message = f"{kind} {name} is not put back ({error.reason}): {reported_text(str(error))}"
+        return ConditionReason.NOT_RESTORED, message
+    if foreign is None:
+        return None
+    return (
+        ConditionReason.NAME_TAKEN,
+        f"{kind} {name} belongs to somebody else; delete it, and it is made anew",
+    )
