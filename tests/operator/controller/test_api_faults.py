@@ -88,6 +88,20 @@ def test_a_server_that_asks_to_be_left_alone_for_a_day_is_asked_again_within_sec
         assert 429 in [asked.code for asked in proxy.asked]
 
 
+def test_watches_are_opened_within_seconds_where_the_server_asks_them_to_wait_for_a_day(
+    api_server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    """The list before a watch and the watch itself: kopf would wait for the day."""
+    with _at_work(api_server, namespace, tmp_path / "one.log") as (proxy, one):
+        proxy.fail("GET", "/streamapps.*watch=", 429, Retry_After="86400")
+        proxy.fail("GET", r"/streamapps\?limit=", 429, Retry_After="86400")
+        proxy.expire("/streamapps")
+        proxy.cut_watches()
+        until(lambda: proxy.left() == 0, 60, one)
+        put(api_server, app(namespace, processors=4))
+        until(lambda: echoed(api_server, namespace) == "4", 30, one)
+
+
 def test_a_watch_that_falls_silent_is_opened_anew(
     api_server: ApiServer, namespace: str, tmp_path: Path
 ) -> None:

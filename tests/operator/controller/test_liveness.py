@@ -6,7 +6,11 @@ import pytest
 
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
-from streamapp_operator.controller.workqueue.liveness import OperatorLiveness, QueueStuckError
+from streamapp_operator.controller.workqueue.liveness import (
+    AnsweredRequests,
+    OperatorLiveness,
+    QueueStuckError,
+)
 from streamapp_operator.controller.workqueue.workers import LIVENESS_KEY
 
 
@@ -68,3 +72,23 @@ def test_a_late_loop_and_an_old_key_are_told_the_latter_by_the_leader_only() -> 
         "a key has been waiting for 400 s",
         "the event loop was late by 20 s",
     ]
+
+
+def test_a_leader_whose_every_request_is_throttled_is_told_and_one_answer_is_enough() -> None:
+    """The Lease is renewed on connections of its own, so that it says nothing about the others."""
+    clock, leads = Clock(), [True]
+    requests = AnsweredRequests(clock)
+    pulse = OperatorLiveness(KeyQueue[AppKey](clock), clock, lambda: leads[0], requests)
+    for code in ("429", "none", "503", "429"):
+        assert pulse.problem() == ""
+        requests.request_ended(code)
+        clock.now += 120.0
+    assert pulse.problem() == "the API server renews the Lease, and has answered nothing else for 360 s"
+    leads[0] = False
+    assert pulse.problem() == ""
+    leads[0] = True
+    requests.request_ended("404")
+    assert pulse.problem() == ""
+    clock.now += 1_000.0
+    requests.request_ended("429")
+    assert pulse.problem() == "", "one request without an answer is no span of time"

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +22,8 @@ MAX_RETRY_AFTER_SECONDS = 5.0
 not stop all apps."""
 MAX_CONNECTIONS = 32
 JSON = "application/json"
-_BUSY = (429, 503)
+TOO_MANY_REQUESTS = 429
+_BUSY = (TOO_MANY_REQUESTS, 503)
 _REJECTED = (400, 403, 404, 405, 413, 415, 422)
 
 
@@ -101,7 +102,7 @@ class ApiTransport:
         self._on_request(request.verb, str(response.status))
         reply = ApiReply(response.status, _decode(content))
         if not 200 <= reply.code < 300 and reply.code not in request.expected:
-            raise self._failure(request, reply, response.headers.get("Retry-After", ""))
+            raise self._failure(request, reply, retry_after_seconds(response.headers))
         return reply
 
     async def _await_throttle(self, limit: float) -> None:
@@ -112,16 +113,21 @@ class ApiTransport:
         if seconds_left > 0:
             await asyncio.sleep(seconds_left)
 
-    def _failure(self, request: ApiRequest, reply: ApiReply, retry_after: str) -> Exception:
+    def _failure(self, request: ApiRequest, reply: ApiReply, after: float | None) -> Exception:
         detail = reply.body.get("message", "") if isinstance(reply.body, dict) else reply.body
         message = f"{request.method} {request.path}: {reply.code} {detail}"
         if reply.code in _REJECTED:
             return RejectedError(reply.code, reply.reason, str(detail) or message)
-        is_number = retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 10
-        after = min(float(retry_after), MAX_RETRY_AFTER_SECONDS) if is_number else None
         if after is not None and reply.code in _BUSY:
             self._throttled_until = asyncio.get_running_loop().time() + after
         return UnansweredError(message, after)
+
+
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, within bounds; None where it names no number of them."""
+    text = headers.get("Retry-After", "")
+    is_number = text.isascii() and text.isdigit() and len(text) < 10
+    return min(float(text), MAX_RETRY_AFTER_SECONDS) if is_number else None
 
 
 def _decode(content: bytes) -> Any:

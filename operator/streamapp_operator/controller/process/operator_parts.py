@@ -23,7 +23,7 @@ from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
 from streamapp_operator.controller.watch.watch_activity import WatchActivity
 from streamapp_operator.controller.workqueue.key_queue import KeyQueue
-from streamapp_operator.controller.workqueue.liveness import OperatorLiveness
+from streamapp_operator.controller.workqueue.liveness import AnsweredRequests, OperatorLiveness
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome
 
 _BOOT_CLOCK = getattr(
@@ -88,14 +88,18 @@ class OperatorParts:
 
 async def build_operator(options: OperatorOptions, identity: str, lease_namespace: str) -> OperatorParts:
     """A operator for these options; none of its parts is started."""
-    metrics = operator_metrics.operator_collector()
+    metrics, requests = operator_metrics.operator_collector(), AnsweredRequests(monotonic)
 
     def count_request(verb: str, code: str) -> None:
         metrics.increment(operator_metrics.API_CALLS, verb, code)
 
+    def note_request(verb: str, code: str) -> None:
+        count_request(verb, code)
+        requests.request_ended(code)
+
     transport, lease_transport = [
-        ApiTransport(await load_configuration(options.kubeconfig, options.context), count_request)
-        for _ in range(2)
+        ApiTransport(await load_configuration(options.kubeconfig, options.context), on_request)
+        for on_request in (note_request, count_request)
     ]
     namespaces = await accessible_namespaces(transport, options.namespaces)
     elector = LeaderElector(
@@ -110,7 +114,7 @@ async def build_operator(options: OperatorOptions, identity: str, lease_namespac
         queue=queue,
         elector=elector,
         watch_activity=WatchActivity(monotonic, options.watch_timeouts),
-        liveness=OperatorLiveness(queue, monotonic, lambda: elector.leads),
+        liveness=OperatorLiveness(queue, monotonic, lambda: elector.leads, requests),
         metrics=metrics,
         transports=(transport, lease_transport),
         inaccessible=tuple(sorted(set(options.namespaces) - set(namespaces))),

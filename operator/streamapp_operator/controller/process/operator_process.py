@@ -155,7 +155,7 @@ async def _keep_cache(operator: OperatorParts, cache_filled: asyncio.Event, chec
 async def _watch(operator: OperatorParts, options: OperatorOptions, stop_requested: asyncio.Event) -> None:
     """Let kopf watch. Its signal handlers are replaced, so that the workers stop before the watches do."""
 
-    async def login() -> kopf.ConnectionInfo:
+    async def login() -> kopf.AiohttpSession:
         return kopf_connection(await load_configuration(options.kubeconfig, options.context))
 
     other_tasks = asyncio.all_tasks()

@@ -1,14 +1,17 @@
 """kopf as the source of watch events: handlers, settings and connection."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain, repeat
 from typing import Any, cast
 
+import aiohttp
 import kopf
 from kubernetes.aio.client.configuration import Configuration
 
 from streamapp.spec.resource.app import GROUP
 from streamapp_operator.controller.client.api_cluster_client import LIST_LIMIT
+from streamapp_operator.controller.client.api_requests import TOO_MANY_REQUESTS, retry_after_seconds
 from streamapp_operator.controller.client.client_configuration import uses_proxy
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
@@ -16,6 +19,8 @@ from streamapp_operator.controller.watch.cache_comparison import watch_selector
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
 
+THROTTLED_SECONDS = 1.0
+"""Seconds until a throttled request is sent again where the server names none."""
 EventHandler = Callable[[ResourceKind, str | None, Manifest], None]
 """Called with a kind, the type of the event (None: from a list), and the object."""
 
@@ -43,12 +48,12 @@ class _NoDiffBase(kopf.DiffBaseStorage):
 
 
 def handler_registry(
-    on_event: EventHandler, login: Callable[[], Awaitable[kopf.ConnectionInfo]]
+    on_event: EventHandler, login: Callable[[], Awaitable[kopf.AiohttpSession]]
 ) -> kopf.OperatorRegistry:
     """The handlers that kopf calls: for each watch event, and to log in."""
     handlers = kopf.OperatorRegistry()
 
-    async def handle_login(**_: Any) -> kopf.ConnectionInfo:
+    async def handle_login(**_: Any) -> kopf.AiohttpSession:
         return await login()
 
     kopf.on.login(registry=handlers)(handle_login)
@@ -90,10 +95,23 @@ def kopf_settings(timeouts: WatchTimeouts) -> kopf.OperatorSettings:
     return settings
 
 
-def kopf_connection(configuration: Configuration) -> kopf.ConnectionInfo:
-    """The client configuration as kopf's connection."""
+async def _wait_when_throttled(
+    request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Send a request again where the server is busy: kopf would wait for as long as any server asks."""
+    while True:
+        response = await send(request)
+        if response.status != TOO_MANY_REQUESTS:
+            return response
+        seconds = retry_after_seconds(response.headers)
+        response.close()
+        await asyncio.sleep(THROTTLED_SECONDS if seconds is None else seconds)
+
+
+def kopf_connection(configuration: Configuration) -> kopf.AiohttpSession:
+    """The client configuration as kopf's connection; called within the event loop."""
     scheme, _, token = (configuration.api_key.get("BearerToken") or "").rpartition(" ")
-    return kopf.ConnectionInfo(
+    connection = kopf.ConnectionInfo(
         server=configuration.host,
         ca_path=configuration.ssl_ca_cert or None,
         ca_data=configuration.ca_cert_data or None,
@@ -102,6 +120,12 @@ def kopf_connection(configuration: Configuration) -> kopf.ConnectionInfo:
         token=token or None,
         certificate_path=configuration.cert_file or None,
         private_key_path=configuration.key_file or None,
-        proxy_url=configuration.proxy or None,
-        trust_env=uses_proxy(),
     )
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ssl=connection.as_ssl_context()),
+        headers=connection.as_http_headers(),
+        proxy=configuration.proxy or None,
+        trust_env=uses_proxy(),
+        middlewares=(_wait_when_throttled,),
+    )
+    return kopf.AiohttpSession(server=configuration.host, aiohttp_session=session)
