@@ -54,8 +54,8 @@ class RecentResults(Generic[T]):
 MAX_MEMOIZED = 128
 MAX_PARTITIONS = 500_000
 """Of the apps whose answers are held together: two of the largest apps, or hundreds of usual ones."""
-MEMOIZE_FROM_SECONDS = 0.03
-"""Quicker results are not cached: those of a thousand small apps would only take memory."""
+MEMOIZE_FROM_SECONDS = 0.001
+"""Quicker results are not cached. A launch decides three times, and plans once."""
 
 
 class MemoizedResults:

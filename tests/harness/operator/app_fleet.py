@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
@@ -62,7 +62,13 @@ class Fleet:
                     await asyncio.sleep(every)
 
     async def see(self) -> None:
-        """Watch driver pods come, for ever."""
+        """Watch driver pods come, for ever; an API server ends a watch when it likes."""
+        while True:
+            with suppress(aiohttp.ClientError):
+                await self._watch_drivers()
+            await asyncio.sleep(0.1)
+
+    async def _watch_drivers(self) -> None:
         timeout = aiohttp.ClientTimeout(total=None)
         path = f"{self.url}{CORE}/pods?watch=1&{DRIVERS}"
         async with self.session.get(path, timeout=timeout) as reply:
@@ -72,7 +78,9 @@ class Fleet:
                     metadata = event["object"]["metadata"]
                     name = metadata["labels"]["streamapp.dev/app"]
                     self.driven.setdefault(name, monotonic())
-                    self.drivers.setdefault(name, []).append(metadata["name"])
+                    pods = self.drivers.setdefault(name, [])
+                    if metadata["name"] not in pods:
+                        pods.append(metadata["name"])
 
     async def until_driven(self, names: Iterable[str], limit: float) -> None:
         """Come back when all of them have a driver pod."""

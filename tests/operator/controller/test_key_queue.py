@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_operator.controller.workqueue.key_queue import KeyQueue
+from streamapp_operator.controller.workqueue.key_queue import BURST, SECONDS_EACH, KeyQueue
 from streamapp_operator.controller.workqueue.retry_backoff import MAX_SECONDS, RetryBackoff, backoff_seconds
 
 
@@ -121,3 +121,31 @@ def test_after_a_success_the_wait_begins_anew() -> None:
 
 def test_what_the_server_asks_for_is_the_least() -> None:
     assert RetryBackoff[str](lambda: 0.5).failed("a", at_least=7.0) == 7.0
+
+
+def test_a_key_that_comes_without_end_has_its_turns_and_then_one_a_second() -> None:
+    """Other keys take no notice, and the key is late by a second at most."""
+    seconds = [0.0]
+
+    async def turns(queue: KeyQueue[str]) -> int:
+        passed = 0
+        queue.add("busy")
+        while queue.depth:
+            key = await queue.get()
+            queue.add(key)
+            queue.done(key)
+            passed += 1
+        return passed
+
+    async def do() -> tuple[int, int, str]:
+        queue = KeyQueue[str](lambda: seconds[0])
+        at_once = await turns(queue)
+        queue.add("other")
+        other = await queue.get()
+        queue.close()
+        seconds[0] += 3 * SECONDS_EACH
+        later = await turns(queue)
+        queue.close()
+        return at_once, later, other
+
+    assert asyncio.run(do()) == (BURST, 3, "other")

@@ -5,6 +5,7 @@ import logging
 import random
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, cast
@@ -30,6 +31,8 @@ from streamapp_operator.controller.workqueue.workers import WorkerPool
 
 SHUTDOWN_SECONDS = 5.0
 """Seconds that each task gets to end."""
+SWITCH_SECONDS = 0.0005
+"""After this time a thread that plans a large app lets the event loop go on."""
 _log = logging.getLogger(__name__)
 
 
@@ -37,6 +40,7 @@ async def run_operator(
     options: OperatorOptions, build_reconciler: Callable[[OperatorParts], Reconciler]
 ) -> int:
     """Run the operator until a signal stops it or one of its tasks fails; the exit code."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     identity = options.identity or f"{socket.gethostname()}_{uuid4()}"
     operator = await build_operator(options, identity, lease_namespace(options))
     cache_filled, stop_requested = asyncio.Event(), asyncio.Event()

@@ -1,10 +1,20 @@
-"""A work queue of keys: each waits once, in order of arrival, and no key is processed twice at a time."""
+"""A work queue of keys: each waits once, in order of arrival, and no key is processed twice at a time.
+
+A key that comes again and again is processed once a second, so that an app which is edited without end takes
+no time from the others.
+"""
 
 import asyncio
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
+BURST = 20
+"""Times that a key is processed without a delay: a launch or a restart takes six."""
+SECONDS_EACH = 1.0
+"""Seconds after which a key may be processed once more."""
+MAX_REMEMBERED = 4_096
+"""Keys that are remembered before those are forgotten that have not come for a while."""
 
 
 class KeyQueue(Generic[K]):
@@ -21,6 +31,7 @@ class KeyQueue(Generic[K]):
         self._running: set[K] = set()
         self._readded_at: dict[K, float] = {}  # keys that were added while they were processed
         self._timers: dict[K, tuple[float, asyncio.TimerHandle]] = {}
+        self._spent_until: dict[K, float] = {}  # when each key has all its turns again
 
     def add(self, key: K) -> None:
         """Queue a key whose app may have changed."""
@@ -29,8 +40,22 @@ class KeyQueue(Generic[K]):
         if key in self._running:
             self._readded_at.setdefault(key, self._clock())
             return
-        self._ready_since[key] = self._clock()
+        self._add_since(key, self._clock())
+
+    def _add_since(self, key: K, since: float) -> None:
+        """Queue a key, after a delay where it has spent its turns."""
+        delay = self._spent_until.get(key, 0.0) - (BURST - 1) * SECONDS_EACH - self._clock()
+        if delay > 0:
+            self.add_after(key, delay)
+            return
+        self._ready_since[key] = since
         self._ready.put_nowait(key)
+
+    def _spend(self, key: K) -> None:
+        now = self._clock()
+        self._spent_until[key] = max(self._spent_until.get(key, now), now) + SECONDS_EACH
+        if len(self._spent_until) > MAX_REMEMBERED:
+            self._spent_until = {one: until for one, until in self._spent_until.items() if until > now}
 
     def add_after(self, key: K, seconds: float) -> None:
         """Queue a key after a delay; the earliest of several delays counts."""
@@ -55,6 +80,7 @@ class KeyQueue(Generic[K]):
         key = await self._ready.get()
         del self._ready_since[key]
         self._running.add(key)
+        self._spend(key)
         timer_entry = self._timers.pop(key, None)
         if timer_entry is not None:
             timer_entry[1].cancel()
@@ -65,8 +91,7 @@ class KeyQueue(Generic[K]):
         self._running.discard(key)
         readded_at = self._readded_at.pop(key, None)
         if readded_at is not None:
-            self._ready_since[key] = readded_at
-            self._ready.put_nowait(key)
+            self._add_since(key, readded_at)
 
     @property
     def depth(self) -> int:

@@ -1,9 +1,14 @@
 """Large apps: they fit, they are worked out once, and what does not fit is told."""
 
+import asyncio
+
+from streamapp_operator.controller.watch.object_cache import ObjectCache
+from streamapp_operator.reconciler.facts.config_map_facts import decode_config_maps
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
 from tests.harness.api_server.memory_api import MemoryApi
-from tests.harness.operator.operator_sim import START, OperatorSim
+from tests.harness.operator.operator_sim import INSTALLATION, START, OperatorSim
 from tests.harness.operator.small_apps import join
 
 
@@ -18,6 +23,35 @@ def test_an_app_of_a_hundred_thousand_tasks_is_launched_from_one_config_map() ->
         assert sim.status()["tasks"] == many
         (text,) = [len(text) for text in sim.config_map("app-job-model")["data"].values() if "model" in text]
         assert text < 900_000
+    finally:
+        sim.close()
+
+
+def test_other_apps_are_served_while_the_model_of_a_large_one_is_decoded() -> None:
+    """Its text is small: 9 kB hold 40,000 tasks, and take half a second."""
+    sim = OperatorSim(MemoryApi(lambda: START), "shop")
+    context = ReconcileContext(sim.cluster, ObjectCache(), lambda: START, sim.table, INSTALLATION)
+    served = 0
+
+    async def serve() -> None:
+        nonlocal served
+        while True:
+            await asyncio.sleep(0)
+            served += 1
+
+    async def decode() -> bool:
+        serving = asyncio.create_task(serve())
+        decoded = await decode_config_maps(context, sim.app(), [sim.config_map("app-job-model")])
+        serving.cancel()
+        return decoded.desired is not None
+
+    try:
+        many = 10_000
+        sim.table.answer = KnownCounts({"views": many, "users": many, "enriched": None})
+        sim.apply(join())
+        sim.settle()
+        assert asyncio.run(decode())
+        assert served
     finally:
         sim.close()
 
