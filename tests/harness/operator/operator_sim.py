@@ -18,6 +18,7 @@ from streamapp_operator.controller.client.client_configuration import load_confi
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
+from streamapp_operator.reconciler.facts.judgement_processes import GenerationJudges
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
@@ -53,6 +54,7 @@ class OperatorSim(Hands):
         self.now = START
         self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
         self.installation = INSTALLATION
+        self.judges = GenerationJudges()
         self.calls: list[tuple[str, str]] = []
         self._loop = asyncio.new_event_loop()
         self._calls = self.run(self._connected())
@@ -74,8 +76,7 @@ class OperatorSim(Hands):
         return self._loop.run_until_complete(work)
 
     def close(self) -> None:
-        if self._context is not None:
-            self.run(self._context.judges.close())
+        self.run(self.judges.close())
         self.run(self._calls.close())
         self._loop.close()
 
@@ -94,11 +95,12 @@ class OperatorSim(Hands):
                 cache.put(kind, found)
         before = self._context
         cluster = self.mortal or self.cluster
-        context = ReconcileContext(cluster, cache, lambda: self.now, self.table, self.installation)
+        context = ReconcileContext(
+            cluster, cache, lambda: self.now, self.table, self.installation, judges=self.judges
+        )
         if before is not None:
             context = replace(
                 context,
-                judges=before.judges,
                 judgement_cache=before.judgement_cache,
                 generation_cache=before.generation_cache,
                 desired_cache=before.desired_cache,
@@ -132,8 +134,8 @@ class OperatorSim(Hands):
 
     def restart(self) -> None:
         """Another operator takes over, which remembers nothing."""
-        if self._context is not None:
-            self.run(self._context.judges.close())
+        self.run(self.judges.close())
+        self.judges = GenerationJudges()
         self._context, self.mortal = None, None
 
     # What people do.

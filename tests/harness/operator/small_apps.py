@@ -34,7 +34,7 @@ def join(name: str = "app", **spec: Any) -> dict[str, Any]:
 
 
 def costly(name: str, operators: int = 450, salt: int = 0) -> dict[str, Any]:
-    """An app that takes a quarter of a minute to check; the salt makes it another one."""
+    """An app that takes seconds to check; the salt makes it another one."""
     app = join(name)
     app["spec"]["operators"] = [
         {

@@ -110,14 +110,18 @@ class GenerationJudges:
     """Judges each generation where its size, and the time that its app took before, have a place for it."""
 
     small_characters: int = SMALL_CHARACTERS
-    _quick: tuple[JudgementProcess, ...] = field(
-        default_factory=lambda: tuple(JudgementProcess(QUICK_SECONDS) for _ in range(QUICK_PROCESSES))
-    )
+    quick_seconds: float = QUICK_SECONDS
+    most_seconds: float = MOST_SECONDS
+    _quick: tuple[JudgementProcess, ...] = field(init=False)
+    _patient: JudgementProcess = field(init=False)
     _busy: set[int] = field(default_factory=set)  # which of them work
-    _patient: JudgementProcess = field(default_factory=lambda: JudgementProcess(MOST_SECONDS))
     _quick_turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(QUICK_PROCESSES))
     _patient_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _slow_apps: RecentResults[bool] = field(default_factory=RecentResults)
+
+    def __post_init__(self) -> None:
+        self._quick = tuple(JudgementProcess(self.quick_seconds) for _ in range(QUICK_PROCESSES))
+        self._patient = JudgementProcess(self.most_seconds)
 
     async def judge(self, manifest: Manifest) -> GenerationJudgement:
         """The judgement of a generation; a refusal where it takes too much."""
@@ -132,7 +136,7 @@ class GenerationJudges:
             self._slow_apps.put(uid, value=True)
             async with self._patient_turn:
                 judgement = await self._patient.judge(document)
-        return judgement or too_costly(manifest, f"{MOST_SECONDS:g} s of processor time")
+        return judgement or too_costly(manifest, f"{self.most_seconds:g} s of processor time")
 
     @asynccontextmanager
     async def _quick_process(self) -> AsyncIterator[JudgementProcess]:

@@ -9,15 +9,19 @@ from streamapp_operator.reconciler.result_caches import MemoizedResults, RecentR
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import costly, join
 
+QUICK_SECONDS, MOST_SECONDS = 0.1, 0.25
+"""A tenth of what the costly app takes, and less: no machine is fast enough to judge it in this time."""
+
 
 def test_an_app_that_takes_too_long_to_check_is_refused_and_the_generation_before_runs_on(
     sim: OperatorSim,
 ) -> None:
+    sim.judges = GenerationJudges(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
     sim.bring_up(join())
     sim.edit(operators=costly("app")["spec"]["operators"])
     sim.settle()
     assert sim.says("Accepted") == ("False", "TooLarge")
-    assert "2 s of processor time" in sim.condition("Accepted")["message"]
+    assert "0.25 s of processor time" in sim.condition("Accepted")["message"]
     assert sim.says("Ready") == ("True", "Running")
     assert [pod["metadata"]["name"] for pod in sim.drivers()] == ["app-driver-1"]
 
@@ -46,7 +50,7 @@ def test_work_whose_reconcile_is_cancelled_is_ended_and_another_process_follows(
         app["metadata"] |= {"uid": f"u-{number}", "generation": 1, "namespace": "shop"}
 
     async def cancelled_then_judged() -> Any:
-        judges = GenerationJudges()
+        judges = GenerationJudges(quick_seconds=QUICK_SECONDS, most_seconds=MOST_SECONDS)
         judging = asyncio.create_task(judges.judge(apps[0]))
         while not any(process.is_running for process in judges.processes()):
             await asyncio.sleep(0)
