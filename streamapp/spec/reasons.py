@@ -41,6 +41,7 @@ class Reason(StrEnum):
     TOO_LARGE = "TooLarge"
     # On a cluster.
     NOT_ALLOWED = "NotAllowed"
+    OUTSIDE_ALLOW_LIST = "OutsideAllowList"
     UNSUPPORTED_SYSTEM = "UnsupportedSystem"
     CHANGE_REFUSED = "ChangeRefused"
     APPLICATION_ID_IN_USE = "ApplicationIdInUse"

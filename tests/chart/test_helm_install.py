@@ -122,4 +122,6 @@ def test_the_notes_say_what_to_do_next(release: Release) -> None:
     assert "helm test streamapp -n streamapp-system --logs" in said
     assert "kubectl apply -n shop -f app.yaml" in said
     assert "kubectl delete crd streamapps.streamapp.dev" in said
+    assert "admission.driverPods=always would" in said
+    assert "Nothing holds drivers" not in release.upgrade()
     release.uninstall()

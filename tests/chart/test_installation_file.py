@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation
 from streamapp_operator.reconciler.installation_file import read_installation
 from tests.harness.machine.helm import Helm, of_kind, value_set, value_sets
 
@@ -22,7 +22,9 @@ def test_every_set_of_values_makes_a_file_that_can_be_read(helm: Helm, name: str
 def test_values_arrive(helm: Helm) -> None:
     found = read(
         helm,
-        "--set=apps.allowed={hostPath,privileged},apps.hostPathRoots={/a,/b}",
+        "--set=apps.allowed.features={hostPath,privileged},apps.hostPathRoots={/a,/b}",
+        "--set=apps.allowed.images={registry.example/team},apps.allowed.secrets={kafka-*,pull}",
+        "--set=apps.allowed.serviceAccounts={loads-*},apps.allowed.volumes={emptyDir}",
         "--set=apps.storageClass=fast,apps.driverRequests.cpu=2,runtimeImage.pullPolicy=Never,runtimeImage.pullSecrets[0].name=pull",
         "--set-string=apps.sparkConf.spark\\.sql\\.shuffle\\.partitions=8",
     )
@@ -33,6 +35,12 @@ def test_values_arrive(helm: Helm) -> None:
         host_path_roots=("/a", "/b"),
         storage_class="fast",
         allowed=frozenset({Allowance.HOST_PATH, Allowance.PRIVILEGED}),
+        allow_lists=AllowLists(
+            images=("registry.example/team",),
+            secrets=("kafka-*", "pull"),
+            service_accounts=("loads-*",),
+            volumes=("emptyDir",),
+        ),
         driver_requests={"cpu": "2", "memory": "2Gi"},
         spark_conf={"spark.sql.shuffle.partitions": "8"},
     )

@@ -14,6 +14,21 @@ class Allowance(StrEnum):
     SERVICE_ACCOUNTS = "serviceAccounts"
 
 
+ANY = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class AllowLists:
+    """What resources may name, by patterns with `*`; images by the beginnings of their names."""
+
+    images: tuple[str, ...] = ANY
+    secrets: tuple[str, ...] = ANY
+    config_maps: tuple[str, ...] = ANY
+    claims: tuple[str, ...] = ANY
+    service_accounts: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ANY  # kinds, in pod templates
+
+
 @dataclass(frozen=True, slots=True)
 class Installation:
     """Defaults and limits, applied when a generation is accepted and not again."""
@@ -24,6 +39,7 @@ class Installation:
     operator_class: str | None = None
     host_path_roots: tuple[str, ...] = ()
     allowed: frozenset[Allowance] = frozenset()
+    allow_lists: AllowLists = field(default_factory=AllowLists)
     driver_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     executor_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     storage_class: str = ""  # for claims that name none; empty: the cluster's default

@@ -1,16 +1,37 @@
 """Reads an installation from a YAML file; each problem has its path."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 
 import yaml
 from pydantic import Field, ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.resource.base import Part
-from streamapp_operator.reconciler.installation import Allowance, Installation, nested_roots
+from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation, nested_roots
 
 _NONE = Installation()
+_LISTS = _NONE.allow_lists
+
+
+class AllowedFields(Part):
+    """What resources may ask for and what they may name."""
+
+    features: tuple[Allowance, ...] = ()
+    """What pod templates may ask for: hostNamespaces, privileged, hostPath, serviceAccounts."""
+    images: tuple[str, ...] = _LISTS.images
+    """Images, each by the beginning of its name: a registry, a folder in it, or a repository."""
+    secrets: tuple[str, ...] = _LISTS.secrets
+    """Secrets, by patterns with `*`."""
+    config_maps: tuple[str, ...] = _LISTS.config_maps
+    """ConfigMaps, by patterns."""
+    claims: tuple[str, ...] = _LISTS.claims
+    """Volume claims that templates may mount, by patterns."""
+    service_accounts: tuple[str, ...] = _LISTS.service_accounts
+    """Accounts for `spec.serviceAccountName`, by patterns; with the feature `serviceAccounts` any."""
+    volumes: tuple[str, ...] = _LISTS.volumes
+    """Kinds of volumes in templates, such as `emptyDir`; a hostPath needs its feature as well."""
 
 
 class InstallationFile(Part):
@@ -24,8 +45,8 @@ class InstallationFile(Part):
     """Secrets, in the namespace of each app, to pull images with for apps that name none."""
     host_path_roots: tuple[str, ...] = _NONE.host_path_roots
     """Folders of nodes in which apps may keep state, each in a folder of its own; none by default."""
-    allowed: tuple[Allowance, ...] = ()
-    """What pod templates may ask for: hostNamespaces, privileged, hostPath, serviceAccounts."""
+    allowed: AllowedFields = AllowedFields()
+    """What resources may ask for and what they may name; see below."""
     driver_requests: Mapping[str, str] = _NONE.driver_requests
     """Resources of drivers that ask for none."""
     executor_requests: Mapping[str, str] = _NONE.executor_requests
@@ -56,7 +77,10 @@ def read_installation(
         image_pull_secrets=file.image_pull_secrets,
         operator_class=operator_class,
         host_path_roots=file.host_path_roots,
-        allowed=frozenset(file.allowed),
+        allowed=frozenset(file.allowed.features),
+        allow_lists=AllowLists(
+            **{entry.name: getattr(file.allowed, entry.name) for entry in fields(AllowLists)}
+        ),
         driver_requests=file.driver_requests,
         executor_requests=file.executor_requests,
         storage_class=file.storage_class,
@@ -67,25 +91,30 @@ def read_installation(
 def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
     if isinstance(error, TypeError):
         return (Problem(0, 0, "", f"this is no document of plain values: {error}"),)
-    field_names = tuple(info.alias or name for name, info in InstallationFile.model_fields.items())
     problems = []
     for detail in error.errors():
         path = ".".join(str(part) for part in detail["loc"])
+        model = AllowedFields if path.startswith("allowed.") else InstallationFile
+        field_names = tuple(info.alias or name for name, info in model.model_fields.items())
         message = detail["msg"][:1].lower() + detail["msg"][1:]
         if detail["type"] == "extra_forbidden":
-            message = f"there is no such field{nearest(path, field_names)}"
+            message = f"there is no such field{nearest(path.rpartition('.')[2], field_names)}"
         problems.append(Problem(0, 0, path, message))
     return tuple(sorted(problems))
 
 
 def page() -> str:
     """The reference page."""
-    rows = []
-    for name, info in InstallationFile.model_fields.items():
-        default = InstallationFile().model_dump(mode="json", by_alias=True)[info.alias or name]
-        default_text = f"`{json.dumps(default)}`" if default else ""
-        rows.append(f"| `{info.alias or name}` | {default_text} | {info.description} |")
-    return "\n".join([*_HEAD, *rows, ""])
+    return "\n".join([*_HEAD, *_rows(InstallationFile()), *_ALLOWED_HEAD, *_rows(AllowedFields()), ""])
+
+
+def _rows(part: Part) -> Iterator[str]:
+    defaults = part.model_dump(mode="json", by_alias=True)
+    for name, info in type(part).model_fields.items():
+        default = defaults[info.alias or name]
+        is_shown = default and not isinstance(getattr(part, name), Part)
+        default_text = f"`{json.dumps(default)}`" if is_shown else ""
+        yield f"| `{info.alias or name}` | {default_text} | {info.description} |"
 
 
 _HEAD = (
@@ -94,6 +123,19 @@ _HEAD = (
     "`streamapp operator --installation FILE` reads defaults for all apps, and what apps may ask for, from a",
     "YAML file. They are looked at when a generation of an app is accepted, and kept with it: another file,",
     "or another version of the operator, restarts nothing.",
+    "",
+    "| Field | Default | What it says |",
+    "| --- | --- | --- |",
+)
+
+_ALLOWED_HEAD = (
+    "",
+    "## What resources may name: `allowed`",
+    "",
+    "A resource that names something else is refused with `OutsideAllowList`, and what it names is not read.",
+    "A pattern is a name in which `*` stands for any characters. An image may be followed by `/`, a tag or a",
+    "digest: `registry.example/team` allows `registry.example/team/app:1`, but no `registry.example/teams`.",
+    "The installation's own image and pull Secrets are always allowed.",
     "",
     "| Field | Default | What it says |",
     "| --- | --- | --- |",

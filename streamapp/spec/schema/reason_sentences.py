@@ -37,6 +37,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.NEWER_FORMAT: "Stored data has a format that only a newer version can read.",
     Reason.TOO_LARGE: "A job model or a report is more than a ConfigMap takes.",
     Reason.NOT_ALLOWED: "The app asks for something that this installation does not allow.",
+    Reason.OUTSIDE_ALLOW_LIST: "The app names an image, a Secret, a ConfigMap, a claim, an account or a "
+    "kind of volume that this installation does not let apps name.",
     Reason.UNSUPPORTED_SYSTEM: "The system of a stream cannot be used as the app would use it on a cluster.",
     Reason.CHANGE_REFUSED: "A field was changed that cannot change while there is state.",
     Reason.APPLICATION_ID_IN_USE: "Another owner holds the application id.",

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ def contained(sim: OperatorSim, pod: str, folder: Path) -> Child:
     """The process; its stores and its log are in the folder's `state`."""
     manifest = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/pods/{pod}")
     own = _variables(manifest) | {
-        "STREAMAPP_ACCOUNT": str(account(sim, manifest["spec"]["serviceAccountName"], folder / "account")),
+        "STREAMAPP_ACCOUNT": str(account(sim, manifest, folder / "account")),
         "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted")),
         "STREAMAPP_STATE": str(folder / "state"),
     }
@@ -55,14 +57,40 @@ def mounted(sim: OperatorSim, manifest: dict[str, Any], folder: Path) -> Path:
     return folder
 
 
-def account(sim: OperatorSim, name: str, folder: Path) -> Path:
-    """A service account with its token."""
+def driver_token(sim: OperatorSim, pod: dict[str, Any]) -> str:
+    """The token of a pod's account that a kubelet mounts: it is bound to the pod."""
+    name, metadata = pod["spec"]["serviceAccountName"], pod["metadata"]
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+    request = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"boundObjectRef": bound},
+    }
+    path = f"/api/v1/namespaces/{sim.namespace}/serviceaccounts/{name}/token"
+    token: str = sim.server.ask("POST", path, request)["status"]["token"]
+    return token
+
+
+def account(sim: OperatorSim, pod: dict[str, Any], folder: Path) -> Path:
+    """The service account of a pod, as the pod finds it."""
     server = sim.server
     assert isinstance(server, ApiServer)
-    path = f"/api/v1/namespaces/{sim.namespace}/serviceaccounts/{name}/token"
-    given = server.ask("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"})
     folder.mkdir(parents=True)
-    (folder / "token").write_text(given["status"]["token"], "utf-8")
+    (folder / "token").write_text(driver_token(sim, pod), "utf-8")
     (folder / "ca.crt").write_bytes((server.folder / "apiserver.crt").read_bytes())
     (folder / "namespace").write_text(sim.namespace, "utf-8")
     return folder
+
+
+@contextmanager
+def asking_for_executors(sim: OperatorSim, folder: Path, *counts: int) -> Iterator[Child]:
+    """A driver's Spark that has asked for so many executors, one count after the other."""
+    server = sim.server
+    assert isinstance(server, ApiServer)
+    pod = sim.driver()
+    given = account(sim, pod, folder / "account")
+    command = [sys.executable, "-m", "tests.harness.operator.executor_request"]
+    command += [str(mounted(sim, pod, folder / "accepted")), server.url, str(given)]
+    command += [pod["metadata"]["name"], *map(str, counts)]
+    with Child(command, folder / "spark.log") as process:
+        yield process

@@ -90,7 +90,7 @@ def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield service_accounts.driver_service_account(app)
     yield service_accounts.executor_service_account(app)
     yield driver_role.driver_role(app, claims=claims)
-    yield driver_role.driver_role_binding(app, "app-driver")
+    yield driver_role.driver_role_binding(app, "app-driver", made.executor)
     yield report_config_map(app)
     yield job_model_config_map(app, "{}", 0, 7, was_reset=False)
     if found := embedded_log.log_claim(app, read):

@@ -41,11 +41,13 @@ def test_a_context_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_all_that_is_wrong_with_an_installation_is_told_at_once(tmp_path: Path) -> None:
     file = tmp_path / "installation.yaml"
-    file.write_text("alowed: [hostPath]\nallowed: [root]\ndriverRequests: 3\n", encoding="utf-8")
+    text = "alowed: [hostPath]\nallowed: {features: [root], secret: [x]}\ndriverRequests: 3\n"
+    file.write_text(text, encoding="utf-8")
     result = _invoked("--installation", file)
     assert result.exit_code == 2
     assert 'alowed: there is no such field; did you mean "allowed"?' in result.output
-    assert "allowed.0: input should be 'hostNamespaces'" in result.output
+    assert "allowed.features.0: input should be 'hostNamespaces'" in result.output
+    assert 'allowed.secret: there is no such field; did you mean "secrets"?' in result.output
     assert "driverRequests: input should be an object" in result.output
 
 
@@ -55,7 +57,7 @@ def test_an_empty_file_changes_nothing(text: str) -> None:
 
 
 def test_an_installation_is_what_its_file_says() -> None:
-    text = "image: a\nallowed: [hostPath]\nhostPathRoots: [/data]\nsparkConf: {spark.a: b}\n"
+    text = "image: a\nallowed: {features: [hostPath]}\nhostPathRoots: [/data]\nsparkConf: {spark.a: b}\n"
     assert read_installation(text, operator_class="blue") == Installation(
         image="a",
         operator_class="blue",

@@ -83,7 +83,7 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
     (mount,) = [one for one in spec["containers"][-1]["volumeMounts"] if one["name"] == volume["name"]]
     assert mount["mountPath"] == "/etc/streamapp/secrets/main"
     everything = text("with-all")
-    assert everything.count("kafka-client") == 4  # both templates, the pod, and the app itself
+    assert everything.count("kafka-client") == 5  # both templates, the pod, the limits of executors, and the app
 
 
 def test_the_state_of_an_app_is_below_the_allowed_root_in_a_folder_of_its_own() -> None:

@@ -27,6 +27,7 @@ DAMAGES: list[tuple[str, str, dict[str, Any]]] = [
     ("api/v1", "serviceaccounts", {"automountServiceAccountToken": True}),
     (RBAC, "roles", {"rules": []}),
     (RBAC, "rolebindings", {"subjects": []}),
+    (RBAC, "rolebindings", {"metadata": {"annotations": {"streamapp.dev/executor-limits": "image/x"}}}),
 ]
 
 
@@ -36,7 +37,8 @@ def _path(sim: OperatorSim, group: str, plural: str, name: str) -> str:
 
 def _content(found: dict[str, Any]) -> dict[str, Any]:
     """An object without what the API server writes into it."""
-    metadata = {name: found["metadata"][name] for name in ("name", "labels", "ownerReferences")}
+    names = ("name", "labels", "annotations", "ownerReferences")
+    metadata = {name: found["metadata"].get(name) for name in names}
     return {**found, "metadata": metadata}
 
 

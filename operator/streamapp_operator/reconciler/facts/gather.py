@@ -37,6 +37,7 @@ from streamapp_operator.reconciler.facts.generation_judgement import GenerationJ
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
@@ -254,7 +255,7 @@ async def _counts(
     in_force = generation_in_force(decoded.generations)
     running_app = in_force.accepted.app if in_force else None
     reported = _reported_counts(decoded.report, drivers)
-    apps = {newest.generation: newest.app}
+    apps = {newest.generation: newest.app if _may_be_looked_up(context, newest, decoded) else None}
     if in_force is not None:
         apps[in_force.generation] = running_app
     return {
@@ -262,6 +263,15 @@ async def _counts(
         for generation, app in apps.items()
         if app is not None and not is_embedded(app)
     }
+
+
+def _may_be_looked_up(
+    context: ReconcileContext, newest: NewestGeneration, decoded: DecodedConfigMaps
+) -> bool:
+    """Whether systems may be asked with the Secrets that the newest generation names."""
+    if newest.app is None or _is_accepted(newest, decoded):
+        return True
+    return next(outside_allow_lists(newest.app, context.installation), None) is None
 
 
 async def partition_counts_for(context: ReconcileContext, app: StreamApp, facts: Facts) -> PartitionCounts:

@@ -1,6 +1,7 @@
 """The objects of an app that a driver needs beside its pod and its ConfigMaps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
@@ -8,7 +9,9 @@ from streamapp_operator.reconciler.objects import driver_role, object_names, ser
 from streamapp_operator.reconciler.objects.driver_service import driver_service
 
 
-def driver_objects(app: Manifest, accepted: StreamApp) -> Iterator[Manifest]:
+def driver_objects(
+    app: Manifest, accepted: StreamApp, executor_template: Mapping[str, Any]
+) -> Iterator[Manifest]:
     """Service, accounts, Role and RoleBinding of an accepted app."""
     spec, name = accepted.spec, app["metadata"]["name"]
     account = spec.service_account_name or object_names.driver_account(name)
@@ -17,4 +20,4 @@ def driver_objects(app: Manifest, accepted: StreamApp) -> Iterator[Manifest]:
         yield service_accounts.driver_service_account(app)
     yield service_accounts.executor_service_account(app)
     yield driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None)
-    yield driver_role.driver_role_binding(app, account)
+    yield driver_role.driver_role_binding(app, account, executor_template)

@@ -1,9 +1,11 @@
 """The role of an app's driver at the API server, and its binding."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION, executor_limits
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, metadata_for
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -12,7 +14,8 @@ _GROUP = "rbac.authorization.k8s.io"
 def driver_role(app: Manifest, *, claims: bool) -> Manifest:
     """The rights to read the job model, to write the report and to manage executors.
 
-    Spark chooses the names of executors, so that the role cannot name pods; the namespace bounds it.
+    Spark chooses the names of executors, so that the role cannot name pods. The limits that the binding
+    carries say which pods they may be, where the chart's admission policies are.
     """
     name = app["metadata"]["name"]
     rules: list[dict[str, Any]] = [
@@ -60,13 +63,18 @@ def driver_role(app: Manifest, *, claims: bool) -> Manifest:
     }
 
 
-def driver_role_binding(app: Manifest, account: str) -> Manifest:
-    """The binding of the role to the driver's account."""
+def driver_role_binding(app: Manifest, account: str, executor_template: Mapping[str, Any]) -> Manifest:
+    """The binding of the role to the driver's account, with the limits of the executors that it makes."""
     name = object_names.driver_account(app["metadata"]["name"])
     return {
         "apiVersion": f"{_GROUP}/v1",
         "kind": "RoleBinding",
-        "metadata": metadata_for(app, name, ObjectRole.DRIVER),
+        "metadata": metadata_for(
+            app,
+            name,
+            ObjectRole.DRIVER,
+            annotations={LIMITS_ANNOTATION: executor_limits(app, executor_template)},
+        ),
         "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": app["metadata"]["namespace"]}],
     }

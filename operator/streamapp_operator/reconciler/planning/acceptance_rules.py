@@ -7,7 +7,8 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.reasons import Reason
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.facts.default_storage_class import needs_default_class
-from streamapp_operator.reconciler.installation import Allowance, Installation
+from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.planning.pod_template_rules import (
     OWN_VARIABLE,
     VARIABLE_PREFIX,
@@ -48,12 +49,6 @@ def _variables(app: StreamApp, _: Installation) -> Iterator[Problem]:
         ("executor", executor_template.EXECUTOR_CONTAINER, spec.executor.template),
     ):
         yield from own_variable_problems(template, f"spec.{role}.template", container, set_elsewhere)
-
-
-def _accounts(app: StreamApp, installation: Installation) -> Iterator[Problem]:
-    if app.spec.service_account_name and not installation.allows(Allowance.SERVICE_ACCOUNTS):
-        message = f"this installation does not allow {Allowance.SERVICE_ACCOUNTS}; leave it out"
-        yield _not_allowed("spec.serviceAccountName", message)
 
 
 def _host_path(app: StreamApp, installation: Installation) -> Iterator[Problem]:
@@ -127,7 +122,7 @@ ACCEPTANCE_RULES: tuple[Callable[[StreamApp, Installation], Iterator[Problem]], 
     _image,
     _templates,
     _variables,
-    _accounts,
+    outside_allow_lists,
     _host_path,
     _spark_conf,
     _embedded,

@@ -8,6 +8,7 @@ from streamapp.placement.locations.pod_facts import STATE_VOLUME as VOLUME
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.state import State
 from streamapp_operator.controller.client.labels import APP_LABEL
+from streamapp_operator.reconciler.objects.executor_limits import STATE_OWNER
 
 STATE_MOUNT = "/var/lib/streamapp/state"
 RUNTIME_USER = 185
@@ -73,7 +74,7 @@ def _in_pod(volume: dict[str, Any], image: str) -> StateVolume:
         return StateVolume((volume,), (mount,))
     # The kubelet creates the folder for root, and only root can change its owner.
     owner = {
-        "name": "streamapp-state-owner",
+        "name": STATE_OWNER,
         "image": image,
         "command": ["chown", f"{RUNTIME_USER}:{RUNTIME_USER}", STATE_MOUNT],
         "volumeMounts": [mount],

@@ -94,7 +94,9 @@ def after_status(findings: Findings) -> Iterator[Write]:
 def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:
     """The objects that a driver needs at its start."""
     app = findings.facts.manifest
-    yield from (Apply(manifest) for manifest in driver_objects(app, target.accepted.app))
+    yield from (
+        Apply(manifest) for manifest in driver_objects(app, target.accepted.app, target.shape.executor)
+    )
     if claim := embedded_log.log_claim(app, target.accepted.app):
         yield Apply(claim)
     if not findings.facts.has_report:

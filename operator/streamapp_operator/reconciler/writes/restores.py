@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from streamapp_operator.controller.client.apply_diff import contains
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
 from streamapp_operator.reconciler.config_maps.config_map_objects import report_config_map
 from streamapp_operator.reconciler.driver.driver_actions import KeepDriver
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned
+from streamapp_operator.reconciler.pods.driver_pod import generation_of
 from streamapp_operator.reconciler.writes.published_model import lost_model, published_model
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply
 
@@ -19,7 +21,8 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
     facts, target = findings.facts, findings.target
     if not isinstance(findings.action, KeepDriver) or target is None:
         return
-    for manifest in driver_objects(facts.manifest, target.accepted.app):
+    running = _running_generation(findings) or target
+    for manifest in driver_objects(facts.manifest, target.accepted.app, running.shape.executor):
         observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
         if observed is None or not _is_intact(observed, manifest, facts.manifest):
             yield Apply(manifest)
@@ -29,10 +32,22 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
         yield Apply(published_model(findings, update, history.incarnation))
 
 
+def _running_generation(findings: Findings) -> AcceptedGeneration | None:
+    """The generation that the driver was started with: its executors are of that template until it ends."""
+    pod = findings.driver.pod
+    return findings.facts.accepted_generation(generation_of(pod.manifest)) if pod is not None else None
+
+
 def _is_intact(observed: Manifest, manifest: Manifest, app: Manifest) -> bool:
-    """Whether an object has its owner, its labels and its content. Others may add to its metadata."""
-    labels = {"labels": manifest["metadata"]["labels"]}
+    """Whether an object has its owner, labels, annotations and content. Others may add to its metadata."""
+    own_metadata = {
+        name: manifest["metadata"][name] for name in ("labels", "annotations") if name in manifest["metadata"]
+    }
     content = {
         name: value for name, value in manifest.items() if name not in {"apiVersion", "kind", "metadata"}
     }
-    return is_owned(observed, app) and contains(observed["metadata"], labels) and contains(observed, content)
+    return (
+        is_owned(observed, app)
+        and contains(observed["metadata"], own_metadata)
+        and contains(observed, content)
+    )

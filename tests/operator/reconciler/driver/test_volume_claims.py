@@ -1,9 +1,6 @@
 """Executors with volume claims: what Spark makes of our settings, with just the rights that a driver has."""
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,27 +12,13 @@ from streamapp_runtime.driver.modes.pod_environment import SPARK
 from streamapp_runtime.driver.spark.jit_options import LATE_COMPILATION
 from streamapp_runtime.transport.kubernetes_api import KubernetesApi as Client
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.machine.processes import Child, until
-from tests.harness.operator.driver_kubelet import account, mounted
+from tests.harness.machine.processes import until
+from tests.harness.operator.driver_kubelet import account, asking_for_executors
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 PATIENCE_SECONDS = 180.0
 CLAIMS = {"state": {"persistentVolumeClaim": {"size": "1Gi"}}}
-
-
-@contextmanager
-def asking(sim: OperatorSim, folder: Path, *counts: int) -> Iterator[Child]:
-    """A driver's Spark that has asked for so many executors, one count after the other."""
-    server = sim.server
-    assert isinstance(server, ApiServer)
-    pod = sim.driver()
-    given = account(sim, pod["spec"]["serviceAccountName"], folder / "account")
-    command = [sys.executable, "-m", "tests.harness.operator.executor_request"]
-    command += [str(mounted(sim, pod, folder / "accepted")), server.url, str(given)]
-    command += [pod["metadata"]["name"], *map(str, counts)]
-    with Child(command, folder / "spark.log") as process:
-        yield process
 
 
 def sets(sim: OperatorSim) -> list[dict[str, Any]]:
@@ -46,7 +29,7 @@ def test_spark_makes_a_set_whose_claims_are_the_apps_and_scales_it(sim: Operator
     sim.apply(join(**CLAIMS))
     sim.settle()
     sim.begin()
-    with asking(sim, tmp_path, 2, 3) as spark:
+    with asking_for_executors(sim, tmp_path, 2, 3) as spark:
         until(lambda: [one["spec"]["replicas"] for one in sets(sim)] == [3], PATIENCE_SECONDS, spark)
         (made,) = sets(sim)
     uid = sim.app()["metadata"]["uid"]
@@ -126,7 +109,7 @@ def test_a_driver_knows_by_which_claim_each_executor_is(sim: OperatorSim, tmp_pa
     sim.apply(join(**CLAIMS))
     sim.settle()
     pod = sim.driver()
-    given = account(sim, pod["spec"]["serviceAccountName"], tmp_path / "account")
+    given = account(sim, pod, tmp_path / "account")
     server = sim.server
     assert isinstance(server, ApiServer)
     client = Client(server.url, given / "token", given / "ca.crt", sim.namespace)

@@ -1,0 +1,138 @@
+"""What a resource names of its namespace: images, Secrets, ConfigMaps, claims, accounts, kinds of volumes.
+
+An installation may allow some of them only. What is not allowed is neither mounted nor read by the operator.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from streamapp.spec.problem import Problem, short
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation
+
+
+@dataclass(frozen=True, slots=True)
+class NamedObject:
+    """One name in a resource."""
+
+    path: str
+    allow_list: str  # a field of `AllowLists`
+    name: str
+
+
+_NOUNS: Final = {
+    "images": "image",
+    "secrets": "Secret",
+    "config_maps": "ConfigMap",
+    "claims": "claim",
+    "service_accounts": "service account",
+    "volumes": "kind of volume",
+}
+assert _NOUNS.keys() == {entry.name for entry in fields(AllowLists)}  # noqa: S101 - of our own table
+
+
+def outside_allow_lists(app: StreamApp, installation: Installation) -> Iterator[Problem]:
+    """A problem for each name that the installation does not allow."""
+    for named in named_objects(app):
+        patterns: tuple[str, ...] = getattr(installation.allow_lists, named.allow_list)
+        if named.allow_list == "service_accounts" and installation.allows(Allowance.SERVICE_ACCOUNTS):
+            continue
+        if named.allow_list == "images" and named.name == installation.image:
+            continue
+        if not any(_matches(named, pattern) for pattern in patterns):
+            noun, names = _NOUNS[named.allow_list], ", ".join(patterns) or "none"
+            message = f'this installation does not allow the {noun} "{short(named.name)}"; it allows {names}'
+            yield Problem(0, 0, named.path, message, Reason.OUTSIDE_ALLOW_LIST)
+
+
+def named_objects(app: StreamApp) -> Iterator[NamedObject]:
+    """All names, each at its path. Templates may be malformed; their types are checked elsewhere."""
+    spec = app.spec
+    if spec.image:
+        yield NamedObject("spec.image", "images", spec.image)
+    if spec.service_account_name:
+        yield NamedObject("spec.serviceAccountName", "service_accounts", spec.service_account_name)
+    if spec.code:
+        yield NamedObject("spec.code.configMap", "config_maps", spec.code.config_map)
+    for index, secret in enumerate(spec.image_pull_secrets):
+        yield NamedObject(f"spec.imagePullSecrets[{index}].name", "secrets", secret.name)
+    for index, system in enumerate(spec.systems):
+        if system.kafka and system.kafka.config_secret:
+            path = f"spec.systems[{index}].kafka.configSecret.name"
+            yield NamedObject(path, "secrets", system.kafka.config_secret.name)
+    variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in spec.env]
+    yield from _variables({"env": variables}, "spec")
+    for role, template in (("driver", spec.driver.template), ("executor", spec.executor.template)):
+        yield from _template(_mapping(_mapping(template).get("spec")), f"spec.{role}.template.spec")
+
+
+def _matches(named: NamedObject, pattern: str) -> bool:
+    if named.allow_list != "images" or pattern == "*":
+        return fnmatchcase(named.name, pattern)
+    beginning = pattern.rstrip("/")
+    rest = named.name.removeprefix(beginning)
+    if not named.name.startswith(beginning):
+        return False
+    return rest == "" or rest[0] in "/@" or (rest[0] == ":" and "/" not in rest)  # else a registry's port
+
+
+def _template(spec: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+    for field in ("containers", "initContainers"):
+        for index, container in enumerate(_entries(spec, field)):
+            container_path = f"{path}.{field}[{index}]"
+            yield from _name(container, "image", container_path, "images")
+            yield from _variables(container, container_path)
+    for index, secret in enumerate(_entries(spec, "imagePullSecrets")):
+        yield from _name(secret, "name", f"{path}.imagePullSecrets[{index}]", "secrets")
+    for index, volume in enumerate(_entries(spec, "volumes")):
+        yield from _volume(volume, f"{path}.volumes[{index}]")
+
+
+def _variables(container: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+    for index, source in enumerate(_entries(container, "envFrom")):
+        source_path = f"{path}.envFrom[{index}]"
+        yield from _name(_mapping(source.get("secretRef")), "name", f"{source_path}.secretRef", "secrets")
+        config_map_path = f"{source_path}.configMapRef"
+        yield from _name(_mapping(source.get("configMapRef")), "name", config_map_path, "config_maps")
+    for index, variable in enumerate(_entries(container, "env")):
+        source, source_path = _mapping(variable.get("valueFrom")), f"{path}.env[{index}].valueFrom"
+        for field, allow_list in (("secretKeyRef", "secrets"), ("configMapKeyRef", "config_maps")):
+            yield from _name(_mapping(source.get(field)), "name", f"{source_path}.{field}", allow_list)
+
+
+def _volume(volume: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+    for kind in volume:
+        if kind != "name":
+            yield NamedObject(f"{path}.{short(kind)}", "volumes", kind)
+    yield from _name(_mapping(volume.get("secret")), "secretName", f"{path}.secret", "secrets")
+    yield from _name(_mapping(volume.get("configMap")), "name", f"{path}.configMap", "config_maps")
+    claim = _mapping(volume.get("persistentVolumeClaim"))
+    yield from _name(claim, "claimName", f"{path}.persistentVolumeClaim", "claims")
+    claim_template = _mapping(_mapping(volume.get("ephemeral")).get("volumeClaimTemplate"))
+    for field in ("dataSource", "dataSourceRef"):  # of what the claim is to be a copy
+        source_path = f"{path}.ephemeral.volumeClaimTemplate.spec.{field}"
+        yield from _name(
+            _mapping(_mapping(claim_template.get("spec")).get(field)), "name", source_path, "claims"
+        )
+    for index, source in enumerate(_entries(_mapping(volume.get("projected")), "sources")):
+        for field, allow_list in (("secret", "secrets"), ("configMap", "config_maps")):
+            source_path = f"{path}.projected.sources[{index}].{field}"
+            yield from _name(_mapping(source.get(field)), "name", source_path, allow_list)
+
+
+def _name(entry: Mapping[str, Any], field: str, path: str, allow_list: str) -> Iterator[NamedObject]:
+    value = entry.get(field)
+    if isinstance(value, str):
+        yield NamedObject(f"{path}.{field}", allow_list, value)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _entries(parent: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
+    value = parent.get(field)
+    return [_mapping(entry) for entry in value] if isinstance(value, list) else []

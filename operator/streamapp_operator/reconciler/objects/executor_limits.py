@@ -1,0 +1,104 @@
+"""What a driver may ask of the pods of its executors, written where only the operator and its betters write.
+
+The limits are an annotation of the binding that gives the driver its rights. The chart's
+ValidatingAdmissionPolicies hold pods and StatefulSets of the driver's token to them. One line is one limit:
+a kind, `/`, and what may be named.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.objects import object_names
+
+LIMITS_ANNOTATION: Final = "streamapp.dev/executor-limits"
+STATE_OWNER: Final = "streamapp-state-owner"
+"""The init container of the operator's own that is root: its command is a limit of its own."""
+_CONFINED: Final = ("RuntimeDefault", "Localhost")
+
+
+def executor_limits(app: Manifest, template: Mapping[str, Any]) -> str:
+    """The limits as the annotation's text: all that the template of an app's executors names."""
+    limits = set(_limits(app, template))
+    return "\n".join(sorted(limit for limit in limits if "\n" not in limit))
+
+
+def _limits(app: Manifest, template: Mapping[str, Any]) -> Iterator[str]:
+    spec = template["spec"]
+    spark_app = object_names.spark_app(app["metadata"]["uid"])
+    labels = {**(template.get("metadata") or {}).get("labels", {}), "spark-app-selector": spark_app}
+    yield from (f"label/{name}={value}" for name, value in {**labels, "spark-role": "executor"}.items())
+    yield f"account/{spec['serviceAccountName']}"
+    yield f"set/{object_names.executor_set(app['metadata']['uid'])}"
+    containers = [*spec["containers"], *(spec.get("initContainers") or ())]
+    yield from (f"image/{container['image']}" for container in containers if container.get("image"))
+    yield from (f"secret/{entry['name']}" for entry in spec.get("imagePullSecrets") or ())
+    yield from chain.from_iterable(_references(container) for container in containers)
+    yield from chain.from_iterable(_volume(volume) for volume in spec.get("volumes") or ())
+    yield from (f"power/{name}" for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name))
+    yield from _powers(spec, containers)
+    yield from (
+        f"stateOwner/{' '.join(container['command'])}"
+        for container in containers
+        if container["name"] == STATE_OWNER
+    )
+    for name in ("priorityClassName", "runtimeClassName"):
+        if spec.get(name):
+            yield f"{name}/{spec[name]}"
+
+
+def _references(container: Mapping[str, Any]) -> Iterator[str]:
+    """The Secrets and ConfigMaps that variables are made of."""
+    for source in container.get("envFrom") or ():
+        yield from _named(source, "secretRef", "secret", "name")
+        yield from _named(source, "configMapRef", "configMap", "name")
+    for variable in container.get("env") or ():
+        source = variable.get("valueFrom") or {}
+        yield from _named(source, "secretKeyRef", "secret", "name")
+        yield from _named(source, "configMapKeyRef", "configMap", "name")
+
+
+def _volume(volume: Mapping[str, Any]) -> Iterator[str]:
+    yield from _named(volume, "secret", "secret", "secretName")
+    yield from _named(volume, "configMap", "configMap", "name")
+    yield from _named(volume, "hostPath", "hostPath", "path")
+    yield from _named(volume, "persistentVolumeClaim", "claim", "claimName")
+    if volume.get("ephemeral"):
+        yield "power/ephemeral"
+    for source in (volume.get("projected") or {}).get("sources") or ():
+        yield from _named(source, "secret", "secret", "name")
+        yield from _named(source, "configMap", "configMap", "name")
+        if source.get("serviceAccountToken"):
+            yield "power/serviceAccountToken"
+
+
+def _named(source: Mapping[str, Any], field: str, kind: str, name: str) -> Iterator[str]:
+    value = (source.get(field) or {}).get(name)
+    if isinstance(value, str):
+        yield f"{kind}/{value}"
+
+
+def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """What goes beyond the restricted standard, where the template has it."""
+    pod = spec.get("securityContext") or {}
+    if pod.get("runAsUser") == 0 or not pod.get("runAsNonRoot"):
+        yield "power/root"
+    if (pod.get("seccompProfile") or {}).get("type") not in _CONFINED:
+        yield "power/unconfined"
+    for container in containers:
+        if container["name"] == STATE_OWNER:
+            continue
+        context = container.get("securityContext") or {}
+        if context.get("privileged"):
+            yield "power/privileged"
+        if context.get("allowPrivilegeEscalation") is not False:
+            yield "power/allowPrivilegeEscalation"
+        if context.get("runAsUser") == 0 or context.get("runAsNonRoot") is False:
+            yield "power/root"
+        if (context.get("seccompProfile") or {"type": _CONFINED[0]}).get("type") not in _CONFINED:
+            yield "power/unconfined"
+        for capability in (context.get("capabilities") or {}).get("add") or ():
+            yield f"capability/{capability}"
+        if any(port.get("hostPort") for port in container.get("ports") or ()):
+            yield "power/hostPort"
