@@ -1,10 +1,17 @@
 """The first app that anybody applies: it becomes ready step by step, and writes what it has to."""
 
+import json
+from copy import deepcopy
+from typing import Any
+
 import pytest
 
+from streamapp.protocol.message_names import RUN_AUTH_VOLUME
 from tests.e2e.conftest import NewSpace
+from tests.harness.cluster.app_namespace import LIMIT
 from tests.harness.cluster.app_on_cluster import RunningApp
 from tests.harness.cluster.app_traffic import Traffic
+from tests.harness.cluster.waiting import until
 
 APP = "page-views"
 STEPS = ("Accepted", "Planned", "Launched", "Ready")
@@ -46,3 +53,28 @@ def test_its_metrics_are_at_its_service(app: RunningApp) -> None:
 
 def test_sparks_pages_are_at_its_service(app: RunningApp) -> None:
     assert "Spark" in app.space.page(f"{APP}-driver", "ui", "jobs/")
+
+
+def _stranger(executor: dict[str, Any], name: str) -> dict[str, Any]:
+    """A pod that knows all that an executor knows, but the secret of the run."""
+    spec = deepcopy(executor["spec"])
+    spec.pop("nodeName", None)
+    (container,) = spec["containers"]
+    for mounts in (spec["volumes"], container["volumeMounts"]):
+        mounts[:] = [one for one in mounts if one["name"] != RUN_AUTH_VOLUME]
+    container["env"] = [one for one in container["env"] if "spark.authenticate" not in one.get("value", "")]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {**spec, "hostname": name}}
+
+
+def test_a_strangers_pod_is_refused_by_the_driver_and_the_app_goes_on(app: RunningApp) -> None:
+    space, executor = app.space, app.executors()[0]
+    assert RUN_AUTH_VOLUME in {volume["name"] for volume in executor["spec"]["volumes"]}
+    space.kubectl("apply", "-f", "-", given=json.dumps(_stranger(executor, "stranger")))
+
+    def phase() -> list[str]:
+        found = json.loads(space.kubectl("get", "pod", "stranger", "-o", "json"))["status"].get("phase")
+        return [] if found == "Failed" else [f"the stranger is {found}"]
+
+    until(phase, LIMIT)
+    assert "Successfully registered with driver" not in space.kubectl("logs", "stranger")
+    app.goes_on()

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,14 @@ ELSEWHERE = {"STREAMAPP_DRIVER_HOST"}
 """Names that nothing resolves here."""
 
 
-def contained(sim: OperatorSim, pod: str, folder: Path) -> Child:
-    """The process; its stores and its log are in the folder's `state`."""
+def contained(sim: OperatorSim, pod: str, folder: Path, **spark: str) -> Child:
+    """The process, with settings of the test's own; stores and log are in the folder's `state`."""
     manifest = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/pods/{pod}")
     own = _variables(manifest) | {
         "STREAMAPP_ACCOUNT": str(account(sim, manifest, folder / "account")),
-        "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted")),
+        "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted", spark)),
         "STREAMAPP_STATE": str(folder / "state"),
+        "STREAMAPP_RUN_FOLDER": str(run_secret(sim, manifest, folder / "run")),
     }
     server = sim.server
     assert isinstance(server, ApiServer)
@@ -45,7 +47,9 @@ def _variables(manifest: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, value in found.items() if name not in ELSEWHERE}
 
 
-def mounted(sim: OperatorSim, manifest: dict[str, Any], folder: Path) -> Path:
+def mounted(
+    sim: OperatorSim, manifest: dict[str, Any], folder: Path, more_conf: Mapping[str, str] | None = None
+) -> Path:
     """The accepted generation, as the pod finds it."""
     (name,) = [one["configMap"]["name"] for one in manifest["spec"]["volumes"] if "configMap" in one]
     folder.mkdir(parents=True)
@@ -53,7 +57,17 @@ def mounted(sim: OperatorSim, manifest: dict[str, Any], folder: Path) -> Path:
         (folder / file).write_text(text, "utf-8")
     spark = folder / "spark.json"
     conf = {name: value for name, value in json.loads(spark.read_text("utf-8")).items() if name not in PORTS}
-    spark.write_text(json.dumps(conf), "utf-8")
+    spark.write_text(json.dumps(conf | dict(more_conf or {})), "utf-8")
+    return folder
+
+
+def run_secret(sim: OperatorSim, pod: dict[str, Any], folder: Path) -> Path:
+    """The secret of a driver's run, as it is mounted."""
+    name = pod["metadata"]["name"] + "-run"
+    data = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/secrets/{name}")["data"]
+    folder.mkdir(parents=True)
+    for file, value in data.items():
+        (folder / file).write_bytes(b64decode(value))
     return folder
 
 
@@ -91,6 +105,8 @@ def asking_for_executors(sim: OperatorSim, folder: Path, *counts: int) -> Iterat
     given = account(sim, pod, folder / "account")
     command = [sys.executable, "-m", "tests.harness.operator.executor_request"]
     command += [str(mounted(sim, pod, folder / "accepted")), server.url, str(given)]
-    command += [pod["metadata"]["name"], *map(str, counts)]
+    secret = _variables(pod)["STREAMAPP_RUN_SECRET"]
+    command += [pod["metadata"]["name"], secret, str(run_secret(sim, pod, folder / "run"))]
+    command += map(str, counts)
     with Child(command, folder / "spark.log") as process:
         yield process

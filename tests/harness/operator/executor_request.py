@@ -1,6 +1,7 @@
 """Asks Spark for executors as a driver does, with the settings that it finds, until it is told to end.
 
-Its arguments: the folder with the accepted app, the API server, the account, the driver's pod, how many.
+Its arguments: the folder with the accepted app, the API server, the account, the driver's pod, the Secret of
+the run and the folder where it is, how many.
 """
 
 import signal
@@ -12,14 +13,24 @@ from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.spark.spark_session import close_session, open_configured_session
 
 
-def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]) -> None:
-    post = PodEnvironment(accepted, accepted, "wanted", "report", pod, "127.0.0.1")
+def main(
+    accepted: Path, server: str, account: Path, pod: str, secret: str, folder: Path, counts: list[int]
+) -> None:
+    post = PodEnvironment(
+        accepted,
+        accepted,
+        "wanted",
+        "report",
+        pod,
+        "127.0.0.1",
+        run_secret=secret,
+        run_secret_folder=folder,
+    )
     of_pod = "spark.kubernetes.authenticate."
     shape = post.spark() | {
         "spark.master": f"k8s://{server}",
         f"{of_pod}caCertFile": str(account / "ca.crt"),
         f"{of_pod}oauthTokenFile": str(account / "token"),
-        "spark.kubernetes.executor.podTemplateFile": str(accepted / "executor.json"),
     }
     session = open_configured_session("calling", shape)
     pool = ExecutorPool("calling", session, lambda _: None, UNLIMITED_WORKERS)
@@ -30,4 +41,5 @@ def main(accepted: Path, server: str, account: Path, pod: str, counts: list[int]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4], [int(one) for one in sys.argv[5:]])
+    _, accepted, server, account, pod, secret, folder, *counts = sys.argv
+    main(Path(accepted), server, Path(account), pod, secret, Path(folder), [int(one) for one in counts])

@@ -78,12 +78,13 @@ def test_a_role_names_its_objects() -> None:
 
 def test_secrets_are_mounted_and_nowhere_else() -> None:
     spec = driver("with-all")
-    (volume,) = [one for one in spec["volumes"] if "secret" in one]
+    volume, of_the_run = [one for one in spec["volumes"] if "secret" in one]
+    assert of_the_run["secret"]["secretName"] == "app-driver-7-run"
     assert volume["secret"]["secretName"] == "kafka-client"
     (mount,) = [one for one in spec["containers"][-1]["volumeMounts"] if one["name"] == volume["name"]]
     assert mount["mountPath"] == "/etc/streamapp/secrets/main"
     everything = text("with-all")
-    assert everything.count("kafka-client") == 5  # both templates, the pod, the limits of executors, and the app
+    assert everything.count("kafka-client") == 5  # both templates, the pod, the limits, the app
 
 
 def test_the_state_of_an_app_is_below_the_allowed_root_in_a_folder_of_its_own() -> None:

@@ -63,7 +63,11 @@ RIGHTS = (
         (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE),
         "keep accepted generations, job models, reports and localities",
     ),
-    Right(SECRET, (Verb.GET,), "look up partition counts with an app's own credentials"),
+    Right(
+        SECRET,
+        (Verb.GET, Verb.CREATE),
+        "look up partition counts with an app's own credentials, and make a secret for each run",
+    ),
     Right(SERVICE, (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
     Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
     Right(ROLE, (*_LOOK, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),

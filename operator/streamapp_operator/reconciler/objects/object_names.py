@@ -43,6 +43,11 @@ def driver(app: str, incarnation: int) -> str:
     return f"{app}-driver-{incarnation}"
 
 
+def run_secret(driver: str) -> str:
+    """The Secret by which a driver pod and its executors know each other."""
+    return f"{driver}-run"
+
+
 def driver_incarnation(pod: str) -> int:
     """The incarnation in the name of a driver pod; 0 for another name. Names never change, labels may."""
     match = _DRIVER.fullmatch(pod)

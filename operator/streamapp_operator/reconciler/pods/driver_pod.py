@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamapp.protocol.message_names import RUN_AUTH_FOLDER, RUN_AUTH_VOLUME
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.objects.object_metadata import (
@@ -28,19 +29,28 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
     environment = [
         {"name": "STREAMAPP_INCARNATION", "value": str(incarnation)},
         {"name": "STREAMAPP_DRIVER_HOST", "value": driver_service.driver_host(name, namespace, incarnation)},
+        {"name": "STREAMAPP_RUN_SECRET", "value": object_names.run_secret(pod)},
     ]
+    run_secret = {"secretName": object_names.run_secret(pod), "defaultMode": 0o440}
+    mount = {"name": RUN_AUTH_VOLUME, "mountPath": RUN_AUTH_FOLDER, "readOnly": True}
     spec = {
         "hostname": pod,
         "volumes": [
-            {"name": ACCEPTED_VOLUME, "configMap": {"name": object_names.accepted(name, generation)}}
+            {"name": ACCEPTED_VOLUME, "configMap": {"name": object_names.accepted(name, generation)}},
+            {"name": RUN_AUTH_VOLUME, "secret": run_secret},
         ],
-        "containers": [{"name": DRIVER_CONTAINER, "env": environment}],
+        "containers": [{"name": DRIVER_CONTAINER, "env": environment, "volumeMounts": [mount]}],
     }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         **merge_template(template, {"metadata": metadata, "spec": spec}),
     }
+
+
+def has_run_secret(pod: Manifest) -> bool:
+    """Whether a driver pod waits for the Secret of its run; one of an earlier operator does not."""
+    return any(volume["name"] == RUN_AUTH_VOLUME for volume in pod["spec"].get("volumes") or ())
 
 
 def generation_of(pod: Manifest) -> int:

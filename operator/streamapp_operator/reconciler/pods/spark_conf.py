@@ -21,7 +21,9 @@ UI_DEFAULTS = {
 """Defaults of Spark's UI, with fewer retained jobs since each batch is one. An app may override them."""
 
 RESERVED_PREFIXES = (
+    "spark.acls.",
     "spark.app.",
+    "spark.authenticate",
     "spark.master",
     "spark.submit.",
     "spark.driver.host",
@@ -44,6 +46,7 @@ RESERVED_PREFIXES = (
     "spark.executorEnv.",
     "spark.kubernetes.",
     "spark.locality.",
+    "spark.network.crypto.",
     "spark.plugins",
     "spark.python.",
     "spark.scheduler.",
@@ -52,7 +55,9 @@ RESERVED_PREFIXES = (
     "spark.sql.execution.pyspark.",
     "spark.sql.extensions",
     "spark.sql.session.timeZone",
+    "spark.ssl.",
     "spark.task.",
+    "spark.ui.killEnabled",
     "spark.ui.port",
 )
 """The prefixes of settings that an app may not set."""

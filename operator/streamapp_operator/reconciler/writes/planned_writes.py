@@ -24,23 +24,25 @@ from streamapp_operator.reconciler.config_maps.config_map_objects import (
 from streamapp_operator.reconciler.config_maps.known_locality import known_locality
 from streamapp_operator.reconciler.driver.driver_actions import (
     DeleteExecutors,
+    KeepDriver,
     StartDriver,
     StopDriver,
 )
 from streamapp_operator.reconciler.driver.driver_history import DriverHistory, DriverOutcome
 from streamapp_operator.reconciler.facts.facts import Facts
-from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods import embedded_log
-from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation_of
+from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation_of, has_run_secret
 from streamapp_operator.reconciler.writes.published_model import published_model, publishes_model
 from streamapp_operator.reconciler.writes.reconcile_decision import (
     Apply,
     Create,
+    CreateRunSecret,
     Delete,
     StatusEvent,
     Write,
@@ -58,6 +60,9 @@ def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]
     yield from _annotations(findings, history)
     if isinstance(findings.action, StartDriver) and findings.target is not None:
         yield from _driver_prerequisites(findings, findings.target)
+    match findings.action:  # a crash may have come between the pod and its Secret
+        case KeepDriver(pod=PodState(life=PodLifecycle.COMING) as pod) if has_run_secret(pod.manifest):
+            yield CreateRunSecret(pod.name)
     if isinstance(findings.model, ModelUpdate) and publishes_model(findings, findings.model):
         yield Apply(published_model(findings, findings.model, history.incarnation))
     yield from _locality(findings)
@@ -77,9 +82,13 @@ def after_status(findings: Findings) -> Iterator[Write]:
             if findings.target.accepted.app.spec.state.persistent_volume_claim is not None:
                 # A StatefulSet that the last driver left would collide with the next driver's.
                 yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
-            yield Create(driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation))
+            pod = driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation)
+            yield Create(pod)
+            yield CreateRunSecret(pod["metadata"]["name"])
             yield from (
-                _delete_pod(pod.name, pod.uid) for pod in facts.drivers[:-1] if pod.life is PodLifecycle.ENDED
+                _delete_pod(former.name, former.uid)
+                for former in facts.drivers[:-1]
+                if former.life is PodLifecycle.ENDED
             )
         case StopDriver(pod=pod, at_once=at_once):
             yield _delete_pod(pod.name, pod.uid, at_once=at_once)

@@ -47,7 +47,14 @@ class Delete:
     grace_seconds: int | None = None
 
 
-Write = Create | Apply | Delete
+@dataclass(frozen=True, slots=True)
+class CreateRunSecret:
+    """Create the Secret of a driver's run, unless it is there. What is in it is made when it is written."""
+
+    driver: str
+
+
+Write = Create | Apply | Delete | CreateRunSecret
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,20 @@ from streamapp_operator.controller.client.api_errors import RejectedError, Write
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import kind_of
+from streamapp_operator.controller.client.resource_kinds import POD, SECRET, kind_of
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.reported_texts import reported_text
+from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, may_change
-from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Create, Delete, Write
+from streamapp_operator.reconciler.objects.run_secret import run_secret
+from streamapp_operator.reconciler.writes.reconcile_decision import (
+    Apply,
+    Create,
+    CreateRunSecret,
+    Delete,
+    Write,
+)
 from streamapp_operator.reconciler.writes.write_stages import write_stages
 
 
@@ -49,7 +57,23 @@ async def _execute_write(cluster: ClusterClient, app: Manifest, write: Write) ->
                 return ForeignObject(kind_of(manifest).name, manifest["metadata"]["name"])
         case Delete(kind=kind, name=name, uid=uid, grace_seconds=grace):
             await cluster.delete(kind, app["metadata"]["namespace"], name, uid, grace)
+        case CreateRunSecret(driver=driver):
+            return await _create_run_secret(cluster, app["metadata"]["namespace"], driver)
     return None
+
+
+async def _create_run_secret(cluster: ClusterClient, namespace: str, driver: str) -> ForeignObject | None:
+    pod = await cluster.read(POD, namespace, driver)
+    if pod is None:
+        return None
+    name = object_names.run_secret(driver)
+    existing = await cluster.read(SECRET, namespace, name)
+    if existing is None:
+        created = await cluster.create(run_secret(pod))
+        existing = created if created is not WriteConflict.EXISTS else None
+    owners = (existing or {}).get("metadata", {}).get("ownerReferences") or ()
+    is_own = existing is None or any(owner.get("uid") == pod["metadata"]["uid"] for owner in owners)
+    return None if is_own else ForeignObject(SECRET.name, name)
 
 
 async def _is_gone(cluster: ClusterClient, manifest: Manifest) -> bool:
@@ -78,7 +102,7 @@ async def execute_restores(cluster: ClusterClient, facts: Facts, writes: Iterabl
 
 async def _restore(cluster: ClusterClient, app: Manifest, write: Write) -> tuple[ConditionReason, str] | None:
     """Why an object cannot be put back; None where it is there."""
-    if isinstance(write, Delete):
+    if isinstance(write, Delete | CreateRunSecret):
         return None
     kind, name = write.manifest["kind"], write.manifest["metadata"]["name"]
     try:

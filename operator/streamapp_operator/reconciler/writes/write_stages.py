@@ -8,11 +8,12 @@ from streamapp_operator.controller.client.resource_kinds import (
     POD,
     ROLE,
     ROLE_BINDING,
+    SECRET,
     ResourceKind,
     kind_of,
 )
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
-from streamapp_operator.reconciler.writes.reconcile_decision import Create, Delete, Write
+from streamapp_operator.reconciler.writes.reconcile_decision import Create, CreateRunSecret, Delete, Write
 
 
 def write_stages(writes: Iterable[Write]) -> list[list[Write]]:
@@ -30,24 +31,30 @@ def _needs(write: Write, earlier: Write) -> bool:
 
     A driver is created when all is ready for it. Nothing is deleted before what takes its place is there, or
     made before what stands in its way is deleted. A binding names its Role. A running driver follows the job
-    model to its generation.
+    model to its generation. The Secret of a run has the driver's pod as its owner.
     """
     kind, earlier_kind = _kind(write), _kind(earlier)
     if isinstance(write, Delete) is not isinstance(earlier, Delete):
         return True
     return (
         (isinstance(write, Create) and kind is POD)
+        or (isinstance(write, CreateRunSecret) and earlier_kind is POD)
         or (kind is ROLE_BINDING and earlier_kind is ROLE)
         or (kind is CONFIG_MAP and earlier_kind is CONFIG_MAP and _is_generation(earlier))
     )
 
 
 def _kind(write: Write) -> ResourceKind:
-    return write.kind if isinstance(write, Delete) else kind_of(write.manifest)
+    match write:
+        case Delete(kind=kind):
+            return kind
+        case CreateRunSecret():
+            return SECRET
+    return kind_of(write.manifest)
 
 
 def _is_generation(write: Write) -> bool:
-    if isinstance(write, Delete):
+    if isinstance(write, Delete | CreateRunSecret):
         return False
     labels = write.manifest["metadata"].get("labels") or {}
     return bool(labels.get(ROLE_LABEL) == ObjectRole.ACCEPTED)

@@ -5,11 +5,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from tempfile import mkdtemp
+from typing import Any, Final
 
-from streamapp.protocol.message_names import ACCEPTED
+from streamapp.protocol.message_names import (
+    ACCEPTED,
+    RUN_AUTH_FILE,
+    RUN_AUTH_FOLDER,
+    RUN_AUTH_VOLUME,
+)
 
 SPARK: Final = "spark.json"
+EXECUTOR: Final = "executor.json"
+RUN_AUTH_MOUNT: Final = Path(RUN_AUTH_FOLDER)
 SECRETS: Final = Path("/etc/streamapp/secrets")
 
 
@@ -26,6 +34,8 @@ class PodEnvironment:
     secrets: Path | None = None
     executors: str = ""  # the labels of their pods; empty where they are in none
     location: str = ""  # what of a pod tells where it is, as `placement.location` says it
+    run_secret: str = ""  # the Secret of this run, by which driver and executors know each other
+    run_secret_folder: Path = RUN_AUTH_MOUNT
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> "PodEnvironment":
@@ -41,6 +51,8 @@ class PodEnvironment:
             secrets if secrets.is_dir() else None,
             environment.get("STREAMAPP_EXECUTORS", ""),
             environment.get("STREAMAPP_LOCATION", ""),
+            environment.get("STREAMAPP_RUN_SECRET", ""),
+            Path(environment.get("STREAMAPP_RUN_FOLDER", RUN_AUTH_MOUNT)),
         )
 
     @property
@@ -59,9 +71,41 @@ class PodEnvironment:
             conf["spark.executor.instances"] = (
                 "0"  # they are asked for when the app is known to be able to run
             )
+            conf |= self._authentication(conf)
         return conf
+
+    def _authentication(self, conf: Mapping[str, str]) -> dict[str, str]:
+        """Settings by which driver and executors know each other; none under an operator without a secret."""
+        if not self.run_secret:
+            return {}
+        template = json.loads((self.accepted / EXECUTOR).read_text("utf-8"))
+        with_secret = Path(mkdtemp(prefix="streamapp-"), EXECUTOR)
+        container = conf["spark.kubernetes.executor.podTemplateContainerName"]
+        template = _with_run_secret(template, container, self.run_secret)
+        with_secret.write_text(json.dumps(template), "utf-8")
+        return {
+            "spark.authenticate": "true",
+            "spark.authenticate.secret.driver.file": str(self.run_secret_folder / RUN_AUTH_FILE),
+            "spark.authenticate.secret.file": str(RUN_AUTH_MOUNT / RUN_AUTH_FILE),
+            "spark.kubernetes.executor.podTemplateFile": str(with_secret),
+        }
 
 
 def pod_environment() -> PodEnvironment:
     """Where this process was put."""
     return PodEnvironment.of(os.environ)
+
+
+def _with_run_secret(template: Mapping[str, Any], own_container: str, secret: str) -> dict[str, Any]:
+    """The template of executors with the Secret of one run mounted into Spark's container."""
+    spec = template["spec"]
+    volume = {"name": RUN_AUTH_VOLUME, "secret": {"secretName": secret, "defaultMode": 0o440}}
+    mount = {"name": RUN_AUTH_VOLUME, "mountPath": str(RUN_AUTH_MOUNT), "readOnly": True}
+    containers = [
+        {**container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
+        if container["name"] == own_container
+        else container
+        for container in spec["containers"]
+    ]
+    volumes = [*spec.get("volumes", ()), volume]
+    return {**template, "spec": {**spec, "containers": containers, "volumes": volumes}}

@@ -1,6 +1,7 @@
 """The Spark session that lanes need: one slot per processor, nothing that moves tasks by itself."""
 
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -47,6 +48,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "spark.task.cpus": "1",
     "spark.task.maxFailures": "1",
     "spark.ui.enabled": "false",
+    "spark.ui.killEnabled": "false",  # whoever reaches Spark's pages looks on
     "spark.ui.showConsoleProgress": "false",
     **_KEEP_MEMORY,
     **sql_layer.SESSION_SETTINGS,
@@ -58,8 +60,12 @@ PLACE: Final = frozenset({"spark.driver.host", "spark.driver.bindAddress", "spar
 """Where the driver is, and whether somebody can look at its pages there: a cluster says that better."""
 
 
-CONTEXT_ONLY: Final = frozenset({"spark.executor.instances"})
-"""What only the context is told: to begin without executors, which Spark's launcher takes for a mistake."""
+CONTEXT_AUTHENTICATION: Final = "spark.authenticate.secret"
+CONTEXT_ONLY: Final = frozenset({"spark.executor.instances", CONTEXT_AUTHENTICATION})
+"""What only the context is told, and no command line.
+
+To begin without executors is a mistake to Spark's launcher; and everybody on a machine reads arguments.
+"""
 
 
 class ExecutorsMissingError(Exception):
@@ -87,7 +93,8 @@ def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession
     os.environ["PYSPARK_PYTHON"] = sys.executable
     fixed = {key: value for key, value in SETTINGS.items() if key not in PLACE or key not in shape}
     defaults = {"spark.master": "local[1]", EXECUTOR_OPTIONS: LATE_COMPILATION}
-    settings = {**defaults, **shape, **fixed}
+    master = shape.get("spark.master", defaults["spark.master"])
+    settings = {**defaults, **shape, **fixed, **_authentication(master)}
     start_jvm((key, value) for key, value in settings.items() if key not in CONTEXT_ONLY)
     builder = SparkSession.builder.appName(name)
     for key, value in settings.items():
@@ -98,6 +105,17 @@ def open_configured_session(name: str, shape: Mapping[str, str]) -> SparkSession
         signal.signal(signal.SIGINT, interrupted)  # Spark's own would cancel the batch
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _authentication(master: str) -> Mapping[str, str]:
+    """Settings by which nobody else on this machine or its network commands this Spark.
+
+    A single process makes a secret by itself. Executors on this machine are told by their environment, since
+    Spark takes a file for it on Kubernetes only, where the settings come with the pod.
+    """
+    if master.startswith("local-cluster["):
+        return {"spark.authenticate": "true", CONTEXT_AUTHENTICATION: secrets.token_hex(32)}
+    return {"spark.authenticate": "true"} if master.startswith("local[") else {}
 
 
 def close_session(session: SparkSession) -> None:

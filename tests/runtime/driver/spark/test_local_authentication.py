@@ -1,0 +1,55 @@
+"""On one machine too nobody else commands Spark: neither by its port nor by what everybody can read."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from streamapp_runtime.driver.spark.java_command import find_java
+from tests.harness.machine.processes import Child, until
+
+DRIVER = """
+import subprocess, sys, time
+from pathlib import Path
+from streamapp_runtime.driver.spark.spark_session import close_session, open_session
+session = open_session("authentication", int(sys.argv[1]))
+conf = session.sparkContext.getConf()
+assert sum(session.range(100).repartition(2).rdd.map(lambda row: row.id).collect()) == 4950
+secret = conf.get("spark.authenticate.secret") or "-" * 99
+commands = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True, check=True).stdout
+print("secret in arguments:", secret in commands, "kill links:", conf.get("spark.ui.killEnabled"))
+print("port", conf.get("spark.driver.port"), flush=True)
+while not Path(sys.argv[2]).exists():
+    time.sleep(0.2)
+close_session(session)
+"""
+STRANGER = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+JARS = Path(pyspark.__file__).parent / "jars"
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_a_process_without_the_secret_is_refused(tmp_path: Path, processors: int) -> None:
+    end = tmp_path / "end"
+    command = [sys.executable, "-c", DRIVER, str(processors), end]
+    with Child(command, tmp_path / "driver.log", os.environ) as driver:
+        until(lambda: "\nport " in driver.said(), 240, driver)
+        assert "secret in arguments: False kill links: false" in driver.said()
+        port = driver.said().partition("\nport ")[2].split()[0]
+        java = find_java()
+        assert java is not None
+        options = ["--driver-url", f"spark://CoarseGrainedScheduler@127.0.0.1:{port}"]
+        options += ["--executor-id", "9", "--hostname", "127.0.0.1", "--cores", "1", "--app-id", "x"]
+        done = subprocess.run(
+            [java, "-Xmx512m", "-cp", f"{JARS}/*", STRANGER, *options, "--resourceProfileId", "0"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+        assert done.returncode != 0
+        assert "maybe your client does not have SASL enabled" in done.stdout + done.stderr
+        end.touch()
+        assert driver.wait(60) == 0
