@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.message_names import TERMINATION
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
+from streamapp.spec.redaction import without_values
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
@@ -48,6 +50,7 @@ def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
+    from streamapp_runtime.driver.modes.mounted_secrets import secret_values
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
@@ -67,13 +70,14 @@ def _run_managed(metrics_port: int) -> RunEnd:
         ProgressLog(write_message, time.monotonic, *message_periods),
         RunMetrics(time.monotonic),
     )
-    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble)
+    redact = partial(without_values, values=secret_values(environment.secrets, accepted.app))
+    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redact)
     transport.begin()
     mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
     with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
         run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
     transport.close()
-    return run_end
+    return run_end.redacted(redact)
 
 
 def _accepted(file: Path) -> AcceptedApp | Problem:

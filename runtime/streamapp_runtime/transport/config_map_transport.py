@@ -6,7 +6,7 @@ the newest report is sent.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -36,6 +36,7 @@ class ConfigMapTransport:
     wanted_name: str
     report_name: str
     trouble: Callable[[str], None] = lambda _: None
+    redact: Callable[[str], str] = lambda text: text  # what a message may not repeat is taken out
     resend_seconds: float = RESEND_SECONDS
     _wanted: WantedState | None = None
     _accepted: AcceptedApp | None = None
@@ -69,13 +70,20 @@ class ConfigMapTransport:
             return
         self._report = report
         try:
-            text = encode_report(report)
+            text = encode_report(self._redacted(report))
         except MessageTooLargeError as error:
             self.trouble(str(error))
             return
         with self._changed:
             self._text = text
             self._changed.notify_all()
+
+    def _redacted(self, report: Report) -> Report:
+        warnings = [
+            replace(warning, path=self.redact(warning.path), message=self.redact(warning.message))
+            for warning in report.warnings
+        ]
+        return replace(report, warnings=tuple(warnings))
 
     def close(self) -> None:
         """Send the newest report, if the API server accepts it soon."""

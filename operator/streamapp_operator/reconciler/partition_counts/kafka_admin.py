@@ -9,11 +9,10 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, TopicDescription
 
+from streamapp.spec.redaction import without_values
 from streamapp.spec.resource.kafka_settings import TOPICS
 
 ANSWER_SECONDS = 10.0
-SHORTEST_SECRET = 4
-"""Shorter values, such as numbers, are also part of other words in an error."""
 _SILENT = logging.getLogger(f"{__name__}.client")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
@@ -53,8 +52,9 @@ class KafkaTopicAdmin:
             kafka_error = error.args[0]
             if kafka_error.name() in _ABSENT:
                 return None
+            answer = self._without_values(kafka_error.str())
             cause = f" ({self._last_error})" * bool(self._last_error)
-            raise KafkaUnavailableError(f'looking at topic "{name}": {kafka_error.str()}{cause}') from None
+            raise KafkaUnavailableError(f'looking at topic "{name}": {answer}{cause}') from None
         except TimeoutError:
             raise KafkaUnavailableError(f'looking at topic "{name}": no answer{self._last_error}') from None
 
@@ -82,7 +82,4 @@ class KafkaTopicAdmin:
 
     def _without_values(self, text: str) -> str:
         """The text without the values of settings, which may be a Secret's."""
-        for value in sorted(self.settings.values(), key=len, reverse=True):
-            if len(value) >= SHORTEST_SECRET:
-                text = text.replace(value, "***")
-        return text
+        return without_values(text, self.settings.values())

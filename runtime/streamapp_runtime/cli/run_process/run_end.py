@@ -1,8 +1,8 @@
 """How a run ended, for whoever started it: the problems, and the last word."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from streamapp.protocol.termination import ExitCode, Termination
@@ -25,6 +25,14 @@ class RunEnd:
             return Termination.of(self.code, message=self.message)
         first = self.problems[0]
         return Termination.of(self.code, first.reason, first.path, first.message)
+
+    def redacted(self, redact: Callable[[str], str]) -> "RunEnd":
+        """The same end with other texts: what they may not repeat is taken out."""
+        problems = (
+            replace(problem, path=redact(problem.path), message=redact(problem.message))
+            for problem in self.problems
+        )
+        return replace(self, message=redact(self.message), problems=tuple(problems))
 
     def as_json(self) -> Iterator[str]:
         """A line for each problem, one for the file of Spark's output, and last the outcome."""

@@ -1,0 +1,54 @@
+"""What a driver says of a broker that it cannot log in to has none of the values of its Secret."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamapp.spec.redaction import without_values
+from tests.harness.machine.processes import free_port
+from tests.harness.operator.driver_kubelet import contained
+from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.small_apps import join
+
+MARK = "a-word-that-nobody-may-read"
+
+
+def _app() -> dict[str, Any]:
+    app = join(
+        processors=1, env=[{"name": "WORD", "valueFrom": {"secretKeyRef": {"name": "words", "key": "word"}}}]
+    )
+    app["spec"]["systems"][0]["kafka"] = {
+        "bootstrapServers": f"127.0.0.1:{free_port()}",
+        "configSecret": {"name": "kafka"},
+    }
+    return app
+
+
+def test_a_setting_that_does_not_fit_is_told_without_its_value(
+    sim: OperatorSim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """librdkafka repeats the value of a setting that it does not know."""
+    mounted = tmp_path / "secrets" / "main"
+    mounted.mkdir(parents=True)
+    (mounted / "broker.address.family").write_text(MARK, "utf-8")
+    monkeypatch.setenv("STREAMAPP_SECRETS", str(mounted.parent))
+    sim.apply(_app())
+    sim.settle()
+    pod = sim.begin()
+    with contained(sim, pod, tmp_path / "pod", **{"spark.master": "local[1]"}) as driver:
+        code = driver.wait(240)
+        said = driver.said() + (tmp_path / "pod" / "termination").read_text("utf-8")
+    assert code != 0
+    assert "broker.address.family" in said
+    assert "***" in said
+    assert MARK not in said
+    sim.end(code=code, message=(tmp_path / "pod" / "termination").read_text("utf-8"))
+    sim.settle()
+    for seen in (sim.app(), sim.objects("configmaps"), sim.events()):
+        assert MARK not in str(seen)
+
+
+def test_lines_of_a_value_are_taken_out_and_short_values_are_left() -> None:
+    key = "-----BEGIN-----\nabcdef\n-----END-----"
+    assert without_values("at line abcdef of 3", [key, "3"]) == "at line *** of 3"
