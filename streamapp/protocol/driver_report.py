@@ -1,7 +1,7 @@
 """What a driver says of itself: written when something changes, and believed until it says otherwise."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from streamapp.jobmodel.job_model import JobModel
@@ -38,6 +38,10 @@ class ReportedWarning:
     path: str
     message: str
     model_version: int = 0  # of the model that was refused; 0 where it was no model
+
+    def redacted(self, redact: Callable[[str], str]) -> "ReportedWarning":
+        """The same with other texts: what they may not repeat is taken out."""
+        return replace(self, path=redact(self.path), message=redact(self.message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,14 @@ class Report:
     stores: StoreHistory = field(default_factory=StoreHistory)  # places of stores that the driver remembers
     answers: UserAnswers | None = None  # of the app's own functions; None where it has none
     verdict: CandidateVerdict | None = None  # None: the driver cannot be asked about other generations
+
+    def redacted(self, redact: Callable[[str], str]) -> "Report":
+        """The same with other texts: what they may not repeat is taken out."""
+        verdict = self.verdict and replace(
+            self.verdict, refusals=tuple(refusal.redacted(redact) for refusal in self.verdict.refusals)
+        )
+        warnings = tuple(warning.redacted(redact) for warning in self.warnings)
+        return replace(self, warnings=warnings, verdict=verdict)
 
     def processor_locality(self) -> dict[str, str | None]:
         """Where each processor is."""

@@ -1,10 +1,13 @@
 """What a driver says of a broker that it cannot log in to has none of the values of its Secret."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from streamapp.protocol.driver_report import CandidateVerdict, DriverState, Report, ReportedWarning
+from streamapp.protocol.report_codec import encode_report
 from streamapp.spec.redaction import without_values
 from tests.harness.machine.processes import free_port
 from tests.harness.operator.driver_kubelet import contained
@@ -52,3 +55,12 @@ def test_a_setting_that_does_not_fit_is_told_without_its_value(
 def test_lines_of_a_value_are_taken_out_and_short_values_are_left() -> None:
     key = "-----BEGIN-----\nabcdef\n-----END-----"
     assert without_values("at line abcdef of 3", [key, "3"]) == "at line *** of 3"
+
+
+def test_nothing_that_a_report_refuses_repeats_a_value() -> None:
+    refusal = ReportedWarning("InvalidSpec", f"spec.{MARK}", f"found {MARK}")
+    report = Report(DriverState.RUNNING, warnings=(refusal,), verdict=CandidateVerdict(2, (refusal,)))
+    assert MARK in encode_report(report)
+    written = encode_report(report.redacted(partial(without_values, values=[MARK])))
+    assert MARK not in written
+    assert written.count("found ***") == 2

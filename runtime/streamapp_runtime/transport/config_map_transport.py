@@ -6,7 +6,7 @@ the newest report is sent.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Condition, Thread
 from typing import Any, TypeVar
 
@@ -70,20 +70,13 @@ class ConfigMapTransport:
             return
         self._report = report
         try:
-            text = encode_report(self._redacted(report))
+            text = encode_report(report.redacted(self.redact))
         except MessageTooLargeError as error:
             self.trouble(str(error))
             return
         with self._changed:
             self._text = text
             self._changed.notify_all()
-
-    def _redacted(self, report: Report) -> Report:
-        warnings = [
-            replace(warning, path=self.redact(warning.path), message=self.redact(warning.message))
-            for warning in report.warnings
-        ]
-        return replace(report, warnings=tuple(warnings))
 
     def close(self) -> None:
         """Send the newest report, if the API server accepts it soon."""

@@ -93,9 +93,8 @@ class Managed:
 
     def open_executors(self, storage: AppStorage) -> ExecutorPool:
         """Executors that the cluster brings, as many as are asked for."""
-        app_id, conf = self.app.application_id, self.environment.spark()
-        if is_embedded(self.app):
-            conf["spark.master"] = "local[1]"  # the log is in this pod, and nobody else reaches it
+        # A log that is in this pod is reached by nobody else.
+        app_id, conf = self.app.application_id, self.environment.spark(is_local=is_embedded(self.app))
         session = open_configured_session(app_id, conf)
         return ExecutorPool(app_id, session, lambda _: None, UNLIMITED_WORKERS)
 

@@ -60,10 +60,12 @@ class PodEnvironment:
         """The file with the accepted app."""
         return self.accepted / ACCEPTED
 
-    def spark(self) -> dict[str, str]:
+    def spark(self, *, is_local: bool = False) -> dict[str, str]:
         """Spark's settings: those that were resolved for the generation, and where this driver is."""
         file = self.accepted / SPARK
         conf: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        if is_local:
+            conf["spark.master"] = "local[1]"
         if self.host:
             conf["spark.driver.host"] = self.host
         if self.pod and conf.get("spark.master", "").startswith("k8s://"):

@@ -63,7 +63,7 @@ def test_a_bad_edit_leaves_the_accepted_generation_running(sim: OperatorSim) -> 
     sim.bring_up(join())
     sim.edit(serviceAccountName="admin")
     sim.settle()
-    assert sim.says("Accepted") == ("False", "NotAllowed")
+    assert sim.says("Accepted") == ("False", "OutsideAllowList")
     assert sim.condition("Accepted")["observedGeneration"] == 2
     assert sim.says("Stalled")[0] == "True"
     assert sim.says("Ready") == ("True", "Running")
