@@ -8,7 +8,7 @@ import yaml
 from pydantic import Field, ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
-from streamapp.spec.resource.base import Part
+from streamapp.spec.resource.base import Part, field_texts
 from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation, nested_roots
 
 _NONE = Installation()
@@ -114,7 +114,7 @@ def _rows(part: Part) -> Iterator[str]:
         default = defaults[info.alias or name]
         is_shown = default and not isinstance(getattr(part, name), Part)
         default_text = f"`{json.dumps(default)}`" if is_shown else ""
-        yield f"| `{info.alias or name}` | {default_text} | {info.description} |"
+        yield f"| `{info.alias or name}` | {default_text} | {field_texts(type(part))[name]} |"
 
 
 _HEAD = (

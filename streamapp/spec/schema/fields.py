@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic.fields import FieldInfo
 
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.base import field_texts
 from streamapp.spec.resource.field_marks import EFFECT, NEEDS, Capability, Effect
 from streamapp.spec.schema.allowed_values import Schema, allowed_values
 from streamapp.spec.validation.error_messages import model_in
@@ -54,7 +54,7 @@ def parts(
     """A part and all nested parts, each before its own parts."""
     schema = model.model_json_schema(by_alias=True)
     fields = tuple(
-        _field(model, info, schema["properties"][info.alias or name], path, effect, needs)
+        _field(model, name, schema["properties"][info.alias or name], path, effect, needs)
         for name, info in model.model_fields.items()
     )
     yield PartFields(path, schema["description"], fields, needs)
@@ -66,12 +66,13 @@ def parts(
 
 def _field(
     model: type[BaseModel],
-    info: FieldInfo,
+    attribute: str,
     schema: Schema,
     path: str,
     effect: Effect | None,
     needs: Capability | None,
 ) -> Field:
+    info = model.model_fields[attribute]
     name = info.alias or ""
     field_path = f"{path}.{name}" if path else name
     merged = schema | _when_set(schema)
@@ -81,7 +82,7 @@ def _field(
         path=field_path,
         allowed=allowed_values(merged) + _range(model, name, merged),
         default=None if info.is_required() else _default(info.get_default(), schema.get("default")),
-        says=info.description or "",
+        says=field_texts(model).get(attribute, ""),
         effect=Effect(merged[EFFECT]) if EFFECT in merged else effect,
         needs=Capability(merged[NEEDS]) if NEEDS in merged else needs,
         part=part,

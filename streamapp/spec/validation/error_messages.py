@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from streamapp.spec.problem import nearest, short
+from streamapp.spec.resource.base import field_texts
 from streamapp.spec.text.document import Path
 from streamapp.spec.value_types.scalars import MEANING
 
@@ -38,8 +39,9 @@ def unknown_field(loc: Path, model: type[BaseModel]) -> str:
 
 def missing_field(loc: Path, model: type[BaseModel]) -> str:
     """A field that has to be there, and what it says."""
-    fields = _part_at(loc[:-1], model).model_fields.items()
-    says = next((info.description for name, info in fields if loc[-1] in {info.alias, name}), None)
+    part = _part_at(loc[:-1], model)
+    attribute = next((n for n, info in part.model_fields.items() if loc[-1] in {info.alias, n}), "")
+    says = field_texts(part).get(attribute)
     return f"missing; it has to say: {says[0].lower()}{says[1:].rstrip('.')}" if says else "missing"
 
 
