@@ -54,7 +54,10 @@ def test_what_is_not_as_it_should_be_is_told_with_its_reason_and_1(sim: Operator
     assert result.exit_code == 1
     assert "2, of which 1 runs" in result.output
     assert "* Accepted" in result.output
-    assert "spec.serviceAccountName: this installation does not allow serviceAccounts" in result.output
+    assert (
+        'spec.serviceAccountName: this installation does not allow the service account "admin"'
+        in result.output
+    )
     assert "last ending  retry" in result.output
 
 
