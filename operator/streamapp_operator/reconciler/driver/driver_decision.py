@@ -1,6 +1,5 @@
 """Decides about the driver, from the generation that is to run and its model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from streamapp.spec.resource.field_changes import changes, paths_with_effect
@@ -137,7 +136,7 @@ def _restart_reasons(
         return (), None
     if not model.grown:
         return (ConditionReason.MODEL_CHANGED,), None
-    since = _growing_since(facts)
+    since = facts.condition_since("Progressing", "True", ConditionReason.PARTITIONS_GREW)
     seconds_left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
     return ((), seconds_left) if seconds_left > 0 else ((ConditionReason.PARTITIONS_GREW, *model.grown), None)
 
@@ -157,18 +156,6 @@ def _has_no_model(facts: Facts, pod: PodState) -> bool:
         return True
     report = facts.report
     return report is not None and report.driver == pod.name and report.model_version == 0
-
-
-def _growing_since(facts: Facts) -> float | None:
-    conditions: list[Mapping[str, str]] = facts.status.get("conditions") or []
-    progressing = next((condition for condition in conditions if condition["type"] == "Progressing"), None)
-    if (
-        progressing is None
-        or progressing["reason"] != ConditionReason.PARTITIONS_GREW
-        or progressing["status"] != "True"
-    ):
-        return None
-    return parse_timestamp(progressing["lastTransitionTime"])
 
 
 def restarts_between(facts: Facts, generation: int, target: AcceptedGeneration) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
 )
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import PodState
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
 
@@ -122,6 +123,14 @@ class Facts:
             name: replace(bound, location=self.locations.get(bound.executor, bound.location))
             for name, bound in binding.items()
         }
+
+    def condition_since(self, type_: str, status: str, reason: str) -> float | None:
+        """Since when the last status has had a condition of this status and reason; None where it has not."""
+        conditions: list[Mapping[str, str]] = self.status.get("conditions") or []
+        condition = next((condition for condition in conditions if condition["type"] == type_), None)
+        if condition is None or (condition["status"], condition["reason"]) != (status, reason):
+            return None
+        return parse_timestamp(condition["lastTransitionTime"])
 
     def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
         """The accepted generation of this number, if there is one."""

@@ -17,7 +17,6 @@ from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration, DriverRefusal
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
-from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.planning.pod_template_rules import VARIABLE_PREFIX
 from streamapp_operator.reconciler.pods.driver_template import DRIVER_CONTAINER
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
@@ -55,7 +54,7 @@ def judged(
     if verdict.generation == generation.generation:
         refusal = _refusal(verdict.refusals) if verdict.refusals else None
         return replace(generation, driver_refusal=refusal)
-    since = _waiting_since(facts)
+    since = facts.condition_since("Accepted", "Unknown", ConditionReason.AWAITING_DRIVER)
     seconds_left = VERDICT_SECONDS if since is None else since + VERDICT_SECONDS - facts.now
     return Candidate(generation, seconds_left) if seconds_left > 0 else generation
 
@@ -96,11 +95,3 @@ def _refusal(refusals: tuple[ReportedWarning, ...]) -> DriverRefusal:
     first, *others = refusals
     lines = [first.message, *(f"{other.path}: {other.message}" for other in others)]
     return DriverRefusal(first.reason, first.path, "\n".join(lines))
-
-
-def _waiting_since(facts: Facts) -> float | None:
-    conditions: list[Mapping[str, str]] = facts.status.get("conditions") or []
-    accepted = next((condition for condition in conditions if condition["type"] == "Accepted"), None)
-    if accepted is None or accepted["reason"] != ConditionReason.AWAITING_DRIVER:
-        return None
-    return parse_timestamp(accepted["lastTransitionTime"])
