@@ -32,13 +32,8 @@ _CODE_FIELDS: Final = ("image", "command", "args", "envFrom", "volumeMounts")
 class Candidate:
     """A generation without a verdict so far."""
 
-    generation: AcceptedGeneration
+    text: str  # the message to the driver
     seconds_left: float
-
-    @property
-    def text(self) -> str:
-        """The message to the driver."""
-        return encode_accepted(self.generation.accepted)
 
 
 def judged(
@@ -56,7 +51,8 @@ def judged(
         return replace(generation, driver_refusal=refusal)
     since = facts.condition_since("Accepted", "Unknown", ConditionReason.AWAITING_DRIVER)
     seconds_left = VERDICT_SECONDS if since is None else since + VERDICT_SECONDS - facts.now
-    return Candidate(generation, seconds_left) if seconds_left > 0 else generation
+    text = encode_accepted(generation.accepted)
+    return Candidate(text, seconds_left) if seconds_left > 0 and _fits(facts, text) else generation
 
 
 def _verdict_of_running_driver(facts: Facts) -> CandidateVerdict | None:
@@ -76,9 +72,13 @@ def _can_be_asked(facts: Facts, generation: AcceptedGeneration, spec_changes: tu
     before, after = in_force.accepted.app.spec, generation.accepted.app.spec
     if after.suspend or before.systems != after.systems:
         return False
-    texts = (facts.desired.text, facts.desired.accepted, encode_accepted(generation.accepted))
-    fits = sum(map(len, texts)) <= MOST_BYTES
-    return fits and _code_of(in_force.shape) == _code_of(generation.shape)
+    return _code_of(in_force.shape) == _code_of(generation.shape)
+
+
+def _fits(facts: Facts, text: str) -> bool:
+    """Whether the ConfigMap of the job model has room for a candidate."""
+    desired = facts.desired
+    return desired is not None and len(desired.text) + len(desired.accepted) + len(text) <= MOST_BYTES
 
 
 def _code_of(shape: PodShape) -> list[Any]:
