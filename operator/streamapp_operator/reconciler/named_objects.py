@@ -31,7 +31,8 @@ _NOUNS: Final = {
     "service_accounts": "service account",
     "volumes": "kind of volume",
 }
-assert _NOUNS.keys() == {entry.name for entry in fields(AllowLists)}  # noqa: S101 - of our own table
+if _NOUNS.keys() != {entry.name for entry in fields(AllowLists)}:
+    raise TypeError("a kind of named objects has no noun")
 
 
 def outside_allow_lists(app: StreamApp, installation: Installation) -> Iterator[Problem]:
@@ -66,7 +67,9 @@ def named_objects(app: StreamApp) -> Iterator[NamedObject]:
     variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in spec.env]
     yield from _variables({"env": variables}, "spec")
     for role, template in (("driver", spec.driver.template), ("executor", spec.executor.template)):
-        yield from _template(_mapping(_mapping(template).get("spec")), f"spec.{role}.template.spec")
+        pod_spec, path = _mapping(_mapping(template).get("spec")), f"spec.{role}.template.spec"
+        yield from template_objects(pod_spec, path)
+        yield from _copied_claims(pod_spec, path)
 
 
 def _matches(named: NamedObject, pattern: str) -> bool:
@@ -79,7 +82,8 @@ def _matches(named: NamedObject, pattern: str) -> bool:
     return rest == "" or rest[0] in "/@" or (rest[0] == ":" and "/" not in rest)  # else a registry's port
 
 
-def _template(spec: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+def template_objects(spec: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+    """What a pod of this spec runs, mounts and reads."""
     for field in ("containers", "initContainers"):
         for index, container in enumerate(_entries(spec, field)):
             container_path = f"{path}.{field}[{index}]"
@@ -111,16 +115,20 @@ def _volume(volume: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
     yield from _name(_mapping(volume.get("configMap")), "name", f"{path}.configMap", "config_maps")
     claim = _mapping(volume.get("persistentVolumeClaim"))
     yield from _name(claim, "claimName", f"{path}.persistentVolumeClaim", "claims")
-    claim_template = _mapping(_mapping(volume.get("ephemeral")).get("volumeClaimTemplate"))
-    for field in ("dataSource", "dataSourceRef"):  # of what the claim is to be a copy
-        source_path = f"{path}.ephemeral.volumeClaimTemplate.spec.{field}"
-        yield from _name(
-            _mapping(_mapping(claim_template.get("spec")).get(field)), "name", source_path, "claims"
-        )
     for index, source in enumerate(_entries(_mapping(volume.get("projected")), "sources")):
         for field, allow_list in (("secret", "secrets"), ("configMap", "config_maps")):
             source_path = f"{path}.projected.sources[{index}].{field}"
             yield from _name(_mapping(source.get(field)), "name", source_path, allow_list)
+
+
+def _copied_claims(spec: Mapping[str, Any], path: str) -> Iterator[NamedObject]:
+    """The claims of which those of ephemeral volumes are to be copies."""
+    for index, volume in enumerate(_entries(spec, "volumes")):
+        claim_template = _mapping(_mapping(volume.get("ephemeral")).get("volumeClaimTemplate"))
+        for field in ("dataSource", "dataSourceRef"):
+            source_path = f"{path}.volumes[{index}].ephemeral.volumeClaimTemplate.spec.{field}"
+            source = _mapping(_mapping(claim_template.get("spec")).get(field))
+            yield from _name(source, "name", source_path, "claims")
 
 
 def _name(entry: Mapping[str, Any], field: str, path: str, allow_list: str) -> Iterator[NamedObject]:

@@ -10,11 +10,14 @@ from itertools import chain
 from typing import Any, Final
 
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.named_objects import template_objects
 from streamapp_operator.reconciler.objects import object_names
 
 LIMITS_ANNOTATION: Final = "streamapp.dev/executor-limits"
 STATE_OWNER: Final = "streamapp-state-owner"
 """The init container of the operator's own that is root: its command is a limit of its own."""
+_NAMED: Final = {"images": "image", "secrets": "secret", "config_maps": "configMap", "claims": "claim"}
+"""The kinds of limits, by the allow list that has the same names."""
 _CONFINED: Final = ("RuntimeDefault", "Localhost")
 
 
@@ -32,9 +35,9 @@ def _limits(app: Manifest, template: Mapping[str, Any]) -> Iterator[str]:
     yield f"account/{spec['serviceAccountName']}"
     yield f"set/{object_names.executor_set(app['metadata']['uid'])}"
     containers = [*spec["containers"], *(spec.get("initContainers") or ())]
-    yield from (f"image/{container['image']}" for container in containers if container.get("image"))
-    yield from (f"secret/{entry['name']}" for entry in spec.get("imagePullSecrets") or ())
-    yield from chain.from_iterable(_references(container) for container in containers)
+    for named in template_objects(spec, ""):
+        if named.allow_list in _NAMED:
+            yield f"{_NAMED[named.allow_list]}/{named.name}"
     yield from chain.from_iterable(_volume(volume) for volume in spec.get("volumes") or ())
     yield from (f"power/{name}" for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name))
     yield from _powers(spec, containers)
@@ -48,35 +51,14 @@ def _limits(app: Manifest, template: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}/{spec[name]}"
 
 
-def _references(container: Mapping[str, Any]) -> Iterator[str]:
-    """The Secrets and ConfigMaps that variables are made of."""
-    for source in container.get("envFrom") or ():
-        yield from _named(source, "secretRef", "secret", "name")
-        yield from _named(source, "configMapRef", "configMap", "name")
-    for variable in container.get("env") or ():
-        source = variable.get("valueFrom") or {}
-        yield from _named(source, "secretKeyRef", "secret", "name")
-        yield from _named(source, "configMapKeyRef", "configMap", "name")
-
-
 def _volume(volume: Mapping[str, Any]) -> Iterator[str]:
-    yield from _named(volume, "secret", "secret", "secretName")
-    yield from _named(volume, "configMap", "configMap", "name")
-    yield from _named(volume, "hostPath", "hostPath", "path")
-    yield from _named(volume, "persistentVolumeClaim", "claim", "claimName")
+    if volume.get("hostPath"):
+        yield f"hostPath/{volume['hostPath']['path']}"
     if volume.get("ephemeral"):
         yield "power/ephemeral"
-    for source in (volume.get("projected") or {}).get("sources") or ():
-        yield from _named(source, "secret", "secret", "name")
-        yield from _named(source, "configMap", "configMap", "name")
-        if source.get("serviceAccountToken"):
-            yield "power/serviceAccountToken"
-
-
-def _named(source: Mapping[str, Any], field: str, kind: str, name: str) -> Iterator[str]:
-    value = (source.get(field) or {}).get(name)
-    if isinstance(value, str):
-        yield f"{kind}/{value}"
+    sources = (volume.get("projected") or {}).get("sources") or ()
+    if any(source.get("serviceAccountToken") for source in sources):
+        yield "power/serviceAccountToken"
 
 
 def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) -> Iterator[str]:
