@@ -157,15 +157,10 @@ class OrderMemory:
 
 
 def _news(task: TaskOrder, before: TaskOrder, checkpoint: str) -> dict[str, Any]:
-    """The fields that have to be sent; `checkpoint` is the one that the other side has."""
+    """The fields that have to be sent."""
     news = {}
     for name, field_of_task in _FIELDS.items():
-        value = getattr(task, name)
-        base = (
-            checkpoint
-            if name == "checkpoint"
-            else getattr(before if field_of_task.carried_over else _EMPTY, name)
-        )
+        value, base = getattr(task, name), _unsent(name, before, checkpoint)
         if value is not base and value != base:
             news[name] = field_of_task.encode(value)
     return news
@@ -174,13 +169,16 @@ def _news(task: TaskOrder, before: TaskOrder, checkpoint: str) -> dict[str, Any]
 def _task(before: TaskOrder, checkpoint: str, news: Mapping[str, Any]) -> TaskOrder:
     values = {}
     for name, field_of_task in _FIELDS.items():
-        if name in news:
-            values[name] = field_of_task.decode(news[name])
-        elif name == "checkpoint":
-            values[name] = checkpoint
-        else:
-            values[name] = getattr(before if field_of_task.carried_over else _EMPTY, name)
+        sent = name in news
+        values[name] = field_of_task.decode(news[name]) if sent else _unsent(name, before, checkpoint)
     return TaskOrder(**values)
+
+
+def _unsent(name: str, before: TaskOrder, checkpoint: str) -> Any:
+    """What a field that is not sent stands for; `checkpoint` is the one that the lane has."""
+    if name == "checkpoint":
+        return checkpoint
+    return getattr(before if _FIELDS[name].carried_over else _EMPTY, name)
 
 
 def _digest(lane: LaneOrder) -> str:
