@@ -5,18 +5,18 @@
 Only one archive is made at a time. It is made under another name, tried, and only then put in its place.
 """
 
-import fcntl
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from streamapp_runtime.driver.spark.class_archive import ClassArchive, JvmRole
 from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES
+from streamapp_runtime.stores.directories.file_lock import FileLock
 
 UNUSED_SECONDS: Final = 30 * 24 * 3600
 """An archive that no JVM took for so long goes: its Spark or its Java may be gone."""
@@ -35,10 +35,14 @@ def main(arguments: Sequence[str]) -> None:
 
 def make(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
     """Make the archive, unless it is there, or another process is about to."""
-    with _locked(archive.folder / f"{archive.name}.lock", fcntl.LOCK_NB) as own:
-        if own:
-            with _locked(archive.folder / "lock"):
-                _make_once(archive, java, jars)
+    own, turn = FileLock(archive.folder / f"{archive.name}.lock"), FileLock(archive.folder / "lock")
+    try:
+        if own.acquire():
+            turn.wait()
+            _make_once(archive, java, jars)
+    finally:
+        turn.release()
+        own.release()
 
 
 def _make_once(archive: ClassArchive, java: str, jars: Sequence[str]) -> None:
@@ -89,17 +93,6 @@ def _tidy(folder: Path) -> None:
             last_use = archive if archive.exists() else file
             if not file.name.endswith("lock") and last_use.stat().st_mtime < oldest:
                 file.unlink()
-
-
-@contextmanager
-def _locked(file: Path, more: int = 0) -> Iterator[bool]:
-    with file.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | more)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
 
 
 def _wait_for_end(process: int) -> None:

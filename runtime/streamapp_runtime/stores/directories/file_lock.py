@@ -20,6 +20,10 @@ class FileLock:
         """Take the lock, unless another process holds it; whether this one does now."""
         return _acquire(self._file)
 
+    def wait(self) -> None:
+        """Take the lock, as soon as no other process holds it."""
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
     def is_current(self) -> bool:
         """Whether the name still stands for this file: once it is taken away, the lock guards nothing."""
         with suppress(FileNotFoundError):
