@@ -1,4 +1,4 @@
-"""Where messages are found: keys of ConfigMaps and names of files, which are the same; a port, a volume."""
+"""Where messages are found: keys of ConfigMaps and names of files, which are the same; a port."""
 
 from typing import Final
 
@@ -11,7 +11,3 @@ TERMINATION: Final = "/dev/termination-log"
 """Where Kubernetes looks for a container's last word."""
 LANES_PORT: Final = "spark.streamapp.lanes.port"
 """The setting of Spark that names the port at which a driver gives its lanes their orders."""
-RUN_AUTH_VOLUME: Final = "streamapp-run-secret"
-RUN_AUTH_FOLDER: Final = "/etc/streamapp/run"
-RUN_AUTH_FILE: Final = "secret"
-"""Where driver and executors of one run find the secret by which they know each other."""

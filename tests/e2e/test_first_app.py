@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamapp.protocol.message_names import RUN_AUTH_VOLUME
+from streamapp.protocol.run_authentication import RUN_AUTH_VOLUME
 from tests.e2e.conftest import NewSpace
 from tests.harness.cluster.app_namespace import LIMIT
 from tests.harness.cluster.app_on_cluster import RunningApp

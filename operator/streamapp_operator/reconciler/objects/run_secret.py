@@ -4,7 +4,7 @@ import secrets
 from base64 import b64encode
 from typing import Final
 
-from streamapp.protocol.message_names import RUN_AUTH_FILE
+from streamapp.protocol.run_authentication import RUN_AUTH_FILE
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from streamapp.protocol.message_names import RUN_AUTH_FOLDER, RUN_AUTH_VOLUME
+from streamapp.protocol.run_authentication import RUN_AUTH_VOLUME, run_auth_mount, run_auth_volume
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import driver_service, object_names
 from streamapp_operator.reconciler.objects.object_metadata import (
@@ -31,15 +31,13 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
         {"name": "STREAMAPP_DRIVER_HOST", "value": driver_service.driver_host(name, namespace, incarnation)},
         {"name": "STREAMAPP_RUN_SECRET", "value": object_names.run_secret(pod)},
     ]
-    run_secret = {"secretName": object_names.run_secret(pod), "defaultMode": 0o440}
-    mount = {"name": RUN_AUTH_VOLUME, "mountPath": RUN_AUTH_FOLDER, "readOnly": True}
     spec = {
         "hostname": pod,
         "volumes": [
             {"name": ACCEPTED_VOLUME, "configMap": {"name": object_names.accepted(name, generation)}},
-            {"name": RUN_AUTH_VOLUME, "secret": run_secret},
+            run_auth_volume(object_names.run_secret(pod)),
         ],
-        "containers": [{"name": DRIVER_CONTAINER, "env": environment, "volumeMounts": [mount]}],
+        "containers": [{"name": DRIVER_CONTAINER, "env": environment, "volumeMounts": [run_auth_mount()]}],
     }
     return {
         "apiVersion": "v1",

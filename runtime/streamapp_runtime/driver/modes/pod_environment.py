@@ -8,11 +8,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
-from streamapp.protocol.message_names import (
-    ACCEPTED,
+from streamapp.protocol.message_names import ACCEPTED
+from streamapp.protocol.run_authentication import (
     RUN_AUTH_FILE,
     RUN_AUTH_FOLDER,
-    RUN_AUTH_VOLUME,
+    run_auth_mount,
+    run_auth_volume,
 )
 
 SPARK: Final = "spark.json"
@@ -101,13 +102,11 @@ def pod_environment() -> PodEnvironment:
 def _with_run_secret(template: Mapping[str, Any], own_container: str, secret: str) -> dict[str, Any]:
     """The template of executors with the Secret of one run mounted into Spark's container."""
     spec = template["spec"]
-    volume = {"name": RUN_AUTH_VOLUME, "secret": {"secretName": secret, "defaultMode": 0o440}}
-    mount = {"name": RUN_AUTH_VOLUME, "mountPath": str(RUN_AUTH_MOUNT), "readOnly": True}
     containers = [
-        {**container, "volumeMounts": [*container.get("volumeMounts", ()), mount]}
+        {**container, "volumeMounts": [*container.get("volumeMounts", ()), run_auth_mount()]}
         if container["name"] == own_container
         else container
         for container in spec["containers"]
     ]
-    volumes = [*spec.get("volumes", ()), volume]
+    volumes = [*spec.get("volumes", ()), run_auth_volume(secret)]
     return {**template, "spec": {**spec, "containers": containers, "volumes": volumes}}

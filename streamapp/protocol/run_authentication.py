@@ -1,0 +1,20 @@
+"""How the pods of one run get the secret by which they know each other."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+RUN_AUTH_VOLUME: Final = "streamapp-run-secret"
+RUN_AUTH_FOLDER: Final = "/etc/streamapp/run"
+RUN_AUTH_FILE: Final = "secret"
+_FILE_MODE: Final = 0o440
+"""The group reads it: a pod that runs as another user than root has its volumes by its group."""
+
+
+def run_auth_volume(secret: str) -> Mapping[str, Any]:
+    """The volume of a pod that holds the Secret of a run."""
+    return {"name": RUN_AUTH_VOLUME, "secret": {"secretName": secret, "defaultMode": _FILE_MODE}}
+
+
+def run_auth_mount() -> Mapping[str, Any]:
+    """Where a container has that volume."""
+    return {"name": RUN_AUTH_VOLUME, "mountPath": RUN_AUTH_FOLDER, "readOnly": True}
