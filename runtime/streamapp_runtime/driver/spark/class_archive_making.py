@@ -20,6 +20,8 @@ from streamapp_runtime.stores.directories.file_lock import FileLock
 
 UNUSED_SECONDS: Final = 30 * 24 * 3600
 """An archive that no JVM took for so long goes: its Spark or its Java may be gone."""
+MOST_ARCHIVES: Final = 8
+"""An archive takes 100 to 200 MB, and each virtual environment has its own, as has each set of jars."""
 LAST_WORDS: Final = 20_000
 LONGEST_SECONDS: Final = 1800
 """For an archive to be made, at the lowest priority of a busy machine."""
@@ -85,14 +87,23 @@ def _make(archive: ClassArchive, class_lists: Sequence[Path], java: str, jars: S
 
 
 def _tidy(folder: Path) -> None:
-    """Take away what nobody uses any more."""
+    """Take away what nobody uses any more. A JVM that has an archive open keeps it."""
+    archives = sorted(folder.glob("*.jsa"), key=_last_use, reverse=True)
+    for surplus in archives[MOST_ARCHIVES:]:
+        surplus.unlink(missing_ok=True)
     oldest = time.time() - UNUSED_SECONDS
     for file in folder.iterdir():
-        with suppress(OSError):
-            archive = file.with_suffix(".jsa")
-            last_use = archive if archive.exists() else file
-            if not file.name.endswith("lock") and last_use.stat().st_mtime < oldest:
-                file.unlink()
+        archive = file.with_suffix(".jsa")
+        last_use = _last_use(archive if archive.exists() else file)
+        if not file.name.endswith("lock") and last_use < oldest:
+            file.unlink(missing_ok=True)
+
+
+def _last_use(file: Path) -> float:
+    """When a file was last taken; one that another process has just removed is the oldest."""
+    with suppress(OSError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def _wait_for_end(process: int) -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pyspark
 import pytest
 
 from streamapp_runtime.driver.spark.class_archive import FOLDER, OFF, ClassArchive, JvmRole
-from streamapp_runtime.driver.spark.class_archive_making import make
+from streamapp_runtime.driver.spark.class_archive_making import MOST_ARCHIVES, UNUSED_SECONDS, make
 from streamapp_runtime.driver.spark.java_command import ARCHIVE_MODULES, find_java, spark_jars
 
 JARS = spark_jars(Path(pyspark.__file__).with_name("jars"))
@@ -150,6 +151,24 @@ def test_two_runs_that_end_at_once_make_one_archive(monkeypatch: pytest.MonkeyPa
     assert [maker.wait() for maker in makers] == [0, 0]
     assert archive.is_whole
     assert _from_archive(_run(archive))
+
+
+def test_archives_are_removed_that_are_unused_or_too_many(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    archive = _archive(monkeypatch, tmp_path / "classes")
+    _run(archive)
+    _with_last_class(archive)
+    others = [archive.folder / f"driver-{number}.jsa" for number in range(MOST_ARCHIVES + 1)]
+    for age, other in enumerate(others, 1):
+        other.write_bytes(b"archive")
+        last_use = time.time() - 60 * age
+        os.utime(other, (last_use, last_use))
+    os.utime(others[3], (0, time.time() - UNUSED_SECONDS - 60))
+    make(archive, _java(), JARS)
+    left = {file.name for file in archive.folder.glob("*.jsa")}
+    youngest = [*others[:3], *others[4:MOST_ARCHIVES]]
+    assert left == {archive.file.name, *(other.name for other in youngest)}
 
 
 def test_a_failure_to_make_one_is_not_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
