@@ -26,6 +26,11 @@ class Problem:
         return ": ".join(word for word in words if word)
 
 
+def with_path(path: str, message: str) -> str:
+    """A message after the path that it is about; alone where it is about none."""
+    return f"{path}: {message}" if path else message
+
+
 def short(text: str, most: int = 60) -> str:
     """A text as it may stand in a message: on one line and not too long, whatever it holds."""
     cut = text if len(text) <= most else text[: most - 3] + "..."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from streamapp.spec.problem import with_path
 from streamapp.tasks.groupers.grouping_request import Assignment
 from streamapp.tasks.layouts.layout import Layout
 from streamapp.tasks.layouts.split import KeyMovement, Split
@@ -46,7 +47,7 @@ def _growth_text(split: Split) -> str:
 def refusal_text(name: str, refusal: Refusal) -> str:
     """A refusal with its reason and hint."""
     lines = [f"{name}: refused, {refusal.reason.value}"]
-    lines += [f"  {refusal.path}: {refusal.message}" if refusal.path else f"  {refusal.message}"]
+    lines += ["  " + with_path(refusal.path, refusal.message)]
     lines += [f"  To mend it: {refusal.hint}"] * bool(refusal.hint)
     return "\n".join(lines) + "\n"
 

@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from textwrap import dedent
 from typing import Any
 
@@ -74,9 +75,8 @@ def field_texts(part: type[BaseModel]) -> Mapping[str, str]:
     """
     texts: dict[str, str] = {}
     for model in reversed([each for each in part.__mro__ if issubclass(each, BaseModel)][:-1]):
-        (definition,) = ast.parse(dedent(inspect.getsource(model))).body
-        assert isinstance(definition, ast.ClassDef)  # noqa: S101 - the source of a class
-        for field, below in zip(definition.body, definition.body[1:], strict=False):
+        statements = _class_body(model)
+        for field, below in pairwise(statements):
             match field, below:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),
@@ -84,3 +84,10 @@ def field_texts(part: type[BaseModel]) -> Mapping[str, str]:
                 ):
                     texts[name] = inspect.cleandoc(text)
     return texts
+
+
+def _class_body(model: type[BaseModel]) -> list[ast.stmt]:
+    match ast.parse(dedent(inspect.getsource(model))).body:
+        case [ast.ClassDef(body=statements)]:
+            return statements
+    raise TypeError(f"{model.__qualname__} has no source of a class")

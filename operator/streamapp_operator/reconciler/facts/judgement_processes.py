@@ -21,7 +21,7 @@ from streamapp_operator.reconciler.facts.generation_judgement import (
     judge_generation,
     too_costly,
 )
-from streamapp_operator.reconciler.facts.judgement_worker import LENGTH_BYTES, JudgementRequest
+from streamapp_operator.reconciler.facts.judgement_worker import LENGTH_BYTES, JudgementRequest, framed
 from streamapp_operator.reconciler.result_caches import RecentResults
 
 SMALL_CHARACTERS: Final = 4_096
@@ -89,7 +89,7 @@ class JudgementProcess:
             await self._worker.message()  # it is ready
         worker = self._worker
         payload = json.dumps(JudgementRequest(manifest=manifest, seconds=self.seconds)).encode()
-        worker.requests.write(len(payload).to_bytes(LENGTH_BYTES) + payload)
+        worker.requests.write(framed(payload))
         await worker.requests.drain()
         answer: GenerationJudgement | None = pickle.loads(await worker.message())  # noqa: S301 - of our own process
         return answer

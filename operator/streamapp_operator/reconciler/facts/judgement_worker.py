@@ -31,9 +31,13 @@ def _exceeded(_: int, __: FrameType | None) -> None:
     raise CostExceededError
 
 
-def write_message(stream: BinaryIO, payload: bytes) -> None:
+def framed(payload: bytes) -> bytes:
     """A payload after its length."""
-    stream.write(len(payload).to_bytes(LENGTH_BYTES) + payload)
+    return len(payload).to_bytes(LENGTH_BYTES) + payload
+
+
+def _write_message(stream: BinaryIO, payload: bytes) -> None:
+    stream.write(framed(payload))
     stream.flush()
 
 
@@ -67,9 +71,9 @@ def main() -> None:
     signal.signal(signal.SIGPROF, _exceeded)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the operator ends its workers by their input
-    write_message(sys.stdout.buffer, b"")
+    _write_message(sys.stdout.buffer, b"")
     while (payload := _read_message(sys.stdin.buffer)) is not None:
-        write_message(sys.stdout.buffer, pickle.dumps(judge_within(json.loads(payload))))
+        _write_message(sys.stdout.buffer, pickle.dumps(judge_within(json.loads(payload))))
 
 
 if __name__ == "__main__":

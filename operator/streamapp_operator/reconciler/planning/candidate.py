@@ -11,6 +11,7 @@ from typing import Any, Final
 from streamapp.protocol.accepted_app import encode_accepted
 from streamapp.protocol.driver_report import CandidateVerdict, ReportedWarning
 from streamapp.protocol.message_frame import MOST_BYTES
+from streamapp.spec.problem import with_path
 from streamapp.spec.resource.field_changes import Change, paths_with_effect
 from streamapp.spec.resource.field_marks import Effect
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -93,5 +94,5 @@ def _code_of(shape: PodShape) -> list[Any]:
 def _refusal(refusals: tuple[ReportedWarning, ...]) -> DriverRefusal:
     """All refusals as one: the first one's reason and path, and the others as lines."""
     first, *others = refusals
-    lines = [first.message, *(f"{other.path}: {other.message}" for other in others)]
+    lines = [first.message, *(with_path(other.path, other.message) for other in others)]
     return DriverRefusal(first.reason, first.path, "\n".join(lines))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from streamapp.author.app_warnings import app_warnings
 from streamapp.protocol.driver_report import DriverState
 from streamapp.protocol.report_codec import MOST_WARNINGS
+from streamapp.spec.problem import with_path
 from streamapp.spec.reasons import Reason
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
@@ -54,7 +55,7 @@ def accepted(findings: Findings) -> AppCondition:
         return unknown_condition(ConditionType.ACCEPTED, ConditionReason.NOT_PLANNED_YET, message, generation)
     if acceptance.driver_refusal is not None:
         refusal = acceptance.driver_refusal
-        message = reported_text(f"{refusal.path}: {refusal.message}" if refusal.path else refusal.message)
+        message = reported_text(with_path(refusal.path, refusal.message))
         reason: str = reported_reason(refusal.reason, Reason.INVALID_SPEC)
         return false_condition(ConditionType.ACCEPTED, reason, message, generation)
     reason = acceptance.problems[0].reason if acceptance.problems else Reason.INVALID_SPEC
@@ -268,8 +269,7 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.EXECUTORS_MISSING, trouble, generation)
     if report is not None and report.warnings:
         text = "\n".join(
-            reported_text(f"{item.path}: {item.message}" if item.path else item.message)
-            for item in report.warnings[:MOST_WARNINGS]
+            reported_text(with_path(item.path, item.message)) for item in report.warnings[:MOST_WARNINGS]
         )
         reason = reported_reason(report.warnings[0].reason, ConditionReason.DRIVER_REPORTED)
         yield true_condition(ConditionType.DEGRADED, reason, text or reason, generation)

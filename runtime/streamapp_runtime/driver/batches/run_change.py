@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from streamapp.protocol.driver_report import ReportedWarning
+from streamapp.spec.problem import with_path
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes, processor_by_task
 from streamapp_runtime.driver.start.launch import Launch
 
@@ -63,7 +64,7 @@ def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[
 
 def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
-    reasons = "; ".join(f"{one.path}: {one.message}" if one.path else one.message for one in warnings)
+    reasons = "; ".join(with_path(one.path, one.message) for one in warnings)
     text = f"the app goes on as it is: {reasons}" if warnings else "nothing is refused any more"
     return RunChange(ChangeKind.REFUSED, text, launch.model.version, lanes, warnings=warnings)
 

@@ -38,6 +38,7 @@ class CandidateTrial:
     world: World  # without the app's own functions, which the trial loads
     entries: Mapping[bytes, bytes]  # of the checkpoint stream
     checkpoints: str  # its name
+    resets_state: bool  # a start would begin without state
     session: SparkSession
     _problems: list[Problem] | None = field(init=False, default=None)
 
@@ -46,9 +47,10 @@ class CandidateTrial:
         """Start a trial; `context` is that of the generation that runs."""
         ledger, app = context.ledger, candidate.app
         world = live_world(replace(context, app=app), processor_names(app.spec.processors), time.time())
-        if StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream):
+        resets_state = StateReset.of_cluster(candidate).due(ledger.entries, ledger.stream)
+        if resets_state:
             world = replace(world, layout=None)
-        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, session)
+        trial = cls(candidate, world, dict(ledger.entries), ledger.stream, resets_state, session)
         Thread(target=trial._run, name="streamapp-candidate-trial", daemon=True).start()
         return trial
 
@@ -74,7 +76,7 @@ class CandidateTrial:
         world = replace(self.world, algorithm=functions.algorithm, grouper=functions.grouper)
         draft = first_draft(app, world, KnownPlacement())
         program = compile_app(app, draft.proposal, self.session).program
-        if StateReset.of_cluster(self.candidate).due(self.entries, self.checkpoints):
+        if self.resets_state:
             return []
         schemas = {name: spec.schema for name, spec in store_specs(app, program).items()}
         return schema_changes(app, self.entries, self.checkpoints, schemas)
