@@ -1,16 +1,25 @@
-"""The command's root: verbs are entry points that are loaded only when called."""
+"""The command's root: verbs are entry points that are loaded only when called.
 
+The list of verbs, in the help and in a shell's completion, is read from their sources: loading all of them
+takes six times as long.
+"""
+
+import ast
 import errno
 import os
+import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points, version
+from functools import cache, cached_property
+from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
+from click.shell_completion import CompletionItem
 
 from streamapp.cli.output_option import asks_json, echo_failure
 from streamapp.cli.unreachable import UnreachableError
@@ -42,6 +51,25 @@ class VerbGroup(click.Group):
                 raise
             return _missing_command(cmd_name, entry, str(error.name))
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a sentence about each verb."""
+        width = formatter.width - 6 - max(map(len, self._verb_entries), default=0)
+        rows = [(name, verb.get_short_help_str(width)) for name, verb in self._summaries(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The verbs that begin so, and then the options."""
+        verbs = [(name, verb) for name, verb in self._summaries(ctx) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=verb.get_short_help_str()) for name, verb in verbs]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _summaries(self, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:
+        for name, entry in self._verb_entries.items():
+            verb = _summary(name, entry) or self.get_command(ctx, name)
+            if verb and not verb.hidden:
+                yield name, verb
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -91,8 +119,46 @@ def _discard(output: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
-def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command:
-    install_command = f'pip install "streamapp[{",".join(entry.extras)}]"'
+def _summary(name: str, entry: EntryPoint) -> click.Command | None:
+    """A verb with its short help alone; None where no function with such a decorator stands in its source."""
+    if not _has_extras(entry):
+        return _missing_command(name, entry)
+    spec = find_spec(entry.module)
+    source = Path(spec.origin) if spec and spec.origin else None
+    statements = ast.parse(source.read_bytes()).body if source and source.suffix == ".py" else []
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef) and statement.name == entry.attr:
+            for keyword in _decorator_keywords(statement):
+                match keyword:
+                    case ast.keyword(arg="short_help", value=ast.Constant(value=str(text))):
+                        return click.Command(name, short_help=text)
+    return None
+
+
+def _decorator_keywords(function: ast.FunctionDef) -> Iterator[ast.keyword]:
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call):
+            yield from decorator.keywords
+
+
+def _has_extras(entry: EntryPoint) -> bool:
+    """Whether there is a module for each package that a verb needs beside those of every installation."""
+    modules = _modules_by_extra(entry.dist) if entry.dist and entry.extras else {}
+    return all(find_spec(module) for extra in entry.extras for module in modules.get(extra, ()))
+
+
+@cache
+def _modules_by_extra(package: Distribution) -> Mapping[str, Sequence[str]]:
+    modules: dict[str, list[str]] = {}
+    for requirement in package.requires or ():
+        if match := re.fullmatch(r"([\w.-]+).*; extra == ['\"](\w+)['\"]", requirement):
+            modules.setdefault(match[2], []).append(match[1].replace("-", "_"))
+    return modules
+
+
+def _missing_command(name: str, entry: EntryPoint, module: str = "") -> click.Command:
+    package = entry.dist.name if entry.dist else "streamapp"
+    install_command = f'pip install "{package}[{",".join(entry.extras)}]"'
 
     @click.command(
         name,
@@ -109,7 +175,7 @@ def _missing_command(name: str, entry: EntryPoint, module: str) -> click.Command
 @click.command(
     cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(version("streamapp"), prog_name="streamapp")
+@click.version_option(package_name="streamapp", prog_name="streamapp")
 def root() -> None:
     """Stateful stream applications on Spark: planned, placed and run from one resource.
 

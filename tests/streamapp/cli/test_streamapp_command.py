@@ -1,3 +1,4 @@
+import ast
 import os
 import subprocess
 import sys
@@ -5,8 +6,11 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import Result
+
+from streamapp.cli.main import root
 
 Run = Callable[..., Result]
 
@@ -61,6 +65,55 @@ def test_help_of_plan_starts_without_loading_the_rules() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_the_list_of_verbs_is_printed_without_loading_them() -> None:
+    program = (
+        "import sys; from streamapp.cli.main import root; root(['--help'], standalone_mode=False); "
+        "print([m for m in sys.modules if '.cli.' in m and m.startswith('streamapp') or m == 'pydantic'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert "pydantic" not in loaded
+    assert not {module.rsplit(".", 1)[1] for module in loaded} & set(VERBS)
+
+
+def test_the_list_says_of_each_verb_what_the_verb_says(run: Run) -> None:
+    context = click.Context(root, info_name="streamapp")
+    lines = " ".join(run("--help").output.split())
+    for name in VERBS:
+        verb = root.get_command(context, name)  # type: ignore[attr-defined]
+        assert f"{name} {verb.short_help}" in lines
+
+
+@pytest.fixture
+def other_package(tmp_path: Path) -> Path:
+    """A folder on the path with a package that adds two verbs, one of which needs what is not there."""
+    (tmp_path / "far.py").write_text(
+        "import click\n"
+        "near = click.Command('near', short_help='Print what is near.')\n"
+        "@click.command(short_help='Print what is far.')\n"
+        "def far():\n"
+        "    import no_telescope\n"
+    )
+    info = tmp_path / "far-1.dist-info"
+    info.mkdir()
+    info.joinpath("METADATA").write_text(
+        "Metadata-Version: 2.1\nName: far\nVersion: 1\nProvides-Extra: sight\n"
+        "Requires-Dist: no-telescope>=1; extra == 'sight'\n"
+    )
+    info.joinpath("entry_points.txt").write_text(
+        "[streamapp.commands]\nnear = far:near\nfar = far:far [sight]\n"
+    )
+    return tmp_path
+
+
+def test_verbs_of_other_packages_are_listed_and_what_they_lack_is_named(other_package: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(other_package)}
+    done = subprocess.run([COMMAND, "--help"], env=environment, capture_output=True, text=True, check=True)
+    lines = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert ["near", "Print what is near."] in lines
+    assert ["far", '(not installed: pip install "far[sight]")'] in lines
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
