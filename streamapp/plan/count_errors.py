@@ -1,4 +1,4 @@
-"""Refusals of counts: settings that are no count, streams that no system knows, streams nothing gives one."""
+"""Refusals of counts: those that are none, are unknown, contradict each other, or are given by nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -24,8 +24,7 @@ def count_errors(graph: Graph, config: Mapping[str, str]) -> Iterator[PlanError]
             f"set {PARTITIONS} to {allowed}, or remove it",
         )
     first: dict[str, OperatorNode] = {}
-    requests = [*requested_counts(graph)]
-    for operator, stream, partitions in requests:
+    for operator, stream, partitions in requested_counts(graph):
         asks = f"{operator.kind} {operator.name} asks for {partitions} partitions"
         if partitions < 1:
             yield _asks_wrongly(
@@ -36,33 +35,33 @@ def count_errors(graph: Graph, config: Mapping[str, str]) -> Iterator[PlanError]
                 None,
             )
             continue
-        earlier = first.setdefault(stream, operator)
         known_stream = graph.streams.get(stream)
-        existing = known_stream.partitions if known_stream is not None else None
+        existing = (known_stream.partitions or 0) if known_stream is not None else 0
+        if existing > 0:  # what several ask for need not agree: each is measured by what exists
+            if existing != partitions:
+                yield _asks_wrongly(
+                    operator,
+                    stream,
+                    f"{asks}, but stream {stream} exists with {existing}",
+                    f"leave partitions out of {operator.name}, or set it to {existing}",
+                    None,
+                    existing,
+                )
+            continue
+        earlier = first.setdefault(stream, operator)
         if earlier.partitions != partitions:
-            both = existing in {None, 0, earlier.partitions}  # else the earlier one asks wrongly too
             yield _asks_wrongly(
                 operator,
                 stream,
                 f"{asks} of stream {stream}, and {earlier.name} for {earlier.partitions} of the same stream",
-                f"{'give both the same partitions, or ' if both else ''}leave it out in {operator.name}",
-                *([earlier.partitions] if both else []),
+                f"give both the same partitions, or leave it out in {operator.name}",
+                earlier.partitions,
                 None,
-            )
-        if existing is not None and 0 < existing != partitions:
-            alone = all(asking.name == operator.name for asking, made, _ in requests if made == stream)
-            yield _asks_wrongly(
-                operator,
-                stream,
-                f"{asks}, but stream {stream} exists with {existing}",
-                f"leave partitions out of {operator.name}{f', or set it to {existing}' if alone else ''}",
-                None,
-                *([existing] if alone else []),
             )
 
 
 def missing_error(graph: Graph, missing: Iterable[str]) -> Iterator[PlanError]:
-    """One error that names every stream no system knows."""
+    """One error that names every stream of unknown count."""
     names = tuple(missing)
     if names:
         plural = "streams" if len(names) > 1 else "stream"
@@ -71,7 +70,7 @@ def missing_error(graph: Graph, missing: Iterable[str]) -> Iterator[PlanError]:
             Reason.MISSING_STREAM,
             None,
             tuple((name, None) for name in names),
-            f"no system knows the {plural} {listed}",
+            f"the partition count of the {plural} {listed} is unknown",
             f"create the {plural}, or correct system and topic where the app declares {_them(names)}",
         )
 

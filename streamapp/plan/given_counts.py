@@ -33,7 +33,10 @@ def given_counts(graph: Graph, roles: Mapping[str, Role]) -> dict[str, Partition
         stream = graph.streams.get(name)
         if stream is not None and stream.partitions is not None and stream.partitions > 0:
             counts[name] = PartitionCount(
-                stream.partitions, CountReason(CountSource.KNOWN, system=stream.system or None)
+                stream.partitions,
+                CountReason(
+                    CountSource.KNOWN, system=stream.system or None, counted_by=stream.counted_by or None
+                ),
             )
     for operator, stream_name, partitions in requested_counts(graph):
         if partitions > 0:
@@ -50,7 +53,7 @@ def given_counts(graph: Graph, roles: Mapping[str, Role]) -> dict[str, Partition
 
 
 def missing_streams(roles: Mapping[str, Role], counts: Mapping[str, PartitionCount]) -> tuple[str, ...]:
-    """Streams that the app reads and no system knows."""
+    """Streams that the app reads, whose count is unknown."""
     return tuple(name for name, role in roles.items() if role in _MUST_EXIST and name not in counts)
 
 

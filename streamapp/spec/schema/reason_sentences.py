@@ -11,7 +11,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.JOIN_PARTITION_MISMATCH: "The streams that reach a join have different partition counts, so equal "
     "keys would not meet.",
     Reason.UNRESOLVED_PARTITIONS: "Nothing says how many partitions an intermediate stream should have.",
-    Reason.MISSING_STREAM: "The app reads a stream that no system knows.",
+    Reason.MISSING_STREAM: "The app reads a stream of unknown partition count; mostly it does not exist.",
     Reason.TOO_MANY_PARTITIONS: "The streams of the app have more partitions together than one app may have.",
     Reason.INVALID_GRAPH: "The operators do not form a graph that can run, whatever the partition counts.",
     Reason.INVALID_CONFIG: "What was asked for is no partition count, or contradicts another one or what "

@@ -28,6 +28,20 @@ def test_partitions_asked_for_have_to_be_those_of_the_stream_that_exists() -> No
     assert error.message == "partitionBy p asks for 4 partitions, but stream p' exists with 6"
 
 
+def test_each_that_asks_for_another_count_than_the_stream_has_is_refused_once() -> None:
+    graph = drawn(
+        reads("a"),
+        *(
+            repartition(name, "a", stream="both", partitions=count)
+            for name, count in (("p", 3), ("q", 2), ("r", 4))
+        ),
+        counts={"both": 2},
+    )
+    errors = plan(graph).errors
+    assert [error.operator for error in errors] == ["p", "r"]
+    assert all(error.hint.endswith("or set it to 2") for error in errors)
+
+
 def test_two_partition_bys_cannot_ask_for_different_counts_of_one_stream() -> None:
     graph = drawn(
         reads("a"),
@@ -50,7 +64,7 @@ def test_all_missing_inputs_and_side_inputs_are_named_in_one_error() -> None:
     (error,) = plan(graph).errors
     assert error.reason is Reason.MISSING_STREAM
     assert error.streams == (("a", None), ("s", None))
-    assert error.message == "no system knows the streams a (system main), s (system main)"
+    assert error.message == "the partition count of the streams a (system main), s (system main) is unknown"
 
 
 def test_a_stream_of_no_partitions_is_missing() -> None:
