@@ -1,7 +1,7 @@
 """One proposal: the plan for an app as the world is today, and the tasks that would follow from it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from streamapp.author.plan_notes import plan_notes
 from streamapp.author.task_inputs import broadcast_inputs, keeps_state, read_streams
@@ -31,6 +31,7 @@ class World:
     processors: tuple[str, ...] | None = None  # those that are to run the tasks
     algorithm: ExpansionAlgorithm = modulo
     grouper: UserGrouper | None = None
+    counted_by: Mapping[str, str] = field(default_factory=dict)  # what a count comes from, if not a system
 
     def before_growth(self) -> "World":
         """The world with the counts that the layout saw last: partitions that came since are left out."""
@@ -58,7 +59,7 @@ class Proposal:
 
 def propose(app: StreamApp, world: World) -> Proposal:
     """Plan with the counts that the state was laid out for, then form tasks with the counts of today."""
-    graph = build_graph(app, world.counts)
+    graph = build_graph(app, world.counts, world.counted_by)
     planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     without_state = frozenset(planned.streams) - streams_before_state(graph)
     if world.layout and not planned.exceeds_bound:
@@ -66,7 +67,7 @@ def propose(app: StreamApp, world: World) -> Proposal:
         groups = [join.streams for join in planned.joins]
         planned_of = planned_counts(world.layout, today, groups, world.algorithm, without_state)
         counts = {**world.counts, **planned_of}
-        graph = build_graph(app, counts)
+        graph = build_graph(app, counts, world.counted_by)
         planned = plan(graph, config=app.spec.config, mode=Mode(app.spec.mode))
     planned = replace(planned, notes=tuple(plan_notes(app)))
     if planned.outcome is PlanOutcome.REJECTED:

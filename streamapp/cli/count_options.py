@@ -1,6 +1,6 @@
 """The options for partition counts: a catalog file, counts of single streams, the live systems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -84,7 +84,15 @@ def look_up_systems(app: "StreamApp", options: CountOptions) -> "LiveFacts":
     return look_up(app, SystemAccess(options.data, options.secrets)) if options.live else LiveFacts()
 
 
-def known_counts(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts") -> dict[str, int | None]:
+@dataclass(frozen=True, slots=True)
+class KnownPartitions:
+    """The partition counts of an app's streams, and which of them come from an option."""
+
+    counts: Mapping[str, int | None]
+    counted_by: Mapping[str, str]
+
+
+def known_partitions(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts") -> KnownPartitions:
     """The known counts of the app's streams and of its existing intermediate streams."""
     from streamapp.cli.documents.catalog_file import CatalogError, read_catalog
 
@@ -98,6 +106,7 @@ def known_counts(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts
         except (OSError, UnicodeDecodeError) as error:
             raise click.UsageError(f"cannot read {options.catalog}: {error}") from None
     streams = [stream.name for stream in app.spec.streams]
+    counted_by = dict.fromkeys(catalog_counts, options.catalog.name if options.catalog else "")
     for setting in options.settings:
         name, equals, count = setting.partition("=")
         is_number = count.isascii() and count.isdecimal() and len(count) <= LONGEST_COUNT
@@ -106,5 +115,7 @@ def known_counts(app: "StreamApp", options: CountOptions, live_facts: "LiveFacts
         if name not in streams:
             raise click.BadParameter(f'no stream named "{name}"{nearest(name, streams)}', param_hint="--set")
         catalog_counts[name] = int(count)
+        counted_by[name] = "--set"
     option_counts = {name: catalog_counts[name] for name in streams if catalog_counts.get(name) is not None}
-    return {**dict.fromkeys(streams), **live_facts.counts, **option_counts}
+    counts = {**dict.fromkeys(streams), **live_facts.counts, **option_counts}
+    return KnownPartitions(counts, {name: counted_by[name] for name in option_counts})

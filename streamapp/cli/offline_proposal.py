@@ -2,7 +2,6 @@
 
 import importlib
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import click
 
 from streamapp.author.problems import refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
-from streamapp.cli.count_options import CountOptions, known_counts, look_up_systems
+from streamapp.cli.count_options import CountOptions, KnownPartitions, known_partitions, look_up_systems
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
 from streamapp.cli.live_lookup import LiveFacts
 from streamapp.spec.problem import Problem
@@ -41,13 +40,15 @@ def offline_proposal(
     live_facts = look_up_systems(app, options)
     if previous.layout is None:
         previous = replace(previous, layout=live_facts.layout)
-    world = World(known_counts(app, options, live_facts), previous.layout, live_facts.run)
+    known = known_partitions(app, options, live_facts)
+    world = World(known.counts, previous.layout, live_facts.run, counted_by=known.counted_by)
     return propose(app, _with_user_functions(app, world)), previous
 
 
-def displayed_plan(app: StreamApp, live_facts: LiveFacts, counts: Mapping[str, int | None]) -> Proposal:
+def displayed_plan(app: StreamApp, live_facts: LiveFacts, known: KnownPartitions) -> Proposal:
     """The plan with its tasks; an app with a layout is planned with the counts at first state."""
-    return propose(app, _with_user_functions(app, World(counts, live_facts.layout, live_facts.run)))
+    world = World(known.counts, live_facts.layout, live_facts.run, counted_by=known.counted_by)
+    return propose(app, _with_user_functions(app, world))
 
 
 def _with_user_functions(app: StreamApp, world: World) -> World:

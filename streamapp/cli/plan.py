@@ -58,7 +58,7 @@ def plan(
         select_app,
     )
     from streamapp.cli.code_lookup import code_warnings
-    from streamapp.cli.count_options import known_counts, look_up_systems
+    from streamapp.cli.count_options import known_partitions, look_up_systems
     from streamapp.cli.live_lookup import ClusterAccess, look_up
     from streamapp.cli.offline_proposal import displayed_plan, task_problems
     from streamapp.plan.partition_plan import PlanOutcome
@@ -73,7 +73,7 @@ def plan(
         if cluster
         else look_up_systems(parsed_app, count_options)
     )
-    proposal = displayed_plan(parsed_app, live_facts, known_counts(parsed_app, count_options, live_facts))
+    proposal = displayed_plan(parsed_app, live_facts, known_partitions(parsed_app, count_options, live_facts))
     colour = output == "text" and sys.stdout.isatty()
     rendered = RENDERERS[output](parsed_app.metadata.name, proposal.graph, proposal.plan, colour)
     problems = live_facts.problems + task_problems(parsed_app, proposal)

@@ -7,11 +7,23 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.operator_kinds import OperatorKind, traits_of
 
 
-def build_graph(app: StreamApp, counts: Mapping[str, int | None]) -> Graph:
-    """The graph of a parsed app; `counts` are the partition counts known, by stream name."""
+def build_graph(
+    app: StreamApp, counts: Mapping[str, int | None], counted_by: Mapping[str, str] | None = None
+) -> Graph:
+    """The graph of a parsed app; `counts` are the partition counts known, by stream name.
+
+    `counted_by` says what a count comes from, where it does not come from the stream's system.
+    """
+    sources = counted_by or {}
     whole = {name for name in app.spec.broadcast_inputs if "#" not in name}
     streams = {
-        stream.name: StreamNode(stream.name, stream.system, counts.get(stream.name), stream.name in whole)
+        stream.name: StreamNode(
+            stream.name,
+            stream.system,
+            counts.get(stream.name),
+            stream.name in whole,
+            sources.get(stream.name, ""),
+        )
         for stream in app.spec.streams
     }
     tables = {

@@ -43,8 +43,9 @@ class StreamNode:
 
     name: str
     system: str = ""
-    partitions: int | None = None  # None: no system knows it
+    partitions: int | None = None  # None where it is unknown
     broadcast: bool = False  # whole stream to every task
+    counted_by: str = ""  # what the count comes from, if not from its system
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ class CountReason:
     operator: str | None = None  # what asks for it, imposes it, or broadcasts it
     stream: str | None = None  # the stream met in that join, or the one with the largest count
     origin: str | None = None  # the stream from which an imposed count comes at last
-    system: str | None = None  # the system that knows it
+    system: str | None = None  # the system that has the stream
+    counted_by: str | None = None  # what a known count comes from, if not from that system
     capped: bool = False  # whether the largest count was more than an inferred one may be
 
     @property
@@ -36,7 +37,8 @@ class CountReason:
         """The ground in words that can follow the count: `imposed by joined, where it meets views`."""
         match self.kind:
             case CountSource.KNOWN:
-                words = f"known from system {self.system}" if self.system else "known from its system"
+                system = f"system {self.system}" if self.system else "its system"
+                words = f"from {self.counted_by or system}"
             case CountSource.EXPLICIT:
                 words = f"asked for by {self.operator}"
             case CountSource.IMPOSED:
@@ -50,5 +52,5 @@ class CountReason:
                 largest = f"the largest count over inputs and outputs is that of {self.stream}"
                 words = f"{largest}, capped at {INFERRED_COUNT_CAP}" if self.capped else largest
             case CountSource.UNKNOWN:
-                words = "no system knows it"
+                words = "unknown"
         return words

@@ -63,6 +63,14 @@ def test_a_program_plans_as_its_resource_does(run: Run, example: Example) -> Non
     assert plans[0] == plans[1]
 
 
+def test_the_source_of_each_count_is_named(run: Run, example: Example) -> None:
+    folder = example("page-views")
+    counts = ("--catalog", folder / "topics.yaml", "--set", "views=16")
+    lines = [line.split() for line in run("plan", folder / "app.yaml", *counts).output.splitlines()]
+    sources = {words[0]: words[-2:] for words in lines if words[2:3] in (["input"], ["side"])}
+    assert sources == {"users": ["from", "topics.yaml"], "views": ["from", "--set"]}
+
+
 def test_without_counts_the_missing_streams_are_named(run: Run, example: Example) -> None:
     result = run("plan", example("page-views") / "app.yaml")
     assert result.exit_code == 1

@@ -164,7 +164,7 @@ def test_an_output_of_unknown_count_is_accepted_and_constrains_nothing() -> None
     graph = drawn(reads("a"), repartition("p", "a"), sends("s", "p", "out"), counts={"out": None})
     found = plan(graph)
     assert found.outcome is PlanOutcome.ACCEPTED
-    assert found.streams["out"].because.sentence == "no system knows it"
+    assert found.streams["out"].because.sentence == "unknown"
 
 
 def test_what_was_known_before_inference_can_be_told() -> None:

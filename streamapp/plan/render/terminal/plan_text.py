@@ -49,7 +49,7 @@ def _head(name: str, graph: Graph, plan: Plan, paint: Paint) -> Iterator[str]:
 
 
 def _streams(plan: Plan, paint: Paint) -> Iterator[str]:
-    rows = [("name", "partitions", "role", "system", "because")]
+    rows = [("name", "partitions", "role", "system", "source")]
     for stream in plan.streams.values():
         count = "?" if stream.partitions is None else str(stream.partitions)
         because = f"{stream.because.sentence}{'; whole to every task' if stream.broadcast else ''}"
@@ -132,7 +132,7 @@ def _notes(graph: Graph, line: TreeLine, operator: OperatorNode, spread: Spreads
 
 def _agreement_text(join: PlannedJoin, error: PlanError | None, paint: Paint) -> list[str]:
     if error:
-        return [paint.bad("✗ no one count")]
+        return [paint.bad("✗ partition counts differ")]
     if join.partitions is None:
         return ["? not all counts known"]
     if len(join.streams) < 2:

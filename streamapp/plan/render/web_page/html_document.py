@@ -148,7 +148,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def _streams(plan: Plan, deviating: set[str]) -> str:
-    heads = [element("th", title) for title in ("stream", "partitions", "role", "system", "because")]
+    heads = [element("th", title) for title in ("stream", "partitions", "role", "system", "source")]
     rows = [
         element(
             "tr",

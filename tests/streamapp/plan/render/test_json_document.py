@@ -28,7 +28,7 @@ def test_a_rejected_plan_says_what_fails_with_which_counts_and_what_would_mend_i
         "role": "sideInput",
         "system": "main",
         "broadcast": False,
-        "because": "known from system main",
+        "because": "from system main",
     }
     assert found["joins"] == [
         {"operator": "joined", "kind": "joinTable", "streams": ["users", "views"], "partitions": None}

@@ -17,11 +17,11 @@ page-views  ✓ accepted
 stream mode · 4 operators · 4 streams · 1 table · 1 join group
 
 Streams
-  name      partitions  role          system  because
+  name      partitions  role          system  source
   by-user'           8  intermediate  -       imposed by joined, where it meets users
-  enriched           8  output        main    known from system main
-  users              8  side input    main    known from system main
-  views              8  input         main    known from system main
+  enriched           8  output        main    from system main
+  users              8  side input    main    from system main
+  views              8  input         main    from system main
 
 Graph
   stage 1
@@ -40,17 +40,17 @@ page-views  ✗ rejected, 1 error
 stream mode · 3 operators · 3 streams · 1 table · 1 join group
 
 Streams
-  name      partitions  role        system  because
-  enriched           8  output      main    known from system main
-  users              6  side input  main    known from system main
-  views              8  input       main    known from system main
+  name      partitions  role        system  source
+  enriched           8  output      main    from system main
+  users              6  side input  main    from system main
+  views              8  input       main    from system main
 
 Graph
   stage 1
     users                     6  → table users
     views                     8
     └ map real                8
-      └ joinTable joined      8  ✗ no one count  table users (6)
+      └ joinTable joined      8  ✗ partition counts differ  table users (6)
         │ ✗ 6 partitions: users
         │ ✗ 8 partitions: views
         └ sendTo out          8  → enriched (8)
