@@ -12,14 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[3]
-DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _block = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?[^\n]*\n(?P<body>.*?)^```$', re.M | re.S)
 
 
 def pages() -> list[Path]:
     """The pages that show a command at work."""
-    return sorted(page for page in DOCS.rglob("*.md") if "```console\n" in page.read_text("utf-8"))
+    return [page for page in PAGES if "```console\n" in page.read_text("utf-8")]
 
 
 def renewed(page: str, folder: Path) -> str:

@@ -1,0 +1,38 @@
+"""What the front page shows of a cluster; its other commands run as those of all pages do."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from streamapp_operator.reconciler.status.phase import Phase
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def _commands(page: str) -> set[str]:
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
+    return {line for block in blocks for line in block.splitlines() if line.startswith(("helm ", "kubectl "))}
+
+
+def test_the_table_of_apps_has_the_columns_of_the_definition() -> None:
+    (table,) = re.findall(r"^```text\n(NAME .*?)^```$", README, re.M | re.S)
+    heads, cells = (line.split() for line in table.splitlines())
+    definition = yaml.safe_load((ROOT / "crds/streamapps.streamapp.dev.yaml").read_text("utf-8"))
+    columns = definition["spec"]["versions"][0]["additionalPrinterColumns"]
+    assert heads == ["NAME", *(column["name"].upper() for column in columns if not column.get("priority"))]
+    assert len(cells) == len(heads)
+    assert Phase(cells[1])
+    assert cells[2] in ("accepted", "rejected")
+
+
+def test_it_installs_and_applies_as_the_quickstart_does() -> None:
+    quickstart = _commands((ROOT / "docs/quickstart.md").read_text("utf-8"))
+    assert {command for command in _commands(README) if "get" not in command} <= quickstart
+
+
+def test_its_links_lead_to_files_of_the_repository() -> None:
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README)
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).is_file()] == []
