@@ -18,5 +18,12 @@ DRIVER_REFUSAL: Final = DurableForm(
     "the operator, for the conditions",
     "It has no number: fields are added, and a text that is no document is the message.",
 )
+FOLDER_MARK: Final = DurableForm(
+    "mark of a state folder",
+    1,
+    "file `.streamapp/<namespace>/<applicationId>.json` in a root of `hostPath` state",
+    "the pods that clear nodes",
+    "A folder whose mark cannot be read is left alone, and marked anew while its app is there.",
+)
 
-DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL)
+DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL, FOLDER_MARK)

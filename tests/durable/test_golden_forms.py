@@ -49,6 +49,7 @@ from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
 from streamapp.tasks.layouts.split import KeyMovement, Split
 from streamapp.tasks.partition import Partition
 from streamapp_operator import operator_durable_forms as operator_forms
+from streamapp_operator.host_state.folder_mark import FolderMark, mark_text, read_mark_text
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     DriverRefusal,
     read_refusal,
@@ -491,6 +492,14 @@ GOLDEN_FORMS = [
         DriverRefusal("InvalidSpec", "spec", "no"),
         read_refusal,
         refusal_text,
+    ),
+    GoldenForm(
+        operator_forms.FOLDER_MARK,
+        1,
+        '{"application_id": "views", "format": 1, "name": "shop", "namespace": "web", "uid": "4f-1a"}',
+        FolderMark("web", "shop", "4f-1a", "views"),
+        read_mark_text,
+        mark_text,
     ),
 ]
 IN_FOLDERS = {forms.EMBEDDED_LOG: ["embedded-log-1"], forms.STORE_FORM: ["lmdb-store-1", "rocksdb-store-1"]}

@@ -14,8 +14,20 @@ from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.client_configuration import ClientConfigurationError
 from streamapp_operator.controller.telemetry.json_logs import configure_logging
 from streamapp_operator.host_state.known_apps import known_apps
-from streamapp_operator.host_state.orphaned_folders import orphaned_folders
-from streamapp_operator.host_state.state_folders import app_folders, prepare_root, remove_folder
+from streamapp_operator.host_state.orphaned_folders import (
+    KnownApp,
+    StateFolder,
+    marks_to_write,
+    orphaned_folders,
+    why_kept,
+)
+from streamapp_operator.host_state.state_folders import (
+    app_folders,
+    prepare_root,
+    remove_folder,
+    remove_stray_marks,
+    write_mark,
+)
 from streamapp_operator.reconciler.installation import nested_roots
 
 _log = logging.getLogger("streamapp_operator.host_state")
@@ -33,9 +45,7 @@ def _seconds(_: click.Context, __: click.Parameter, text: str | None) -> float |
     "--root", "roots", multiple=True, required=True, type=click.Path(file_okay=False, path_type=Path)
 )
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Clean for apps of these only.")
-@click.option(
-    "--clean-after", callback=_seconds, help="How long what is no app's is kept, as 7d; left out: for ever."
-)
+@click.option("--clean-after", callback=_seconds, help="How long state of apps that are gone is kept, as 7d.")
 @click.option("--every", callback=_seconds, default="10m", show_default=True)
 @click.option("--once", is_flag=True, help="End after the first round.")
 def main(
@@ -48,27 +58,51 @@ def main(
     stop_requested = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop_requested.set())
+    reported: set[str] = set()
     while not stop_requested.is_set():
         for root in roots:
             prepare_root(root)
-        if clean_after is not None:
-            _clean(roots, namespaces, clean_after)
+        _look_after(roots, namespaces, clean_after, reported)
         if once:
             return
         stop_requested.wait(every)
 
 
-def _clean(roots: tuple[Path, ...], namespaces: tuple[str, ...], after: float) -> None:
-    """One round of cleaning. Nothing is removed while the API server cannot list the apps."""
+def _look_after(
+    roots: tuple[Path, ...], namespaces: tuple[str, ...], clean_after: float | None, reported: set[str]
+) -> None:
+    """One round of marking and clearing; nothing is done while the API server cannot list the apps.
+
+    A folder that is left alone is named once, in `reported`.
+    """
     folders = [folder for root in roots for folder in app_folders(root)]
     try:
         apps = asyncio.run(known_apps(namespaces))
     except (ClusterError, ClientConfigurationError) as error:
-        _log.warning("nothing is cleared: %s", error)
+        _log.warning("nothing is marked or cleared: %s", error)
         return
-    for folder in orphaned_folders(folders, apps, namespaces, time(), after):
+    for root in roots:
+        remove_stray_marks(root, folders)
+    for folder, mark in marks_to_write(folders, apps):
+        write_mark(folder, mark)
+    if clean_after is None:
+        return
+    for folder in orphaned_folders(folders, apps, namespaces, time(), clean_after):
+        _clear(folder, apps, reported)
+
+
+def _clear(folder: StateFolder, apps: list[KnownApp], reported: set[str]) -> None:
+    if reason := why_kept(folder, apps):
+        if folder.path not in reported:
+            _log.warning("left alone: %s", reason, extra={"folder": folder.path})
+            reported.add(folder.path)
+        return
+    try:
         remove_folder(folder)
-        _log.info("cleared", extra={"folder": folder.path})
+    except (OSError, RecursionError) as error:
+        _log.warning("not cleared: %s", error, extra={"folder": folder.path})
+        return
+    _log.info("cleared", extra={"folder": folder.path})
 
 
 if __name__ == "__main__":

@@ -1,26 +1,36 @@
-"""Edge: the apps of a cluster, by namespace and applicationId."""
+"""Edge: the apps of a cluster."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.client_configuration import load_configuration
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import STREAM_APP
+from streamapp_operator.host_state.orphaned_folders import KnownApp
 
 
-async def known_apps(namespaces: Sequence[str]) -> set[tuple[str, str]]:
-    """The identities of all apps, of every operatorClass: another operator's apps own their folders too."""
+async def known_apps(namespaces: Sequence[str]) -> list[KnownApp]:
+    """All apps, of every operatorClass: another operator's apps own their folders too."""
     transport = ApiTransport(await load_configuration(), lambda _, __: None)
     try:
         cluster = ApiClusterClient(transport, namespaces, lambda: 0.0, lambda: datetime.now(UTC))
-        return {app_identity(app) async for app in cluster.list_objects(STREAM_APP, None)}
+        return [known_app(app) async for app in cluster.list_objects(STREAM_APP, None)]
     finally:
         await transport.close()
 
 
-def app_identity(app: Manifest) -> tuple[str, str]:
-    """Namespace and application id, as in the folder's path; an otherwise invalid app keeps its state too."""
-    name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
-    return namespace, app["spec"].get("applicationId") or f"{namespace}.{name}"
+def known_app(app: Manifest) -> KnownApp:
+    """What an app's folder is known by; an otherwise invalid app keeps its state too."""
+    metadata, spec = app["metadata"], app["spec"]
+    name, namespace = metadata["name"], metadata["namespace"]
+    path = ((spec.get("state") or {}).get("hostPath") or {}).get("path")
+    return KnownApp(
+        namespace=namespace,
+        name=name,
+        uid=metadata["uid"],
+        application_id=spec.get("applicationId") or f"{namespace}.{name}",
+        root=str(PurePosixPath(path)) if path else "",
+    )
