@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,7 +51,7 @@ async def _run(
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     try:
-        return await use(ApiClusterClient(transport, (), _reads_only, lambda: datetime.now(UTC)))
+        return await use(ApiClusterClient(transport, (), _reads_only, transport.clock.now))
     except LeadershipLostError:
         raise
     except ClusterError as error:

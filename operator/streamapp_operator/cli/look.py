@@ -1,7 +1,7 @@
 """`streamapp plan --cluster`: what the operator would say to an app, without applying it."""
 
 import asyncio
-from time import time
+from time import monotonic
 
 import click
 
@@ -49,10 +49,10 @@ def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
 
 
 async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
-    lookups = LivePartitionLookup(cluster, time)
-    context = ReconcileContext(cluster, ObjectCache(), time, lookups, _ANY)
+    lookups = LivePartitionLookup(cluster, monotonic)
+    context = ReconcileContext(cluster, ObjectCache(), lambda: cluster.now().timestamp(), lookups, _ANY)
     facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
-    facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), time())
+    facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), context.clock())
     counts = await _partition_counts(context, app, facts)
     layout, run_id = layout_basis(facts, app)
     lookups.close()

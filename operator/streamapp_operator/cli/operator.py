@@ -111,7 +111,7 @@ def _check_rights(options: OperatorOptions) -> int:
 
 
 def _run(options: OperatorOptions, installation: Installation, level: int) -> int:
-    from time import time
+    from time import monotonic
 
     from streamapp_operator.controller.process.operator_process import run_operator
     from streamapp_operator.controller.telemetry.json_logs import configure_logging
@@ -122,7 +122,7 @@ def _run(options: OperatorOptions, installation: Installation, level: int) -> in
     try:
         return asyncio.run(
             run_operator(
-                options, reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, time))
+                options, reconciler_for(installation, lambda cluster: LivePartitionLookup(cluster, monotonic))
             )
         )
     except ClientConfigurationError as error:

@@ -1,7 +1,6 @@
 """Edge: the apps of a cluster."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
@@ -16,7 +15,7 @@ async def known_apps(namespaces: Sequence[str]) -> list[KnownApp]:
     """All apps, of every operatorClass: another operator's apps own their folders too."""
     transport = ApiTransport(await load_configuration(), lambda _, __: None)
     try:
-        cluster = ApiClusterClient(transport, namespaces, lambda: 0.0, lambda: datetime.now(UTC))
+        cluster = ApiClusterClient(transport, namespaces, lambda: 0.0, transport.clock.now)
         return [known_app(app) async for app in cluster.list_objects(STREAM_APP, None)]
     finally:
         await transport.close()

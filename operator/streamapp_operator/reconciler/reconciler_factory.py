@@ -1,7 +1,6 @@
 """Builds the reconciler from an operator's parts."""
 
 from collections.abc import Callable
-from time import time
 
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.cluster_client import ClusterClient
@@ -20,8 +19,14 @@ def reconciler_for(
 
     def build(operator: OperatorParts) -> Reconciler:
         partition_lookup = lookup(operator.cluster)
+        cluster = operator.cluster
         context = ReconcileContext(
-            operator.cluster, operator.cache, time, partition_lookup, installation, operator.metrics
+            cluster,
+            operator.cache,
+            lambda: cluster.now().timestamp(),
+            partition_lookup,
+            installation,
+            operator.metrics,
         )
 
         async def reconcile_key(key: AppKey) -> ReconcileOutcome:

@@ -7,6 +7,8 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from threading import Event, Thread
 from time import monotonic
 
@@ -58,6 +60,7 @@ class FaultProxy:
     asked: list[Asked] = field(default_factory=list)
     away: bool = False  # nothing comes through, and nothing says so
     delay: float = 0.0  # seconds that every request waits
+    ahead: float = 0.0  # seconds by which the server's clock is ahead, by the dates of its answers
     session: aiohttp.ClientSession | None = None
     _generation: int = 0  # of watches: older ones bring nothing any more
     _cut: int = 0  # older ones are closed
@@ -126,7 +129,11 @@ class FaultProxy:
             request.method, self.server.url + path, data=await request.read() or None, headers=headers
         ) as reply:
             self._note(request, path, reply.status)
-            passed = {"Content-Type": reply.headers.get("Content-Type", "application/json")}
+            date = parsedate_to_datetime(reply.headers["Date"]) + timedelta(seconds=self.ahead)
+            passed = {
+                "Content-Type": reply.headers.get("Content-Type", "application/json"),
+                "Date": format_datetime(date, usegmt=True),
+            }
             if "watch=" not in path:
                 return web.Response(status=reply.status, headers=passed, body=await reply.read())
             response = web.StreamResponse(status=reply.status, headers=passed)

@@ -108,6 +108,7 @@ class OperatorSim(Hands):
                 config_map_cache=before.config_map_cache,
                 dry_runs=before.dry_runs,
                 memoized=before.memoized,
+                unready_nodes=before.unready_nodes,
             )
         self._context = context
         return await reconcile(key, context)

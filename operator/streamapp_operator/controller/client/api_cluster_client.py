@@ -39,7 +39,7 @@ class ApiClusterClient:
     transport: ApiTransport
     namespaces: Sequence[str]  # the watched namespaces; empty: all
     may_write_for: Callable[[], float]  # seconds for which this replica is certain to lead
-    now: Callable[[], datetime]
+    now: Callable[[], datetime]  # of the API server
 
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
         """The current state of one object; None where there is none."""

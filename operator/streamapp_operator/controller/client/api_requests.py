@@ -12,6 +12,7 @@ from kubernetes.aio.client.api_client import ApiClient
 from kubernetes.aio.client.configuration import Configuration
 
 from streamapp_operator.controller.client.api_errors import RejectedError, UnansweredError
+from streamapp_operator.controller.client.server_clock import ServerClock
 
 REQUEST_SECONDS = 8.0
 """Seconds that a request may take, including the waits for a connection and for Retry-After."""
@@ -57,12 +58,18 @@ class ApiReply:
 class ApiTransport:
     """A connection pool to the API server, used within one event loop; call `close` at the end."""
 
-    def __init__(self, configuration: Configuration, on_request: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        configuration: Configuration,
+        on_request: Callable[[str, str], None],
+        clock: ServerClock | None = None,
+    ) -> None:
         configuration.connection_pool_maxsize = MAX_CONNECTIONS
         self._client = ApiClient(configuration)
         self._client.user_agent = "streamapp-operator"
         self._on_request = on_request  # a verb, and a code or "none"
         self._throttled_until = 0.0
+        self.clock = clock or ServerClock()
 
     async def close(self) -> None:
         """Close the connections, and let those of cancelled requests finish their TLS shutdown."""
@@ -88,6 +95,7 @@ class ApiTransport:
             headers, [], ["BearerToken"], request.path, request.method, request.body
         )
         query = f"?{urlencode(request.query)}" if request.query else ""
+        began = self.clock.begin()
         response = await self._client.rest_client.request(
             request.method,
             f"{self._client.configuration.host}{request.path}{query}",
@@ -96,6 +104,7 @@ class ApiTransport:
             _request_timeout=aiohttp.ClientTimeout(total=limit),
         )
         try:
+            self.clock.answered(response.headers.get("Date"), began)
             content = await response.read()
         finally:
             response.response.release()

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from time import monotonic
 
 from streamapp.exposition.metric_collector import MetricCollector
@@ -14,6 +13,7 @@ from streamapp_operator.controller.client.client_configuration import load_confi
 from streamapp_operator.controller.client.concurrent_calls import side_by_side
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import ResourceKind
+from streamapp_operator.controller.client.server_clock import ServerClock
 from streamapp_operator.controller.process.leader_elector import LeaderElector
 from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.rbac.namespace_access import accessible_namespaces, expect_inaccessible
@@ -97,17 +97,24 @@ async def build_operator(options: OperatorOptions, identity: str, lease_namespac
         count_request(verb, code)
         requests.request_ended(code)
 
+    clock = ServerClock()
     transport, lease_transport = [
-        ApiTransport(await load_configuration(options.kubeconfig, options.context), on_request)
+        ApiTransport(await load_configuration(options.kubeconfig, options.context), on_request, clock)
         for on_request in (note_request, count_request)
     ]
     namespaces = await accessible_namespaces(transport, options.namespaces)
     elector = LeaderElector(
-        lease_transport, lease_namespace, options.lease_name, identity, _boot_clock, _now, options.lease_terms
+        lease_transport,
+        lease_namespace,
+        options.lease_name,
+        identity,
+        _boot_clock,
+        clock.now,
+        options.lease_terms,
     )
     cache = ObjectCache(cached_fields, lambda app: app["spec"].get("operatorClass") == options.operator_class)
     queue = KeyQueue[AppKey](monotonic)
-    cluster = ApiClusterClient(transport, namespaces, elector.leads_for, _now)
+    cluster = ApiClusterClient(transport, namespaces, elector.leads_for, clock.now)
     operator = OperatorParts(
         cluster=cluster,
         cache=cache,
@@ -131,10 +138,6 @@ def _set_gauge_functions(operator: OperatorParts) -> None:
     set_gauge_function(operator_metrics.LEADING, lambda: {(): float(operator.elector.leads)})
     set_gauge_function(operator_metrics.APPS, lambda: {(): float(sum(1 for _ in operator.cache.apps()))})
     set_gauge_function(operator_metrics.LOOP_LAG, lambda: {(): operator.liveness.lag})
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 def _boot_clock() -> float:

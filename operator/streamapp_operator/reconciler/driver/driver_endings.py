@@ -46,19 +46,36 @@ def observe_ending(
     history: DriverHistory, drivers: Sequence[PodState], now: float, limit: RestartLimits
 ) -> DriverHistory:
     """The history with the state of the pods."""
+    history = _without_future(history, now)
     by_incarnation: Mapping[int, PodState] = {incarnation_of(pod): pod for pod in drivers}
     pod = by_incarnation.get(history.incarnation)
     if not history.open:
         return history
     if pod is not None:
-        observed = replace(history, uid=pod.uid, started_at=pod.started_at or history.started_at)
+        observed = replace(history, uid=pod.uid, started_at=_started_at(history, pod, now))
         if pod.life is not PodLifecycle.ENDED:
             return observed
-        seconds_run = _seconds_run(observed, pod.ended_at or pod.made_at)
+        seconds_run = _seconds_run(observed, pod)
         return _with_ending(observed, _ended_pod(observed, pod, now), seconds_run, limit)
     if not history.uid:
         return history  # its pod was never observed, so it may not have been created
-    return _with_ending(history, _vanished_driver(history, now), _seconds_run(history, now), limit)
+    seconds_run = max(0.0, now - history.started_at) if history.started_at is not None else 0.0
+    return _with_ending(history, _vanished_driver(history, now), seconds_run, limit)
+
+
+def _without_future(history: DriverHistory, now: float) -> DriverHistory:
+    """A history without times that are still to come: they were written by a clock that was wrong."""
+    last = history.last and replace(history.last, at=min(history.last.at, now))
+    started_at = None if history.started_at is None else min(history.started_at, now)
+    return replace(history, last=last, started_at=started_at)
+
+
+def _started_at(history: DriverHistory, pod: PodState, now: float) -> float | None:
+    """When a driver started, by the API server's clock: after its pod was made, and not after now."""
+    if pod.started_at is None or (history.uid == pod.uid and history.started_at is not None):
+        return history.started_at
+    started_at = min(pod.started_at, now)
+    return max(started_at, pod.made_at) if pod.made_at <= now else started_at
 
 
 def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver:
@@ -83,13 +100,13 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
 
 def _ended_at(history: DriverHistory, pod: PodState, now: float) -> float:
     """When a driver ended. The node's clock may be wrong, and only tells how long the driver ran."""
-    ended_at = pod.ended_at or pod.made_at
-    return min(max(ended_at, pod.made_at + _seconds_run(history, ended_at)), now)
+    return min(max(pod.ended_at or pod.made_at, pod.made_at + _seconds_run(history, pod)), now)
 
 
-def _seconds_run(history: DriverHistory, ended_at: float) -> float:
-    """How long a driver ran; both times are of one clock."""
-    return max(0.0, ended_at - history.started_at) if history.started_at is not None else 0.0
+def _seconds_run(history: DriverHistory, pod: PodState) -> float:
+    """How long a driver ran; both times are of its node's clock, where the pod has both."""
+    started_at = history.started_at if pod.started_at is None else pod.started_at
+    return max(0.0, (pod.ended_at or pod.made_at) - started_at) if started_at is not None else 0.0
 
 
 def _vanished_driver(history: DriverHistory, now: float) -> EndedDriver:

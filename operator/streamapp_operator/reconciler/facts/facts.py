@@ -130,7 +130,8 @@ class Facts:
         condition = next((condition for condition in conditions if condition["type"] == type_), None)
         if condition is None or (condition["status"], condition["reason"]) != (status, reason):
             return None
-        return parse_timestamp(condition["lastTransitionTime"])
+        since = parse_timestamp(condition["lastTransitionTime"])
+        return None if since is None else min(since, self.now)
 
     def accepted_generation(self, generation: int) -> AcceptedGeneration | None:
         """The accepted generation of this number, if there is one."""

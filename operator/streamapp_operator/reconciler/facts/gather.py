@@ -213,7 +213,8 @@ async def _nodes(context: ReconcileContext, pods: Iterable[PodState]) -> dict[st
 async def _node(context: ReconcileContext, name: str) -> NodeState:
     """A node's state; an operator without the right to read nodes assumes a healthy one."""
     try:
-        return read_node(await context.cluster.read(NODE, "", name))
+        manifest = await context.cluster.read(NODE, "", name)
+        return read_node(manifest, lambda state: context.unready_nodes.get(state, context.clock))
     except RejectedError as error:
         if error.code != FORBIDDEN:
             raise

@@ -1,6 +1,8 @@
 """The state of a node: whether it exists, and since when it is not ready."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
@@ -15,12 +17,20 @@ class NodeState:
     labels: dict[str, str] = field(default_factory=dict)
 
 
-def read_node(manifest: Manifest | None) -> NodeState:
-    """The state of a node object; an absent node is gone."""
+def read_node(manifest: Manifest | None, first_seen: Callable[[Hashable], float]) -> NodeState:
+    """The state of a node object; an absent node is gone.
+
+    Since when a node does not answer, the control plane writes. A node that says by itself that it is not
+    ready may have a wrong clock: `first_seen` tells when this state of it was first seen.
+    """
     if manifest is None:
         return NodeState(is_gone=True)
     conditions = (manifest.get("status") or {}).get("conditions") or ()
-    ready = next((condition for condition in conditions if condition["type"] == "Ready"), None)
-    is_unready = ready is not None and ready.get("status") != "True"
-    since = parse_timestamp(ready.get("lastTransitionTime")) if ready and is_unready else None
+    ready: dict[str, Any] = next((each for each in conditions if each["type"] == "Ready"), {})
+    since = None
+    if ready and ready.get("status") != "True":
+        written = ready.get("lastTransitionTime")
+        seen_at = first_seen((manifest["metadata"]["name"], ready.get("status"), written))
+        written_at = parse_timestamp(written) if ready.get("status") == "Unknown" else None
+        since = seen_at if written_at is None else min(written_at, seen_at)
     return NodeState(unready_since=since, labels=manifest["metadata"].get("labels") or {})

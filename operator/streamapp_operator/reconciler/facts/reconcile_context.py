@@ -25,7 +25,7 @@ class ReconcileContext:
 
     cluster: ClusterClient
     cache: ObjectCache
-    clock: Callable[[], float]  # seconds since 1970
+    clock: Callable[[], float]  # seconds since 1970, of the API server
     lookup: PartitionLookup
     installation: Installation
     metrics: MetricCollector = field(default_factory=operator_collector)
@@ -35,6 +35,8 @@ class ReconcileContext:
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
+    unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
+    """When this operator first saw each node in a state that it is not ready in."""
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
     large_plans: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Large apps are planned one after the other, so that the memory is that of one plan."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from streamapp.spec.problem import Problem
-from streamapp_operator.reconciler.facts.timestamps import format_timestamp
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp, parse_timestamp
 
 MAX_CONDITION_MESSAGE = 32_000
 
@@ -35,9 +35,13 @@ class AppCondition:
     generation: int
 
     def as_status(self, before: Mapping[str, Mapping[str, Any]], now: float) -> dict[str, Any]:
-        """The entry in the status; the time of its last transition stays while its status does."""
+        """The entry in the status; the time of its last transition stays while its status does.
+
+        A time that is still to come was written by a clock that was wrong, and does not stay.
+        """
         previous = before.get(self.type, {})
-        unchanged = previous.get("status") == self.status and previous.get("lastTransitionTime")
+        since = parse_timestamp(previous.get("lastTransitionTime"))
+        unchanged = previous.get("status") == self.status and since is not None and since <= now
         return {
             "type": self.type.value,
             "status": self.status,

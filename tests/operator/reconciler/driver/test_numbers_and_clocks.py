@@ -1,8 +1,11 @@
 """Numbers that never go back, whatever is deleted by hand, and clocks of nodes that are wrong."""
 
+from datetime import UTC, datetime
+from typing import Any
+
 import pytest
 
-from streamapp_operator.reconciler.facts.timestamps import format_timestamp
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp, parse_timestamp
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -85,3 +88,83 @@ def test_a_node_with_a_wrong_clock_neither_holds_a_restart_back_nor_hurries_it(
     sim.pass_time(outcome.seconds)
     sim.settle()
     assert sim.driver()["metadata"]["name"] == "app-driver-2"
+
+
+def patch_status(sim: OperatorSim, status: dict[str, Any]) -> None:
+    path = f"/apis/streamapp.dev/v1alpha1/namespaces/{sim.namespace}/streamapps/app/status"
+    sim.server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
+
+
+def test_times_of_an_operator_whose_clock_was_ahead_hold_nothing_back(sim: OperatorSim) -> None:
+    """They are in the status, and the next operator reads them."""
+    sim.bring_up(join(restartPolicy={"backoff": "4s"}))
+    sim.end(code=3)
+    sim.settle()
+    tomorrow = format_timestamp(sim.now + 86_400)
+    conditions = [one | {"lastTransitionTime": tomorrow} for one in sim.status()["conditions"]]
+    ending = sim.status()["driver"]["lastEnding"] | {"endedAt": tomorrow}
+    patch_status(sim, {"conditions": conditions, "driver": {"lastEnding": ending}})
+    outcome = sim.settle()
+    assert 0 < outcome.seconds <= 4
+    assert {one["lastTransitionTime"] for one in sim.status()["conditions"]} == {format_timestamp(sim.now)}
+    sim.pass_time(outcome.seconds)
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-2"
+
+
+def test_a_moment_to_settle_that_began_by_a_clock_ahead_begins_anew(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.report(counts={"views": 16, "users": 8})
+    sim.settle()
+    assert sim.says("Progressing") == ("True", "PartitionsGrew")
+    wrong = sim.condition("Progressing") | {"lastTransitionTime": format_timestamp(sim.now + 86_400)}
+    others = [one for one in sim.status()["conditions"] if one["type"] != "Progressing"]
+    patch_status(sim, {"conditions": [*others, wrong]})
+    assert sim.settle().seconds == 5.0
+    assert "app-driver-1" in sim.names("pods")
+    sim.pass_time(5)
+    sim.settle()
+    sim.remove("app-driver-1")
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-2"
+
+
+@pytest.mark.parametrize("ahead", [-86_400, 0, 86_400])
+def test_a_node_that_calls_itself_unready_by_a_wrong_clock_is_waited_for_as_long_as_any(
+    sim: OperatorSim, ahead: int
+) -> None:
+    node = f"{sim.namespace}-node"
+    sim.apply(join(driver={"lostTimeout": "2m"}))
+    sim.settle()
+    sim.begin(node=node)
+    sim.report()
+    sim.settle()
+    sim.server.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})
+    written = format_timestamp(sim.now + ahead)
+    ready = {"type": "Ready", "status": "False", "lastTransitionTime": written}
+    path = f"/api/v1/nodes/{node}/status"
+    sim.server.ask("PATCH", path, {"status": {"conditions": [ready]}}, "application/merge-patch+json")
+    sim.unready("app-driver-1")
+    sim.settle()
+    sim.pass_time(119)
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-1"
+    assert sim.status()["driver"]["incarnation"] == 1
+    sim.pass_time(2)
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-2"
+
+
+@pytest.mark.parametrize("ahead", [-86_400, 86_400])
+def test_a_driver_starts_neither_before_its_pod_was_made_nor_after_now(sim: OperatorSim, ahead: int) -> None:
+    """Of a pod that is gone only the status knows how long it ran."""
+    sim.now = datetime.now(UTC).timestamp() + 5
+    sim.apply(join())
+    sim.settle()
+    now, sim.now = sim.now, sim.now + ahead
+    sim.begin()
+    sim.now = now
+    sim.settle()
+    started_at = parse_timestamp(sim.status()["driver"]["startedAt"])
+    assert started_at is not None
+    assert now - 60 <= started_at <= now
