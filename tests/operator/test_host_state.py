@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner, Result
@@ -274,7 +275,9 @@ class TestRounds:
         self, api_server: ApiServer, namespace: str, tmp_path: Path
     ) -> None:
         file = marked(tmp_path, namespace, "old")
-        assert self.run(tmp_path, api_server.kubeconfig()).exit_code == 0
+        with TemporaryDirectory() as other:
+            kept(Path(other), namespace, "old", "task", days=1)
+            assert self.run(tmp_path, api_server.kubeconfig(), "--root", other).exit_code == 0
         assert not file.exists()
         old = kept(tmp_path, namespace, "old", "task", days=30)
         assert self.run(tmp_path, api_server.kubeconfig()).exit_code == 0

@@ -68,7 +68,8 @@ def remove_folder(folder: StateFolder) -> None:
 
 def remove_stray_marks(root: Path, folders: Iterable[StateFolder]) -> None:
     """Remove marks whose folder is not there: another folder that takes the name is not the same one."""
-    expected = {(folder.namespace, folder.application_id + _SUFFIX) for folder in folders}
+    in_root = [folder for folder in folders if folder.root == str(root)]
+    expected = {(folder.namespace, folder.application_id + _SUFFIX) for folder in in_root}
     with _folder(root) as opened, suppress(FileNotFoundError), _folder(_MARKS, opened) as marks:
         for namespace in _folder_names(marks):
             with _folder(namespace, marks) as in_namespace, os.scandir(in_namespace) as entries:
@@ -102,7 +103,7 @@ def _folder_names(folder: int) -> list[str]:
 
 
 def _touched_folders(root: int, namespace: str) -> Iterator[tuple[str, float]]:
-    with _folder(namespace, root) as opened:
+    with suppress(FileNotFoundError), _folder(namespace, root) as opened:
         for name in _folder_names(opened):
             yield name, _touched(opened, name)
 
