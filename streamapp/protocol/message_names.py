@@ -3,6 +3,9 @@
 from typing import Final
 
 ACCEPTED: Final = "accepted.json"
+DRIVER_SHAPE: Final = "driver.json"
+DRIVER_CONTAINER: Final = "driver"
+"""The file with the shape of a driver's pod, and the container in it that StreamApp runs in."""
 CANDIDATE: Final = "candidate.json"
 """A generation that the running driver is asked about before it is accepted."""
 WANTED: Final = "wanted.json"

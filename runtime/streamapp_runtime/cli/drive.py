@@ -2,7 +2,6 @@
 
 import time
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import click
@@ -12,7 +11,6 @@ from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
 from streamapp.protocol.message_names import TERMINATION
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
-from streamapp.spec.redaction import without_values
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
@@ -50,11 +48,12 @@ def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
-    from streamapp_runtime.driver.modes.mounted_secrets import secret_values
+    from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
+    from streamapp_runtime.redacted_output import redact_output, redacted
     from streamapp_runtime.transport.config_map_transport import ConfigMapTransport
     from streamapp_runtime.transport.kubernetes_api import KubernetesApi
 
@@ -65,19 +64,19 @@ def _run_managed(metrics_port: int) -> RunEnd:
     accepted = _accepted(environment.app)
     if isinstance(accepted, Problem):
         return RunEnd(ExitCode.CONFIG, problems=(accepted,))
+    redact_output(driver_secret_values(environment))
     write_message, message_periods = message_output(quiet=False, log_format="json")
     progress, metrics = (
         ProgressLog(write_message, time.monotonic, *message_periods),
         RunMetrics(time.monotonic),
     )
-    redact = partial(without_values, values=secret_values(environment.secrets, accepted.app))
-    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redact)
+    transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
     mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
     with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
         run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
     transport.close()
-    return run_end.redacted(redact)
+    return run_end.redacted(redacted)
 
 
 def _accepted(file: Path) -> AcceptedApp | Problem:

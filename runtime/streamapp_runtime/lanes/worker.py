@@ -1,6 +1,7 @@
 """The entry of a Python worker: finds the layer it has been serving, or becomes it, and hears its orders."""
 
 import gc
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import BATCH_PROPERTY
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
+from streamapp_runtime.redacted_output import redact_output, redacted_errors
 
 _serving: dict[tuple[str, int, int], LayerWorker] = {}
 """At most one layer: a worker is of one role, and of one incarnation at a time."""
@@ -43,13 +45,21 @@ class PackedLayer:
 
     def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve the batch that this Spark job runs."""
+        with redacted_errors():
+            yield from self._one_batch(batches)
+
+    def every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Serve order after order, in one Spark job: the one layer of a program that is all Python."""
+        with redacted_errors():
+            yield from self._every_batch(batches)
+
+    def _one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         spark_task: Any = TaskContext.get()
         lane, batch = spark_task.partitionId(), int(spark_task.getLocalProperty(BATCH_PROPERTY))
         orders = OrderMemory().decode(_order_of(self.address, lane, batch))
         return layer_worker(self.key, self.packed).run(batches, orders, spark_task.taskAttemptId())
 
-    def every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Serve order after order, in one Spark job: the one layer of a program that is all Python."""
+    def _every_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for _ in batches:
             pass
         spark_task: Any = TaskContext.get()
@@ -73,6 +83,7 @@ def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:
             former.close()
         _serving.clear()
         program, number, setup = pickle.loads(packed)  # noqa: S301 - the driver's own bytes
+        redact_output(setup.secret_sources.values(os.environ))
         worker = _serving[key] = LayerWorker(program, number, setup)
         gc.collect()
         gc.freeze()  # the daemon collects after each task: what is here now stays, and need not be looked at

@@ -14,6 +14,7 @@ from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.remote.remote_settings import RemoteSettings
+from streamapp_runtime.secret_sources import NO_SECRETS, SecretSources
 from streamapp_runtime.stores.directories.owned_stores import OwnedStores
 from streamapp_runtime.systems.connection import Connection
 
@@ -43,3 +44,4 @@ class WorkerSetup:
     begins: Mapping[Partition, int] = field(default_factory=dict)  # of changelogs: what is before is no state
     format_options: Mapping[str, FormatOptions] = field(default_factory=dict)  # of streams that have any
     placements: Mapping[str, KeyPlacement] = field(default_factory=dict)  # by stream, where keys are divided
+    secret_sources: SecretSources = NO_SECRETS  # whose values no worker writes into its output

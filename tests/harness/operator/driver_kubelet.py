@@ -22,12 +22,16 @@ ELSEWHERE = {"STREAMAPP_DRIVER_HOST"}
 def contained(sim: OperatorSim, pod: str, folder: Path, **spark: str) -> Child:
     """The process, with settings of the test's own; stores and log are in the folder's `state`."""
     manifest = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/pods/{pod}")
-    own = _variables(manifest) | {
-        "STREAMAPP_ACCOUNT": str(account(sim, manifest, folder / "account")),
-        "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted", spark)),
-        "STREAMAPP_STATE": str(folder / "state"),
-        "STREAMAPP_RUN_FOLDER": str(run_secret(sim, manifest, folder / "run")),
-    }
+    own = (
+        _variables(manifest)
+        | secret_variables(sim, manifest)
+        | {
+            "STREAMAPP_ACCOUNT": str(account(sim, manifest, folder / "account")),
+            "STREAMAPP_ACCEPTED": str(mounted(sim, manifest, folder / "accepted", spark)),
+            "STREAMAPP_STATE": str(folder / "state"),
+            "STREAMAPP_RUN_FOLDER": str(run_secret(sim, manifest, folder / "run")),
+        }
+    )
     server = sim.server
     assert isinstance(server, ApiServer)
     own |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
@@ -45,6 +49,39 @@ def _variables(manifest: dict[str, Any]) -> dict[str, str]:
         field = one.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath", "")
         found[one["name"]] = one.get("value", known.get(field, ""))
     return {name: value for name, value in found.items() if name not in ELSEWHERE}
+
+
+def secret_variables(sim: OperatorSim, manifest: dict[str, Any]) -> dict[str, str]:
+    """The variables of a pod that have their values of Secrets."""
+    (container,) = manifest["spec"]["containers"]
+    found = {}
+    for source in container.get("envFrom", ()):
+        for key, value in secret(sim, source["secretRef"]["name"]).items():
+            found[source.get("prefix", "") + key] = value
+    for one in container["env"]:
+        if reference := one.get("valueFrom", {}).get("secretKeyRef"):
+            found[one["name"]] = secret(sim, reference["name"])[reference["key"]]
+    return found
+
+
+def mount_secrets(sim: OperatorSim, manifest: dict[str, Any], below: Path) -> None:
+    """Make the volumes of Secrets that are mounted below a folder of the test's."""
+    (container,) = manifest["spec"]["containers"]
+    volumes = {
+        one["name"]: one["secret"]["secretName"] for one in manifest["spec"]["volumes"] if "secret" in one
+    }
+    for mount in container["volumeMounts"]:
+        path = Path(mount["mountPath"])
+        if mount["name"] in volumes and path.is_relative_to(below):
+            path.mkdir(parents=True)
+            for key, value in secret(sim, volumes[mount["name"]]).items():
+                (path / key).write_text(value, "utf-8")
+
+
+def secret(sim: OperatorSim, name: str) -> dict[str, str]:
+    """The values of a Secret."""
+    data = sim.server.ask("GET", f"/api/v1/namespaces/{sim.namespace}/secrets/{name}")["data"]
+    return {key: b64decode(value).decode() for key, value in data.items()}
 
 
 def mounted(

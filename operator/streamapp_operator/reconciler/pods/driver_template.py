@@ -22,7 +22,7 @@ from streamapp_operator.reconciler.pods.state_volume import (
 from streamapp_operator.reconciler.pods.system_secrets import secret_volumes
 from streamapp_operator.reconciler.pods.template_merge import merge_template
 
-DRIVER_CONTAINER = "driver"
+DRIVER_CONTAINER = message_names.DRIVER_CONTAINER
 ACCEPTED_VOLUME = "streamapp-accepted"
 ACCEPTED_MOUNT = "/etc/streamapp/accepted"
 GRACE_SECONDS = 60

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamapp.durable_forms import VersionRefusal
+from streamapp.protocol.message_names import DRIVER_SHAPE
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.operator_durable_forms import POD_SHAPE
 from streamapp_operator.reconciler.installation import Installation
@@ -17,7 +18,7 @@ from streamapp_operator.reconciler.pods.driver_template import driver_template
 from streamapp_operator.reconciler.pods.executor_template import executor_template
 from streamapp_operator.reconciler.pods.spark_conf import spark_conf
 
-DRIVER, EXECUTOR, SPARK = "driver.json", "executor.json", "spark.json"
+DRIVER, EXECUTOR, SPARK = DRIVER_SHAPE, "executor.json", "spark.json"
 
 
 @dataclass(frozen=True, slots=True)

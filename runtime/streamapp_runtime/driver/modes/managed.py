@@ -36,6 +36,7 @@ from streamapp_runtime.driver.modes.managed_follow import (
     first_report,
     reported_warnings,
 )
+from streamapp_runtime.driver.modes.mounted_secrets import worker_secret_sources
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
 from streamapp_runtime.driver.modes.stop_signal import StopFlag, StoppedError
 from streamapp_runtime.driver.modes.wanted_model import launch_wanted
@@ -80,7 +81,9 @@ class Managed:
     def storage(self) -> AppStorage:
         """Where the operator's volumes are."""
         state = self.environment.state
-        return replace(storage_of(self.app, state, self.environment.secrets), state=state / "state")
+        storage = storage_of(self.app, state, self.environment.secrets)
+        secret_sources = worker_secret_sources(self.environment, self.app)
+        return replace(storage, state=state / "state", secret_sources=secret_sources)
 
     def refuse_early(self, storage: AppStorage) -> None:
         """Load the app's own functions; the operator has planned it, or leaves that to the first launch."""

@@ -1,15 +1,42 @@
-"""The values of the Secrets that a driver was given: nothing that it says outside repeats them."""
+"""The values of the Secrets that a run was given: nothing that its processes write repeats them."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from streamapp.author.app_streams import is_embedded
+from streamapp.protocol.message_names import DRIVER_CONTAINER, DRIVER_SHAPE
+from streamapp.protocol.run_authentication import RUN_AUTH_FILE
 from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.modes.pod_environment import EXECUTOR, EXECUTOR_CONTAINER, PodEnvironment
+from streamapp_runtime.secret_sources import SecretSources
 
 
-def secret_values(folder: Path | None, app: StreamApp) -> tuple[str, ...]:
-    """The values below the folder with a folder of each system's, and those of variables."""
-    return tuple({*_of_systems(folder), *_of_variables(app)} - {""})
+def driver_secret_values(environment: PodEnvironment) -> frozenset[str]:
+    """The values that the driver's container has."""
+    sources = _driver_sources(environment)
+    mounted = {*_of_systems(environment.secrets), *_of_run(environment.run_secret_folder)}
+    return sources.values(os.environ) | (mounted - {""})
+
+
+def worker_secret_sources(environment: PodEnvironment, app: StreamApp) -> SecretSources:
+    """Where the Python workers of a run find theirs; those of an app in one pod are in the driver's."""
+    if is_embedded(app):
+        return _driver_sources(environment)
+    container = environment.spark().get(EXECUTOR_CONTAINER, "")
+    return SecretSources.of_pod(_shape(environment.accepted / EXECUTOR).get("spec", {}), container)
+
+
+def _driver_sources(environment: PodEnvironment) -> SecretSources:
+    template = _shape(environment.accepted / DRIVER_SHAPE).get("template", {})
+    return SecretSources.of_pod(template.get("spec", {}), DRIVER_CONTAINER)
+
+
+def _shape(file: Path) -> Mapping[str, Any]:
+    shape: Mapping[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return shape
 
 
 def _of_systems(folder: Path | None) -> Iterator[str]:
@@ -18,7 +45,6 @@ def _of_systems(folder: Path | None) -> Iterator[str]:
             yield file.read_text("utf-8", errors="replace").rstrip("\n")
 
 
-def _of_variables(app: StreamApp) -> Iterator[str]:
-    for variable in app.spec.env:
-        if variable.value_from is not None and variable.value_from.secret_key_ref is not None:
-            yield os.environ.get(variable.name, "")
+def _of_run(folder: Path) -> Iterator[str]:
+    if (file := folder / RUN_AUTH_FILE).exists():
+        yield file.read_text("utf-8", errors="replace").rstrip("\n")

@@ -18,6 +18,7 @@ from streamapp.protocol.run_authentication import (
 
 SPARK: Final = "spark.json"
 EXECUTOR: Final = "executor.json"
+EXECUTOR_CONTAINER: Final = "spark.kubernetes.executor.podTemplateContainerName"
 RUN_AUTH_MOUNT: Final = Path(RUN_AUTH_FOLDER)
 SECRETS: Final = Path("/etc/streamapp/secrets")
 
@@ -83,8 +84,7 @@ class PodEnvironment:
             return {}
         template = json.loads((self.accepted / EXECUTOR).read_text("utf-8"))
         with_secret = Path(mkdtemp(prefix="streamapp-"), EXECUTOR)
-        container = conf["spark.kubernetes.executor.podTemplateContainerName"]
-        template = _with_run_secret(template, container, self.run_secret)
+        template = _with_run_secret(template, conf[EXECUTOR_CONTAINER], self.run_secret)
         with_secret.write_text(json.dumps(template), "utf-8")
         return {
             "spark.authenticate": "true",

@@ -196,6 +196,7 @@ def prepare_launch(
         remotes=remote_settings(app, compiled.program),
         time=timekeeping_of(app, compiled.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
         late_rows=create_late_row_stream(app, topics, system),
+        secret_sources=context.storage.secret_sources,
     )
     return Launch(
         context=context,

@@ -7,6 +7,7 @@ from streamapp_runtime.checkpoint import CheckpointUnreadableError, StateUnreada
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.operators.state.remote_lookup import RemoteTableRetryError, RemoteTableUnavailableError
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
+from streamapp_runtime.redacted_output import redacted
 from streamapp_runtime.rows.row_form import RowFormError
 from streamapp_runtime.stores.store import StoreBusyError, StoreError
 from streamapp_runtime.systems.stream_system import (
@@ -50,4 +51,4 @@ def status_of(error: Exception) -> TaskStatus:
 def error_message(error: Exception, checkpoints: str) -> str:
     """What a task reports of an expected error; an unreadable checkpoint is named with its stream."""
     is_checkpoint = isinstance(error, CheckpointUnreadableError)
-    return f"{checkpoints}, partition 0: {error}" if is_checkpoint else str(error)
+    return redacted(f"{checkpoints}, partition 0: {error}" if is_checkpoint else str(error))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, record_place
+from streamapp_runtime.redacted_output import redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class RejectedRecord:
     @property
     def summary(self) -> str:
         """The reason, without the traceback that it may have."""
-        return self.reason.partition("\n")[0]
+        return redacted(self.reason.partition("\n")[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """A driver runs what an operator wants, tells what is, and takes no model that contradicts the state."""
 
+import json
+import os
 import subprocess
 import sys
 import time
@@ -15,7 +17,7 @@ from streamapp.jobmodel.job_model import JobModel
 from streamapp.jobmodel.task_model import TaskModel
 from streamapp.protocol.accepted_app import AcceptedApp, encode_accepted
 from streamapp.protocol.driver_report import DriverState, Report
-from streamapp.protocol.message_names import ACCEPTED
+from streamapp.protocol.message_names import ACCEPTED, DRIVER_SHAPE
 from streamapp.protocol.termination import RunOutcome, termination_of
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
@@ -26,8 +28,8 @@ from streamapp_runtime.checkpoint_entries import LAYOUT
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import StreamOptions
 from streamapp_runtime.transport.file_transport import read_report, write_wanted
-from tests.harness.runs.app_runs import inputs, write_all
-from tests.harness.runs.chained_app import chained, log_has_everything_once, numbered
+from tests.harness.runs.app_runs import app, inputs, write_all
+from tests.harness.runs.chained_app import EVENTS, chained, log_has_everything_once, numbered
 
 PATIENCE_SECONDS = 400.0
 REPOSITORY = Path(__file__).parents[4]
@@ -61,9 +63,13 @@ class Operator:
             self.folder, WantedState(AcceptedApp(self.app).hash, 1, model, replace(found.layout, run=run))
         )
 
-    def start(self) -> None:
+    def start(self, log: Path | None = None) -> None:
         command = [sys.executable, "-m", "tests.harness.child_processes.managed_driver", str(self.folder)]
-        self.process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+        with (log or Path(os.devnull)).open("w") as errors:
+            stderr = errors if log else None
+            self.process = subprocess.Popen(
+                command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=stderr, text=True
+            )
 
     def until(self, wanted: Callable[[Report], bool]) -> Report:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -162,3 +168,37 @@ def test_state_that_cannot_be_read_is_told_to_the_operator_as_what_the_app_has_t
     assert (last.code, last.outcome) == (1, RunOutcome.CONFIG)
     assert last.message.startswith(f"{stream}, partition 0: layout: it cannot be read")
     assert "resetNonce" in last.message
+
+
+def test_what_a_worker_writes_and_raises_has_no_value_of_a_secret(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver of this test takes nothing out of what its workers and its Spark say."""
+    word = "a-word-that-nobody-may-read"
+    monkeypatch.setenv("WORD", word)
+    process = {"from": "events", "python": "tests.harness.user_code.leaking_code:Leaking"}
+    operator.app = app(
+        {"name": "leak", "process": process | {"columns": "user STRING, n BIGINT"}},
+        {"name": "sent", "sendTo": {"from": "leak", "stream": "out"}},
+        {"name": "total", "aggregate": {"from": "events", "aggregates": "sum(n) AS total"}},
+        {"name": "told", "sendTo": {"from": "total", "stream": "totals"}},
+        streams=[EVENTS, {"name": "out", "key": "user"}, {"name": "totals", "key": "user"}],
+    )
+    operator.accept()
+    variable = {"name": "WORD", "valueFrom": {"secretKeyRef": {"name": "words", "key": "word"}}}
+    spec = {"containers": [{"name": "driver", "env": [variable]}]}
+    (operator.folder / DRIVER_SHAPE).write_text(
+        json.dumps({"format": 1, "template": {"spec": spec}}), "utf-8"
+    )
+    write_all(operator.system, "events", inputs(numbered(0, 4), "user"), 2)
+    operator.want(1, None)
+    log = tmp_path / "driver.log"
+    operator.start(log)
+    assert operator.process is not None
+    said, _ = operator.process.communicate(timeout=PATIENCE_SECONDS)
+    said += log.read_text("utf-8")
+    assert operator.process.returncode != 0
+    assert "cannot log in with ***" in said
+    assert "written by a worker: ***" in said
+    assert "logged by a worker: ***" in said
+    assert word not in said
