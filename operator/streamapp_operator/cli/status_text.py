@@ -8,6 +8,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 _EXPECTED_STATUS = {
     "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",
     "Progressing": "False", "Degraded": "False", "Stalled": "False", "Suspended": "False",
+    "ReconciliationPaused": "False",
 }  # fmt: skip
 
 
@@ -45,6 +46,8 @@ def _facts(metadata: dict[str, Any], status: dict[str, Any]) -> Iterator[str]:
 def _conditions(status: dict[str, Any]) -> Iterator[str]:
     for condition in status.get("conditions", ()):
         mark = " " if condition["status"] == _EXPECTED_STATUS.get(condition["type"]) else "*"
-        yield f"{mark} {condition['type']:<12} {condition['status']:<8} {condition['reason']}"
+        yield f"{mark} {condition['type']:<20} {condition['status']:<8} {condition['reason']}"
         if mark == "*":
-            yield from (f"                        {line}" for line in condition["message"].splitlines())
+            yield from (
+                f"                                {line}" for line in condition["message"].splitlines()
+            )

@@ -44,6 +44,8 @@ class ConditionReason(StrEnum):
     # Suspension and completion.
     SUSPENDED = "Suspended"
     NOT_SUSPENDED = "NotSuspended"
+    RECONCILIATION_PAUSED = "ReconciliationPaused"
+    NOT_PAUSED = "NotPaused"
     COMPLETED = "Completed"
     # Nothing is wrong.
     HEALTHY = "Healthy"

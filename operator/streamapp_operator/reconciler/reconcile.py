@@ -28,6 +28,8 @@ from streamapp_operator.reconciler.facts.facts import DryRun, Facts
 from streamapp_operator.reconciler.facts.gather import dry_run_key, gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.internal_error import internal_error
+from streamapp_operator.reconciler.pause import is_paused, paused_status
+from streamapp_operator.reconciler.status.status_events import status_events
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
 from streamapp_operator.reconciler.writes.dry_run import refused_pods
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
@@ -51,6 +53,9 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
     made again from facts that are read from the API server, and a third time where the API server was asked
     about the pods of a new generation.
     """
+    app = context.cache.app(key)
+    if app is not None and is_paused(app):
+        return await _report_pause(app, context)
     facts = await gather_facts(context, key, live=False)
     if facts is None:
         return ReconcileDone()
@@ -59,11 +64,26 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
         facts = await gather_facts(context, key, live=True)
         if facts is None:
             return ReconcileDone()
+        if is_paused(facts.manifest):
+            return await _report_pause(facts.manifest, context)
         decision = await _decide(facts, context)
         if decision.dry_run:
             facts = await _dry_run(facts, decision, context)
             decision = await _decide(facts, context)
     return await _outcome(facts, decision, context)
+
+
+async def _report_pause(app: Manifest, context: ReconcileContext) -> ReconcileOutcome:
+    """Report that the app is paused, and do nothing else."""
+    if app["metadata"].get("deletionTimestamp"):
+        return ReconcileDone()
+    cluster, status = context.cluster, paused_status(app, context.clock())
+    if await cluster.patch_status(app, status) is WriteConflict.CONFLICT:
+        return RequeueAfter(CONFLICT_RETRY_SECONDS)
+    for event in status_events(app.get("status") or {}, status):
+        await cluster.event(app, event.type, event.reason, event.message)
+        context.metrics.increment(EVENTS, event.type, event.reason)
+    return ReconcileDone()
 
 
 def _restores_config_maps(decision: ReconcileDecision) -> bool:

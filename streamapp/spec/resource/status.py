@@ -17,7 +17,7 @@ class Condition(Part):
     """One aspect of the app, true, false or unknown, with the reason."""
 
     type: Annotated[str, Field(max_length=316)]
-    """The aspect: Accepted, Planned, Launched, Ready, Progressing, Degraded, Stalled, Suspended."""
+    """The aspect, such as Ready."""
     status: Literal["True", "False", "Unknown"]
     """Whether it holds."""
     reason: ShortText

@@ -22,6 +22,7 @@ class ConditionType(StrEnum):
     DEGRADED = "Degraded"
     STALLED = "Stalled"
     SUSPENDED = "Suspended"
+    RECONCILIATION_PAUSED = "ReconciliationPaused"
 
 
 @dataclass(frozen=True, slots=True)

@@ -317,7 +317,27 @@ def suspended(findings: Findings) -> AppCondition:
     )
 
 
-CONDITIONS = (accepted, planned, launched, ready, progressing, degraded, stalled, suspended)
+def reconciliation_paused(findings: Findings) -> AppCondition:
+    """Not true where anything is decided: a paused app is not."""
+    return false_condition(
+        ConditionType.RECONCILIATION_PAUSED,
+        ConditionReason.NOT_PAUSED,
+        "the operator looks after the app",
+        findings.facts.newest.generation,
+    )
+
+
+CONDITIONS = (
+    accepted,
+    planned,
+    launched,
+    ready,
+    progressing,
+    degraded,
+    stalled,
+    suspended,
+    reconciliation_paused,
+)
 
 
 def _running_generation(findings: Findings) -> int:

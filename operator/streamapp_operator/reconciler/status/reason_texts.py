@@ -23,6 +23,10 @@ CONDITION_TEXTS: Mapping[ConditionType, str] = {
     "generation is refused, "
     "the restarts are used up, or a driver that was ready has ended with a fault of the app.",
     ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
+    ConditionType.RECONCILIATION_PAUSED: (
+        "The annotation `streamapp.dev/pause-reconciliation` is `true`: the operator changes nothing of the "
+        "app, and the other conditions are as they were before."
+    ),
 }
 
 REASON_TEXTS: Mapping[ConditionReason, str] = {
@@ -73,6 +77,8 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.STABLE: "Nothing is under way.",
     ConditionReason.SUSPENDED: "`spec.suspend` is set.",
     ConditionReason.NOT_SUSPENDED: "`spec.suspend` is not set.",
+    ConditionReason.RECONCILIATION_PAUSED: "The app has the annotation that pauses its reconciliation.",
+    ConditionReason.NOT_PAUSED: "The app does not have that annotation.",
     ConditionReason.COMPLETED: "The app has done all there was to do.",
     ConditionReason.HEALTHY: "Nothing is wrong.",
     ConditionReason.UP_TO_DATE: "Nobody has to do anything.",
