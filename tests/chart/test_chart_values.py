@@ -71,6 +71,8 @@ def test_a_key_that_nobody_knows_is_refused_wherever_it_stands(helm: Helm, path:
         "logLevel=loud",
         "image.pullPolicy=Sometimes",
         "image.tag=a b",
+        "image.digest=1f",
+        "runtimeImage.digest=sha256:1F",
         "image.repository=",
         "runtimeImage.pullSecrets={a}",
         "operatorClass=Blue",

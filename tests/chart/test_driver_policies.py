@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.reconciler.installation import Allowance
+from streamapp_operator.reconciler.installation import Allowance, AllowLists
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.pods.pod_shape import read_pod_shape
 from streamapp_operator.reconciler.pods.trial_pods import trial_pods
@@ -133,6 +133,19 @@ def test_a_driver_makes_relabels_and_deletes_executors_of_its_app(
     code, text = driver.call("DELETE", f"{driver.path()}?labelSelector=spark-role%3Dexecutor")
     assert code == 200, text
     assert sim.names("pods") == ["app-driver-1"]
+
+
+def test_a_token_of_the_executors_account_is_taken_where_the_app_annotates_that_account(
+    sim: OperatorSim,
+) -> None:
+    """As the webhooks of clouds add it to a pod whose account has an identity."""
+    sim.installation = replace(sim.installation, allow_lists=AllowLists(account_annotations=("cloud/*",)))
+    driver = launch(sim, executor={"serviceAccountAnnotations": {"cloud/role": "shop"}})
+    pod = driver.executor()
+    token = {"serviceAccountToken": {"path": "token", "audience": "sts.cloud.example"}}
+    pod["spec"]["volumes"].append({"name": "cloud-token", "projected": {"sources": [token]}})
+    code, text = driver.create(pod)
+    assert code == 201, text
 
 
 def spec(**fields: Any) -> Change:

@@ -30,11 +30,16 @@
 {{- end -}}
 
 {{- define "streamapp.image" -}}
-{{- printf "%s:%s" .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) -}}
+{{- include "streamapp.imageName" (dict "image" .Values.image "version" .Chart.AppVersion) -}}
 {{- end -}}
 
 {{- define "streamapp.runtimeImage" -}}
-{{- printf "%s:%s" .Values.runtimeImage.repository (.Values.runtimeImage.tag | default .Chart.AppVersion) -}}
+{{- include "streamapp.imageName" (dict "image" .Values.runtimeImage "version" .Chart.AppVersion) -}}
+{{- end -}}
+
+{{- define "streamapp.imageName" -}}
+{{- printf "%s:%s" .image.repository (.image.tag | default .version) -}}
+{{- with .image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
 {{- define "streamapp.operatorSelector" -}}

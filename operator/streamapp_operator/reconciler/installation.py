@@ -27,6 +27,7 @@ class AllowLists:
     claims: tuple[str, ...] = ANY
     service_accounts: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ANY  # kinds, in pod templates
+    account_annotations: tuple[str, ...] = ()  # each as `name=value`
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class AllowedFields(Part):
     """Accounts for `spec.serviceAccountName`, by patterns; with the feature `serviceAccounts` any."""
     volumes: tuple[str, ...] = _LISTS.volumes
     """Kinds of volumes in templates, such as `emptyDir`; a hostPath needs its feature as well."""
+    account_annotations: tuple[str, ...] = _LISTS.account_annotations
+    """Annotations of apps' accounts, by patterns of `name=value`; none by default."""
 
 
 class InstallationFile(Part):

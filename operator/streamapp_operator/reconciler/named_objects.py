@@ -1,4 +1,4 @@
-"""What a resource names of its namespace: images, Secrets, ConfigMaps, claims, accounts, kinds of volumes.
+"""What a resource names: images, Secrets, ConfigMaps, claims, accounts and annotations, kinds of volumes.
 
 An installation may allow some of them only. What is not allowed is neither mounted nor read by the operator.
 """
@@ -30,6 +30,7 @@ _NOUNS: Final = {
     "claims": "claim",
     "service_accounts": "service account",
     "volumes": "kind of volume",
+    "account_annotations": "annotation of accounts",
 }
 if _NOUNS.keys() != {entry.name for entry in fields(AllowLists)}:
     raise TypeError("a kind of named objects has no noun")
@@ -64,6 +65,13 @@ def named_objects(app: StreamApp) -> Iterator[NamedObject]:
         if system.kafka and system.kafka.config_secret:
             path = f"spec.systems[{index}].kafka.configSecret.name"
             yield NamedObject(path, "secrets", system.kafka.config_secret.name)
+    for role, annotations in (
+        ("driver", spec.driver.service_account_annotations),
+        ("executor", spec.executor.service_account_annotations),
+    ):
+        path = f"spec.{role}.serviceAccountAnnotations"
+        for name, value in annotations.items():
+            yield NamedObject(f"{path}.{name}", "account_annotations", f"{name}={value}")
     variables = [entry.model_dump(mode="json", by_alias=True, exclude_none=True) for entry in spec.env]
     yield from _variables({"env": variables}, "spec")
     for role, template in (("driver", spec.driver.template), ("executor", spec.executor.template)):

@@ -1,12 +1,16 @@
 """What shapes the pods of driver and executors, and how the app comes back when it fails."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
+from streamapp.spec.problem import short
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.scalars import (
+    ANNOTATION,
     LongDuration,
     Name,
     ObjectName,
@@ -17,6 +21,17 @@ from streamapp.spec.value_types.scalars import (
 )
 
 OPEN = Crd({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+
+
+def _annotations(annotations: dict[str, str]) -> dict[str, str]:
+    for name in annotations:
+        if not re.search(ANNOTATION, name):
+            text = "{name} is no name of an annotation, such as eks.amazonaws.com/role-arn"
+            raise PydanticCustomError("annotation", text, {"name": f'"{short(name)}"'})
+    return annotations
+
+
+AccountAnnotations = Annotated[dict[str, Text], AfterValidator(_annotations), Crd({"maxProperties": 16})]
 Settings = Annotated[dict[str, Text], Crd({"maxProperties": 256})]
 Quantities = Annotated[dict[str, Quantity], Crd({"maxProperties": 16})]
 
@@ -39,6 +54,8 @@ class Driver(Part):
     """A pod template to start from; host access is refused unless the installation allows it."""
     spark_conf: Settings = {}
     """Further Spark settings; those that StreamApp depends on are refused."""
+    service_account_annotations: AccountAnnotations = {}
+    """Annotations of the account that is made for the driver, by which clouds give it an identity."""
     lost_timeout: LongDuration = "5m"
     """When a driver whose node does not answer is given up and force-deleted."""
 
@@ -52,6 +69,8 @@ class Executor(Part):
     """A pod template to start from."""
     spark_conf: Settings = {}
     """Further Spark settings for executors."""
+    service_account_annotations: AccountAnnotations = {}
+    """Annotations of the executors' account."""
     start_timeout: Annotated[ShortDuration, Effect.LIVE] = "2m"
     """The first batch starts with those executors that came by then."""
 

@@ -7,6 +7,7 @@ from dataclasses import astuple
 from streamapp.spec.problem import nearest, short
 from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.deployment_rules import (
+    accounts_of_others_get_no_annotations,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
     variables_are_said_once,
@@ -302,6 +303,7 @@ RULES: tuple[Callable[[Outline], Iterator[Fault]], ...] = (
     _exactly_one_kind,
     _volumes_fit_the_location,
     variables_are_said_once,
+    accounts_of_others_get_no_annotations,
     restarts_wait_no_longer_than_the_most,
     spark_settings_are_those_of_spark,
 )

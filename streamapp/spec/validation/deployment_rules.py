@@ -25,6 +25,15 @@ def variables_are_said_once(app: Outline) -> Iterator[Fault]:
             yield path, "takes either value or valueFrom; found both"
 
 
+def accounts_of_others_get_no_annotations(app: Outline) -> Iterator[Fault]:
+    """An account that is named is not the operator's to annotate."""
+    driver = app.spec.fields.get("driver")
+    annotations = driver.get("serviceAccountAnnotations") if isinstance(driver, dict) else None
+    if annotations and app.spec.fields.get("serviceAccountName") is not None:
+        message = "goes with the account that is made for the app; annotate the one in serviceAccountName"
+        yield ("spec", "driver", "serviceAccountAnnotations"), message
+
+
 def restarts_wait_no_longer_than_the_most(app: Outline) -> Iterator[Fault]:
     """The first wait is among those that the longest bounds."""
     first, longest = (app.spec.text("restartPolicy", name) for name in ("backoff", "maxBackoff"))

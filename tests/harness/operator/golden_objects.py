@@ -19,8 +19,7 @@ from streamapp_operator.reconciler.config_maps.config_map_objects import (
     report_config_map,
 )
 from streamapp_operator.reconciler.installation import Installation
-from streamapp_operator.reconciler.objects import driver_role, service_accounts
-from streamapp_operator.reconciler.objects.driver_service import driver_service
+from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.pods import embedded_log
 from streamapp_operator.reconciler.pods.driver_pod import driver_pod
 from streamapp_operator.reconciler.pods.pod_shape import pod_shape
@@ -63,7 +62,11 @@ CASES: dict[str, dict[str, Any]] = {
         "code": {"configMap": "code"},
         "env": [{"name": "LEVEL", "valueFrom": {"configMapKeyRef": {"name": "levels", "key": "level"}}}],
         "imagePullSecrets": [{"name": "pull"}],
-        "driver": {"template": _TEMPLATE, "resources": {"limits": {"memory": "4Gi"}}},
+        "driver": {
+            "template": _TEMPLATE,
+            "resources": {"limits": {"memory": "4Gi"}},
+            "serviceAccountAnnotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/shop"},
+        },
         "executor": {"resources": {"requests": {"cpu": "2"}, "limits": {"memory": "8Gi", "cpu": "2"}}},
     },
 }
@@ -85,12 +88,7 @@ def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All that is made for an app before its driver runs, and the driver."""
     read = parsed(app)
     made = pod_shape(read, INSTALLATION, app["metadata"]["uid"])
-    claims = read.spec.state.persistent_volume_claim is not None
-    yield driver_service(app)
-    yield service_accounts.driver_service_account(app)
-    yield service_accounts.executor_service_account(app)
-    yield driver_role.driver_role(app, claims=claims)
-    yield driver_role.driver_role_binding(app, "app-driver", made.executor)
+    yield from driver_objects(app, read, made.executor)
     yield report_config_map(app)
     yield job_model_config_map(app, "{}", 0, 7, was_reset=False)
     if found := embedded_log.log_claim(app, read):

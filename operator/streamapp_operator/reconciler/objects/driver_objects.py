@@ -7,6 +7,7 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import driver_role, object_names, service_accounts
 from streamapp_operator.reconciler.objects.driver_service import driver_service
+from streamapp_operator.reconciler.objects.executor_limits import executor_limits
 
 
 def driver_objects(
@@ -17,7 +18,10 @@ def driver_objects(
     account = spec.service_account_name or object_names.driver_account(name)
     yield driver_service(app)
     if spec.service_account_name is None:
-        yield service_accounts.driver_service_account(app)
-    yield service_accounts.executor_service_account(app)
+        yield service_accounts.driver_service_account(app, spec.driver.service_account_annotations)
+    yield service_accounts.executor_service_account(app, spec.executor.service_account_annotations)
     yield driver_role.driver_role(app, claims=spec.state.persistent_volume_claim is not None)
-    yield driver_role.driver_role_binding(app, account, executor_template)
+    limits = executor_limits(
+        app, executor_template, token_volumes=bool(spec.executor.service_account_annotations)
+    )
+    yield driver_role.driver_role_binding(app, account, limits)

@@ -1,11 +1,10 @@
 """The role of an app's driver at the API server, and its binding."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.reconciler.objects import object_names
-from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION, executor_limits
+from streamapp_operator.reconciler.objects.executor_limits import LIMITS_ANNOTATION
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, metadata_for
 
 _GROUP = "rbac.authorization.k8s.io"
@@ -63,7 +62,7 @@ def driver_role(app: Manifest, *, claims: bool) -> Manifest:
     }
 
 
-def driver_role_binding(app: Manifest, account: str, executor_template: Mapping[str, Any]) -> Manifest:
+def driver_role_binding(app: Manifest, account: str, limits: str) -> Manifest:
     """The binding of the role to the driver's account, with the limits of the executors that it makes."""
     name = object_names.driver_account(app["metadata"]["name"])
     return {
@@ -73,7 +72,7 @@ def driver_role_binding(app: Manifest, account: str, executor_template: Mapping[
             app,
             name,
             ObjectRole.DRIVER,
-            annotations={LIMITS_ANNOTATION: executor_limits(app, executor_template)},
+            annotations={LIMITS_ANNOTATION: limits},
         ),
         "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": app["metadata"]["namespace"]}],

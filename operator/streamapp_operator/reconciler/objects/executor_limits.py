@@ -18,12 +18,19 @@ STATE_OWNER: Final = "streamapp-state-owner"
 """The init container of the operator's own that is root: its command is a limit of its own."""
 _NAMED: Final = {"images": "image", "secrets": "secret", "config_maps": "configMap", "claims": "claim"}
 """The kinds of limits, by the allow list that has the same names."""
+_TOKEN_SOURCE: Final = "serviceAccountToken"  # noqa: S105 - a field of a volume
 _CONFINED: Final = ("RuntimeDefault", "Localhost")
 
 
-def executor_limits(app: Manifest, template: Mapping[str, Any]) -> str:
-    """The limits as the annotation's text: all that the template of an app's executors names."""
+def executor_limits(app: Manifest, template: Mapping[str, Any], *, token_volumes: bool) -> str:
+    """The limits as the annotation's text: all that the template of an app's executors names.
+
+    With `token_volumes` a webhook may add a token of the executors' account, which a cloud takes for an
+    identity; in the cluster the account has no rights.
+    """
     limits = set(_limits(app, template))
+    if token_volumes:
+        limits.add(f"power/{_TOKEN_SOURCE}")
     return "\n".join(sorted(limit for limit in limits if "\n" not in limit))
 
 
@@ -57,8 +64,8 @@ def _volume(volume: Mapping[str, Any]) -> Iterator[str]:
     if volume.get("ephemeral"):
         yield "power/ephemeral"
     sources = (volume.get("projected") or {}).get("sources") or ()
-    if any(source.get("serviceAccountToken") for source in sources):
-        yield "power/serviceAccountToken"
+    if any(source.get(_TOKEN_SOURCE) for source in sources):
+        yield f"power/{_TOKEN_SOURCE}"
 
 
 def _powers(spec: Mapping[str, Any], containers: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -48,6 +48,14 @@ NAMES: list[tuple[dict[str, Any], str]] = [
     ({"code": {"configMap": "payments"}}, "spec.code.configMap"),
     ({"serviceAccountName": "payments"}, "spec.serviceAccountName"),
     ({"image": "payments:1"}, "spec.image"),
+    (
+        {"driver": {"serviceAccountAnnotations": {"cloud.example/role": "payments"}}},
+        "spec.driver.serviceAccountAnnotations.cloud.example/role",
+    ),
+    (
+        {"executor": {"serviceAccountAnnotations": {"cloud.example/role": "payments"}}},
+        "spec.executor.serviceAccountAnnotations.cloud.example/role",
+    ),
     (sidecar(image="payments:1"), f"{PATH}.containers[0].image"),
     (pod(initContainers=[{"name": "i", "image": "payments:1"}]), f"{PATH}.initContainers[0].image"),
     (sidecar(env=variable(secretKeyRef=_KEY)), f"{PATH}.containers[0].env[0].valueFrom.secretKeyRef.name"),
@@ -82,7 +90,7 @@ NAMES: list[tuple[dict[str, Any], str]] = [
 STRICT = AllowLists(
     images=(), secrets=("kafka-*",), config_maps=("code-*",), claims=(), service_accounts=("loads",)
 )
-LOOSE = AllowLists(*(("payments",),) * 5)
+LOOSE = AllowLists(*(("payments",),) * 5, account_annotations=("cloud.example/role=pay*",))
 
 
 @pytest.mark.parametrize(("spec", "path"), NAMES, ids=[path for _, path in NAMES])
@@ -94,7 +102,11 @@ def test_a_name_outside_of_its_list_is_refused_where_it_stands(spec: dict[str, A
 
 def test_by_default_everything_may_be_named_but_accounts() -> None:
     paths = {path for spec, _ in NAMES for path in refused(AllowLists(), **spec)}
-    assert paths == {"spec.serviceAccountName"}
+    assert paths == {
+        "spec.serviceAccountName",
+        "spec.driver.serviceAccountAnnotations.cloud.example/role",
+        "spec.executor.serviceAccountAnnotations.cloud.example/role",
+    }
 
 
 def test_kinds_of_volumes_may_be_listed() -> None:
