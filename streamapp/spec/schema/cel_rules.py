@@ -1,16 +1,23 @@
-"""CEL rules that the API server checks: immutable fields, and fields that exclude each other.
+"""CEL rules that the API server checks: immutable fields, fields that exclude each other, names in use.
 
-Rules across lists are not here: the operator reports these in a condition, with all errors at once.
+Each says what a check of the resource says too: the API server refuses at `kubectl apply`, and the operator,
+which tells all errors at once, refuses in a condition. A rule has to be affordable for the largest resource.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from streamapp.spec.value_types.scalars import APP_NAME
+from streamapp.spec.resource.config_keys import KEYS
+from streamapp.spec.resource.operators import Operator
+from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
 
 ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
 """Entries with exactly one kind beside their name: counting properties costs no CEL."""
+
+
+def _rule(rule: str, message: str) -> Rule:
+    return {"rule": rule, "message": message}
 
 
 def _immutable(field: str) -> str:
@@ -19,8 +26,51 @@ def _immutable(field: str) -> str:
     return f"has({new}) == has({old}) && (!has({new}) || {new} == {old})"
 
 
+def _listed(names: Iterable[str]) -> str:
+    return f"[{', '.join(repr(name) for name in names)}]"
+
+
 _RESET = "self.resetNonce > oldSelf.resetNonce"
-_EITHER = [{"rule": "has(self.select) != has(self.python)", "message": "takes either select or python"}]
+_STREAMS = "self.streams.map(s, s.name)"
+_SELECT_OR_PYTHON = [
+    _rule("has(self.select) != has(self.python)", "takes either select or python"),
+    _rule("has(self.python) == has(self.columns)", "python and columns go together"),
+]
+_DEAD_LETTERS = [
+    _rule("self.action != 'deadLetter' || has(self.stream)", "deadLetter needs the stream to write to")
+]
+_POD = [
+    _rule("self.sparkConf.all(k, k.startsWith('spark.'))", "settings of Spark begin with spark."),
+    _rule(
+        f"self.serviceAccountAnnotations.all(k, k.matches('{ANNOTATION}'))",
+        "serviceAccountAnnotations have names of annotations",
+    ),
+]
+_COSTLY_SOURCES = "merge"
+"""512 of these read up to 16,384 names, which costs more than the API server lets a rule cost."""
+
+
+def _sources_exist() -> str:
+    """Whether each operator reads streams and operators that are there. An operator has one kind."""
+    names = f"{_STREAMS} + self.operators.map(o, o.name)"
+    choices = "".join(
+        f"has(o.{kind}) ? {_source(kind)} : " for kind in Operator.kinds() if kind != _COSTLY_SOURCES
+    )
+    return f"[{names}].all(names, self.operators.all(o, {choices}true))"
+
+
+def _source(kind: str) -> str:
+    if kind == "join":
+        return "o.join.from.all(f, f in names)"
+    return f"o.{kind}.from in names"
+
+
+def _policies_name_streams() -> str:
+    return " && ".join(
+        f"(!has(self.{policy}.stream) || self.streams.exists(s, s.name == self.{policy}.stream))"
+        for policy in ("onBadRecord", "onCodeError", "lateRows")
+    )
+
 
 NAME_RULES = [
     {
@@ -30,31 +80,111 @@ NAME_RULES = [
 ]
 
 RULES: Mapping[str, list[Rule]] = {
-    "Map": _EITHER,
-    "FlatMap": _EITHER,
-    "Stream": [{"rule": _immutable("topic"), "message": "topic is immutable; give the stream a new name"}],
+    "Map": _SELECT_OR_PYTHON,
+    "FlatMap": _SELECT_OR_PYTHON,
+    "Aggregate": [
+        _rule(
+            "!has(self.emit) || self.emit != 'onWatermark' || has(self.window)",
+            "running totals have no end that a watermark could pass: say onUpdate, or a window",
+        )
+    ],
+    "Stream": [
+        _rule(_immutable("topic"), "topic is immutable; give the stream a new name"),
+        _rule("!has(self.avroSchema) || self.format == 'avro'", "avroSchema goes with format avro"),
+        _rule(
+            "self.timestamps == 'text' || (self.format == 'json' && !self.control)",
+            "timestamps as numbers go with format json, and not with control",
+        ),
+        _rule(
+            "!self.control || (self.format == 'json' && !has(self.eventTime))",
+            "control goes with format json, and without eventTime",
+        ),
+    ],
+    "Table": [
+        _rule("!has(self.remote) || self.sideInputs.size() == 0", "a remote table has no side inputs"),
+        _rule(
+            "!self.broadcast || has(self.remote) || self.sideInputs.size() > 0",
+            "a broadcast table is filled by side inputs",
+        ),
+        _rule(
+            "self.sideInputs.size() == 0 || !has(self.changelog) || !self.changelog",
+            "a table of side inputs has no changelog",
+        ),
+        _rule(
+            "self.applyBefore != 'join' || self.sideInputs.all(s, s.versions == 'none')",
+            "applyBefore: join goes without versions",
+        ),
+    ],
+    "SideInput": [
+        _rule(
+            "!has(self.python) || (!has(self.key) && !has(self.value))", "python goes without key and value"
+        )
+    ],
+    "BadRecords": _DEAD_LETTERS,
+    "CodeErrors": _DEAD_LETTERS,
+    "LateRows": [_rule("self.action != 'stream' || has(self.stream)", "stream needs the stream to write to")],
+    "EnvVar": [_rule("!has(self.value) || !has(self.valueFrom)", "takes either value or valueFrom")],
+    "Driver": _POD,
+    "Executor": _POD,
     "State": [
-        {
-            "rule": "[has(self.persistentVolumeClaim), has(self.hostPath), has(self.emptyDir)]"
+        _rule(
+            "[has(self.persistentVolumeClaim), has(self.hostPath), has(self.emptyDir)]"
             ".filter(k, k).size() <= 1",
-            "message": "takes one kind of volume",
-        }
+            "takes one kind of volume",
+        )
     ],
     "Spec": [
-        {"rule": _immutable("applicationId"), "message": "applicationId is immutable"},
-        {"rule": _immutable("operatorClass"), "message": "operatorClass is immutable"},
-        {
-            "rule": f"self.grouper == oldSelf.grouper || {_RESET}",
-            "message": "grouper changes only together with a raised resetNonce: tasks are addresses of state",
-        },
-        {
-            "rule": f"{_RESET} || "
-            "self.tables.all(t, oldSelf.tables.all(o, o.name != t.name || o.store == t.store))",
-            "message": "a table's store changes only together with a raised resetNonce",
-        },
-        {
-            "rule": "self.resetNonce >= oldSelf.resetNonce && self.restartNonce >= oldSelf.restartNonce",
-            "message": "nonces only grow",
-        },
+        _rule(_immutable("applicationId"), "applicationId is immutable"),
+        _rule(_immutable("operatorClass"), "operatorClass is immutable"),
+        _rule(
+            f"self.grouper == oldSelf.grouper || {_RESET}",
+            "grouper changes only together with a raised resetNonce: tasks are addresses of state",
+        ),
+        _rule(
+            f"{_RESET} || self.tables.all(t, oldSelf.tables.all(o, o.name != t.name || o.store == t.store))",
+            "a table's store changes only together with a raised resetNonce",
+        ),
+        _rule(
+            "self.resetNonce >= oldSelf.resetNonce && self.restartNonce >= oldSelf.restartNonce",
+            "nonces only grow",
+        ),
+        _rule(
+            "!has(self.serviceAccountName) || self.driver.serviceAccountAnnotations.size() == 0",
+            "driver.serviceAccountAnnotations goes without serviceAccountName",
+        ),
+        _rule(
+            "!('volume' in self.placement.location.split('+')) || has(self.state.persistentVolumeClaim)",
+            "placement.location volume needs state.persistentVolumeClaim",
+        ),
+        _rule(f"self.config.all(k, k in {_listed(KEYS)})", "config has settings that are not known"),
+        _rule(
+            "self.streams.all(s, self.systems.exists(y, y.name == s.system))",
+            "each stream is of a system in systems",
+        ),
+        _rule(
+            f"[{_STREAMS}].all(names, self.operators.all(o, !(o.name in names)))",
+            "streams and operators share one set of names",
+        ),
+        _rule(_sources_exist(), "each from names a stream or an operator"),
+        _rule(
+            f"[{_STREAMS}].all(names, self.operators.all(o, !has(o.sendTo) || o.sendTo.stream in names))",
+            "each sendTo names a stream",
+        ),
+        _rule(
+            "[self.tables.map(t, t.name)].all(names, self.operators.all(o, "
+            "has(o.joinTable) ? o.joinTable.table in names : "
+            "has(o.sendToTable) ? o.sendToTable.table in names : "
+            "has(o.process) ? o.process.tables.all(t, t in names) : true))",
+            "each operator's table is in tables",
+        ),
+        _rule(
+            f"[{_STREAMS}].all(names, self.tables.all(t, t.sideInputs.all(i, i.stream in names)))",
+            "each side input names a stream",
+        ),
+        _rule(_policies_name_streams(), "onBadRecord, onCodeError and lateRows name a stream"),
+        _rule(
+            f"[{_STREAMS}].all(names, self.broadcastInputs.all(b, b.split('#')[0] in names))",
+            "each of broadcastInputs names a stream",
+        ),
     ],
 }
