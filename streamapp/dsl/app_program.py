@@ -76,6 +76,7 @@ class App:
         placement: Placement | None = None,
         state: State | None = None,
         on_partition_change: Literal["restart", "live"] | None = None,
+        on_configuration_change: Literal["report", "restart"] | None = None,
         partition_settle: str | None = None,
         monitor: Monitor | None = None,
         rebalance_delay: str | None = None,

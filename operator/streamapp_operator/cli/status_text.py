@@ -8,7 +8,7 @@ from streamapp_operator.controller.client.manifest import Manifest
 _EXPECTED_STATUS = {
     "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",
     "Progressing": "False", "Degraded": "False", "Stalled": "False", "Suspended": "False",
-    "ReconciliationPaused": "False",
+    "ConfigurationOutdated": "False", "ReconciliationPaused": "False",
 }  # fmt: skip
 
 

@@ -37,6 +37,7 @@ class ConditionReason(StrEnum):
     SUPERSEDED = "Superseded"
     # Changes.
     SPEC_CHANGED = "SpecChanged"
+    CONFIGURATION_CHANGED = "ConfigurationChanged"
     ACCOUNT_REPLACED = "AccountReplaced"
     PARTITIONS_GREW = "PartitionsGrew"
     MODEL_CHANGED = "ModelChanged"

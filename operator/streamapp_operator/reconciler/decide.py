@@ -25,6 +25,10 @@ from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.internal_error import internal_error
+from streamapp_operator.reconciler.objects.configuration_versions import (
+    CONFIGURATION_SECONDS,
+    has_configuration,
+)
 from streamapp_operator.reconciler.planning.acceptance import (
     Acceptance,
     AcceptanceStatus,
@@ -179,6 +183,8 @@ def _requeue_after(findings: Findings) -> float | None:
         delays.append(RETRY_SECONDS)  # quotas and policies change without an event of the app
     if findings.facts.unrestored:
         delays.append(RETRY_SECONDS)
+    if driver_pod is not None and has_configuration(driver_pod.manifest):
+        delays.append(CONFIGURATION_SECONDS)
     delays += expires_in(findings)
     if findings.acceptance.candidate is not None:
         delays.append(findings.acceptance.candidate.seconds_left)

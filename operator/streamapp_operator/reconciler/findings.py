@@ -10,6 +10,7 @@ from streamapp_operator.reconciler.driver.driver_actions import DriverAction
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.acceptance import Acceptance
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
@@ -36,6 +37,12 @@ class Findings:
         """The running driver's report; None where the newest report is another driver's."""
         report, pod = self.facts.report, self.driver.pod
         return report if report is not None and pod is not None and report.driver == pod.name else None
+
+    @property
+    def changed_configuration(self) -> tuple[str, ...]:
+        """The Secrets and ConfigMaps that have changed since the driver was started."""
+        pod = self.driver.pod
+        return changed_configuration(pod.manifest, self.facts.configuration) if pod is not None else ()
 
     @property
     def wanted_version(self) -> int:

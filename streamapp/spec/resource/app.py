@@ -80,6 +80,10 @@ class Spec(Part):
         "restart"
     )
     """How a grown input is taken up: with a restart of the driver, or between two batches."""
+    on_configuration_change: Annotated[
+        Literal["report", "restart"], Needs(Capability.CLUSTER), Effect.LIVE
+    ] = "report"
+    """When a Secret or ConfigMap that the app names has changed: say so, or restart the driver."""
     partition_settle: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "5m"
     """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
     monitor: Annotated[Monitor, Needs(Capability.RUNNING), Effect.LIVE] = Monitor()

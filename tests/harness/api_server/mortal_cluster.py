@@ -34,6 +34,9 @@ class Mortal:
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
         return await self._cluster.read(kind, namespace, name)
 
+    async def read_metadata(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
+        return await self._cluster.read_metadata(kind, namespace, name)
+
     async def select(
         self, kind: ResourceKind, namespace: str | None, labels: dict[str, str]
     ) -> list[Manifest]:

@@ -107,6 +107,7 @@ class OperatorSim(Hands):
                 report_cache=before.report_cache,
                 config_map_cache=before.config_map_cache,
                 dry_runs=before.dry_runs,
+                configuration_cache=before.configuration_cache,
                 memoized=before.memoized,
                 unready_nodes=before.unready_nodes,
             )

@@ -15,6 +15,7 @@ from streamapp.protocol.driver_report import DriverState, ExecutorBinding
 from streamapp_operator.reconciler.config_maps.config_map_store import ConfigMapStore
 from streamapp_operator.reconciler.config_maps.locality_draft import LocalityDraft
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, SystemUnavailable
+from streamapp_operator.reconciler.status.app_condition import ConditionType
 from streamapp_operator.reconciler.status.phase import Phase
 from tests.harness.api_server.memory_api import MemoryApi, Object
 from tests.harness.api_server.mortal_cluster import KilledError, Mortal
@@ -182,7 +183,7 @@ class Lives(RuleBasedStateMachine):
         """The status always tells what is, and why."""
         status = self.sim.status()
         said = {one["type"]: one for one in status["conditions"]}
-        assert len(said) == 8
+        assert len(said) == len(ConditionType)
         assert all(one["reason"] and one["message"] for one in said.values())
         assert status["observedGeneration"] == self.sim.app()["metadata"]["generation"]
         drivers = self.sim.drivers()

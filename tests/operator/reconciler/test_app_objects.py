@@ -84,7 +84,8 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
     (mount,) = [one for one in spec["containers"][-1]["volumeMounts"] if one["name"] == volume["name"]]
     assert mount["mountPath"] == "/etc/streamapp/secrets/main"
     everything = text("with-all")
-    assert everything.count("kafka-client") == 5  # both templates, the pod, the limits, the app
+    # Both templates, the pod and its annotation, the limits, the app.
+    assert everything.count("kafka-client") == 6
 
 
 def test_the_state_of_an_app_is_below_the_allowed_root_in_a_folder_of_its_own() -> None:
@@ -120,7 +121,7 @@ def test_the_user_s_template_is_kept_beneath_ours() -> None:
     assert spec["nodeSelector"] == {"disk": "ssd"}
     assert [one["name"] for one in spec["containers"]] == ["watcher", "driver"]
     assert spec["restartPolicy"] == "Never"
-    assert made("with-all")["Pod/app-driver-7"]["metadata"]["annotations"] == {"team": "web"}
+    assert made("with-all")["Pod/app-driver-7"]["metadata"]["annotations"]["team"] == "web"
 
 
 def test_an_embedded_log_is_on_a_claim_of_the_driver() -> None:

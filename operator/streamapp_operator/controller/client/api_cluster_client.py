@@ -29,6 +29,7 @@ FIELD_MANAGER = "streamapp-operator"
 LIST_LIMIT = 500
 UNPROCESSABLE = 422
 _FIELD_MANAGER_QUERY = (("fieldManager", FIELD_MANAGER),)
+_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 _NAMES_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
@@ -46,6 +47,13 @@ class ApiClusterClient:
         reply = await self.transport.send(
             ApiRequest(Verb.GET, "GET", object_path(kind, namespace, name), expected=(404,))
         )
+        return None if reply.code == 404 else reply.body
+
+    async def read_metadata(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
+        """The metadata of one object; None where there is none."""
+        path = object_path(kind, namespace, name)
+        request = ApiRequest(Verb.GET, "GET", path, accept=_METADATA, expected=(404,))
+        reply = await self.transport.send(request)
         return None if reply.code == 404 else reply.body
 
     async def select(

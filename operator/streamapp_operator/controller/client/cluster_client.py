@@ -20,6 +20,10 @@ class ClusterClient(Protocol):
         """The current state of one object; None if absent. Cluster-scoped kinds take the namespace ""."""
         ...
 
+    async def read_metadata(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
+        """The metadata of one object; None if absent. What else is in the object is not sent."""
+        ...
+
     async def select(
         self, kind: ResourceKind, namespace: str | None, labels: dict[str, str]
     ) -> list[Manifest]:

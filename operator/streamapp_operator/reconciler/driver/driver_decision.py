@@ -20,6 +20,7 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
 
@@ -127,10 +128,8 @@ def _restart_reasons(
     """Why the running driver has to be replaced: the reason first, then details; or the seconds to wait."""
     if pod is None or target is None:
         return (), None
-    if paths := restarts_between(facts, generation_of(pod.manifest), target):
-        return (ConditionReason.SPEC_CHANGED, *paths), None
-    if _account_replaced(facts, pod):
-        return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and made anew"), None
+    if reasons := _outdated(facts, target, pod):
+        return reasons, None
     is_live = target.accepted.app.spec.on_partition_change == "live"
     if model is None or not model.tasks_changed or is_live or _has_no_model(facts, pod):
         return (), None
@@ -139,6 +138,18 @@ def _restart_reasons(
     since = facts.condition_since("Progressing", "True", ConditionReason.PARTITIONS_GREW)
     seconds_left = SETTLE_SECONDS if since is None else since + SETTLE_SECONDS - facts.now
     return ((), seconds_left) if seconds_left > 0 else ((ConditionReason.PARTITIONS_GREW, *model.grown), None)
+
+
+def _outdated(facts: Facts, target: AcceptedGeneration, pod: PodState) -> tuple[str, ...]:
+    """Why the driver cannot go on, or is not to, as it was started."""
+    if paths := restarts_between(facts, generation_of(pod.manifest), target):
+        return (ConditionReason.SPEC_CHANGED, *paths)
+    if _account_replaced(facts, pod):
+        return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and made anew")
+    changed = changed_configuration(pod.manifest, facts.configuration)
+    if changed and target.accepted.app.spec.on_configuration_change == "restart":
+        return (ConditionReason.CONFIGURATION_CHANGED, *changed)
+    return ()
 
 
 def _account_replaced(facts: Facts, pod: PodState) -> bool:

@@ -82,6 +82,8 @@ class Facts:
     driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
     unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
     unrestored_reason: str = ""
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    """The versions of Secrets and ConfigMaps that the app names, by kind and name."""
     locations: Mapping[str, str] = field(default_factory=dict)  # by executor, as Spark calls it
     counts: Mapping[int, PartitionCounts] = field(default_factory=dict)  # by generation
     storage_class: str = ""  # the cluster's default, where the newest generation needs one

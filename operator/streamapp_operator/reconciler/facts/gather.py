@@ -26,6 +26,7 @@ from streamapp_operator.controller.client.resource_kinds import (
 )
 from streamapp_operator.reconciler.config_maps.accepted_generation import generation_in_force
 from streamapp_operator.reconciler.facts.config_map_facts import DecodedConfigMaps, decode_config_maps
+from streamapp_operator.reconciler.facts.configuration_lookup import configuration_versions
 from streamapp_operator.reconciler.facts.default_storage_class import FORBIDDEN, default_storage_class
 from streamapp_operator.reconciler.facts.facts import (
     ApplicationIdHolder,
@@ -88,6 +89,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         has_report=decoded.has_report,
         locality=decoded.locality,
         driver_objects=context.cache.driver_objects(key),
+        configuration=await _configuration(context, newest, decoded, fresh=live),
         locations=await _locations(context, _target(newest, decoded), executors, nodes),
         counts=await _counts(context, newest, decoded, drivers),
         application_id_holder=None if accepted_before else _application_id_holder(context, app, newest.app),
@@ -264,6 +266,19 @@ async def _counts(
         for generation, app in apps.items()
         if app is not None and not is_embedded(app)
     }
+
+
+async def _configuration(
+    context: ReconcileContext, newest: NewestGeneration, decoded: DecodedConfigMaps, *, fresh: bool
+) -> dict[str, str]:
+    """The versions of what the generations name that may run."""
+    in_force = generation_in_force(decoded.generations)
+    apps = [in_force.accepted.app] if in_force is not None else []
+    if newest.app is not None and _may_be_looked_up(context, newest, decoded):
+        apps.append(newest.app)
+    if not apps:
+        return {}
+    return await configuration_versions(context, apps[0].metadata.namespace, apps, fresh=fresh)
 
 
 def _may_be_looked_up(

@@ -37,6 +37,10 @@ class ReconcileContext:
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each node in a state that it is not ready in."""
+    configuration_cache: RecentResults[tuple[float, str]] = field(
+        default_factory=lambda: RecentResults(max_size=8192)
+    )
+    """Versions of Secrets and ConfigMaps that apps name, each with the time when it was looked up."""
     memoized: MemoizedResults = field(default_factory=MemoizedResults)
     large_plans: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Large apps are planned one after the other, so that the memory is that of one plan."""

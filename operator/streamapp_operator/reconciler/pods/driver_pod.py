@@ -16,7 +16,13 @@ from streamapp_operator.reconciler.pods.driver_template import ACCEPTED_VOLUME, 
 from streamapp_operator.reconciler.pods.template_merge import merge_template
 
 
-def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, incarnation: int) -> Manifest:
+def driver_pod(
+    app: Manifest,
+    template: Mapping[str, Any],
+    generation: int,
+    incarnation: int,
+    annotations: Mapping[str, str],
+) -> Manifest:
     """The pod in which an accepted generation runs."""
     name, namespace = app["metadata"]["name"], app["metadata"]["namespace"]
     pod = object_names.driver(name, incarnation)
@@ -25,6 +31,7 @@ def driver_pod(app: Manifest, template: Mapping[str, Any], generation: int, inca
         pod,
         ObjectRole.DRIVER,
         more_labels={INCARNATION_LABEL: str(incarnation), GENERATION_LABEL: str(generation)},
+        annotations=annotations,
     )
     environment = [
         {"name": "STREAMAPP_INCARNATION", "value": str(incarnation)},

@@ -13,7 +13,7 @@ TRIAL_INCARNATION = 0
 
 def trial_pods(app: Manifest, shape: PodShape, generation: int) -> Iterator[tuple[str, Manifest]]:
     """The pods, each with the path of the resource that its shape comes from."""
-    yield "spec.driver", driver_pod(app, shape.driver, generation, TRIAL_INCARNATION)
+    yield "spec.driver", driver_pod(app, shape.driver, generation, TRIAL_INCARNATION, {})
     yield "spec.executor", _executor_pod(app, shape)
 
 

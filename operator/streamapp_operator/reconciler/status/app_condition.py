@@ -22,6 +22,7 @@ class ConditionType(StrEnum):
     DEGRADED = "Degraded"
     STALLED = "Stalled"
     SUSPENDED = "Suspended"
+    CONFIGURATION_OUTDATED = "ConfigurationOutdated"
     RECONCILIATION_PAUSED = "ReconciliationPaused"
 
 

@@ -317,6 +317,22 @@ def suspended(findings: Findings) -> AppCondition:
     )
 
 
+def configuration_outdated(findings: Findings) -> AppCondition:
+    """Whether Secrets or ConfigMaps have changed since the driver was started."""
+    generation, pod = findings.facts.newest.generation, findings.driver.pod
+    if pod is not None and (changed := findings.changed_configuration):
+        message = f"{', '.join(changed)}: changed since {pod.name} was started; a restart takes that up"
+        return true_condition(
+            ConditionType.CONFIGURATION_OUTDATED, ConditionReason.CONFIGURATION_CHANGED, message, generation
+        )
+    return false_condition(
+        ConditionType.CONFIGURATION_OUTDATED,
+        ConditionReason.UP_TO_DATE,
+        "no Secret or ConfigMap is known to have changed since the driver was started",
+        generation,
+    )
+
+
 def reconciliation_paused(findings: Findings) -> AppCondition:
     """Not true where anything is decided: a paused app is not."""
     return false_condition(
@@ -336,6 +352,7 @@ CONDITIONS = (
     degraded,
     stalled,
     suspended,
+    configuration_outdated,
     reconciliation_paused,
 )
 

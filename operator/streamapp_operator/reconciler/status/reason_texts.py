@@ -23,6 +23,10 @@ CONDITION_TEXTS: Mapping[ConditionType, str] = {
     "generation is refused, "
     "the restarts are used up, or a driver that was ready has ended with a fault of the app.",
     ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
+    ConditionType.CONFIGURATION_OUTDATED: (
+        "A Secret or ConfigMap that the app names has changed since the driver was started. A restart takes "
+        "it up: raise `spec.restartNonce`, or let `spec.onConfigurationChange` do it."
+    ),
     ConditionType.RECONCILIATION_PAUSED: (
         "The annotation `streamapp.dev/pause-reconciliation` is `true`: the operator changes nothing of the "
         "app, and the other conditions are as they were before."
@@ -69,6 +73,9 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
     ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",
+    ConditionReason.CONFIGURATION_CHANGED: (
+        "A Secret or ConfigMap that the app names has changed since the driver was started."
+    ),
     ConditionReason.ACCOUNT_REPLACED: (
         "Somebody deleted the driver's service account, so that its token is void; the driver is replaced."
     ),

@@ -16,6 +16,7 @@ _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.DEGRADED, "True"): "Warning",
     (ConditionType.STALLED, "True"): "Warning",
     (ConditionType.SUSPENDED, "True"): "Normal",
+    (ConditionType.CONFIGURATION_OUTDATED, "True"): "Normal",
     (ConditionType.RECONCILIATION_PAUSED, "True"): "Normal",
 }
 """The statuses of conditions that cause an event, with its type."""

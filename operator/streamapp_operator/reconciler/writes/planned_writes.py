@@ -33,6 +33,7 @@ from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.objects.configuration_versions import configuration_annotation
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned, owner_reference
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
@@ -82,7 +83,8 @@ def after_status(findings: Findings) -> Iterator[Write]:
             if findings.target.accepted.app.spec.state.persistent_volume_claim is not None:
                 # A StatefulSet that the last driver left would collide with the next driver's.
                 yield Delete(STATEFUL_SET, object_names.executor_set(facts.uid))
-            pod = driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation)
+            versions = configuration_annotation(findings.target.accepted.app, facts.configuration)
+            pod = driver_pod(facts.manifest, shape.driver, findings.target.generation, incarnation, versions)
             yield Create(pod)
             yield CreateRunSecret(pod["metadata"]["name"])
             yield from (

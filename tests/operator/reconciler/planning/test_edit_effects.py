@@ -33,6 +33,7 @@ EDITS: dict[str, Any] = {
     "spec.placement": {"placement": {"hostAffinity": False}},
     "spec.state": {"state": {"persistentVolumeClaim": {"size": "1Gi"}}},
     "spec.onPartitionChange": {"onPartitionChange": "live"},
+    "spec.onConfigurationChange": {"onConfigurationChange": "restart"},
     "spec.partitionSettle": {"partitionSettle": "0s"},
     "spec.monitor": {"monitor": {"enabled": False}},
     "spec.rebalanceDelay": {"rebalanceDelay": "1m"},
