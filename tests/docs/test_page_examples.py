@@ -16,7 +16,7 @@ BLOCKS = [
     for page in PAGES
     for block in re.findall(r"^```yaml[^\n]*\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
 ]
-APPS = [(page, block) for page, block in BLOCKS if "kind: StreamApp" in block]
+APPS = [(page, block) for page, block in BLOCKS if re.search(r"^kind: StreamApp$", block, re.M)]
 OPERATORS = [
     (page, block) for page, block in BLOCKS if re.match(r"operators:|- \{name: [\w-]+, +\w+: +\{", block)
 ]
