@@ -122,6 +122,7 @@ APP: dict[str, Any] = {
     "placement": Placement(location="volume"),
     "state": State(persistent_volume_claim=Claim(size="1Gi"), reclaim_policy="Delete"),
     "on_partition_change": "live",
+    "on_configuration_change": "restart",
     "partition_settle": "1m",
     "monitor": Monitor(interval="1m"),
     "rebalance_delay": "10s",

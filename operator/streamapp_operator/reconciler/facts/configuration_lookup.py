@@ -24,8 +24,8 @@ async def configuration_versions(
         key=lambda named: version_key(*named),
     )
     versions = await side_by_side([_version(context, kind, namespace, name, fresh) for kind, name in objects])
-    found = zip(objects, versions, strict=True)
-    return {version_key(*named): version for named, version in found if version}
+    versions_of_objects = zip(objects, versions, strict=True)
+    return {version_key(*named): version for named, version in versions_of_objects if version}
 
 
 async def _version(
