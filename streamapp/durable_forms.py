@@ -15,7 +15,7 @@ UPGRADE_HINT = "use the version of streamapp that wrote it, or a later one"
 
 @dataclass(frozen=True, slots=True)
 class VersionRefusal:
-    """Why bytes of this version are not read, and what would mend it."""
+    """Why bytes of this version are not read, and how to fix it."""
 
     reason: Reason
     message: str
@@ -133,7 +133,7 @@ SIDE_INPUT_VERSION: Final = DurableForm(
     1,
     "marks of the stores of versioned tables",
     "the lane that fills the table",
-    "A store whose version cannot be read is filled anew.",
+    "A store whose version cannot be read is rebuilt.",
 )
 PLAN_DOCUMENT: Final = DurableForm(
     "plan document",

@@ -78,14 +78,14 @@ OWNED_STORES: Final = DurableForm(
     1,
     "file `owned.json` in the app's directory of state",
     "`state list` and `state prune`",
-    "Each start writes it anew. Nothing is pruned by a list that cannot be read.",
+    "Each start rewrites it. Nothing is pruned by a list that cannot be read.",
 )
 TABLES_FILE: Final = DurableForm(
     "list of tables and operators' stores",
     2,
     "file `tables.json` in the app's directory of state",
     "`state`",
-    f"Each start writes it anew. {_ABSENT}",
+    f"Each start rewrites it. {_ABSENT}",
 )
 EMBEDDED_LOG: Final = DurableForm(
     "embedded log",

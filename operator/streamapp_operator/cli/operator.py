@@ -1,4 +1,4 @@
-"""`streamapp operator`: look after the StreamApps of a cluster."""
+"""`streamapp operator`: manage the StreamApps of a cluster."""
 
 import asyncio
 import logging
@@ -20,13 +20,13 @@ LOOPBACK = "127.0.0.1"
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command(short_help="Look after the StreamApps of a Kubernetes cluster.")
+@click.command(short_help="Manage the StreamApps of a Kubernetes cluster.")
 @click.option("-n", "--namespace", "namespaces", multiple=True, help="Only this one; may be said again.")
 @click.option(
     "--kubeconfig", type=FILE, help="Left out: the pod's own account, else KUBECONFIG or ~/.kube/config."
 )
 @click.option("--context", help="Which context of the kubeconfig; its current one when left out.")
-@click.option("--operator-class", help="Look after apps of this operatorClass; left out: those without one.")
+@click.option("--operator-class", help="Manage apps of this operatorClass; left out: those without one.")
 @click.option("--image", help="Image of drivers and executors, for apps that name none.")
 @click.option(
     "--installation", type=FILE, help="A YAML file with defaults for all apps, and what they may ask for."

@@ -117,7 +117,7 @@ def read(
             click.echo(line)
 
 
-@state.command(short_help="Take away stores that nobody owns any more.")
+@state.command(short_help="Delete stores that no app owns any more.")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--app", "app", metavar="ID", help="Only those of this application id.")
 @click.option(
@@ -131,7 +131,7 @@ def read(
 @click.option("--dry-run", is_flag=True, help="Say what would be taken away, and take nothing.")
 @output_option("text", JSON)
 def gc(data: Path, app: str | None, age: str, dry_run: bool, output: str) -> None:
-    """Take away the stores of DATA that nobody owns any more.
+    """Delete the stores of DATA that no app owns any more.
 
     Those are stores of a table that the app has no more, of a task that is not in its layout, of a run before
     its state was reset, and all stores of an app whose streams are gone. What the app owns, its last start

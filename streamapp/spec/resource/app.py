@@ -79,11 +79,11 @@ class Spec(Part):
     on_partition_change: Annotated[Literal["restart", "live"], Needs(Capability.CLUSTER), Effect.LIVE] = (
         "restart"
     )
-    """How a grown input is taken up: with a restart of the driver, or between two batches."""
+    """How added partitions of an input are applied: with a restart of the driver, or between two batches."""
     on_configuration_change: Annotated[
         Literal["report", "restart"], Needs(Capability.CLUSTER), Effect.LIVE
     ] = "report"
-    """When a Secret or ConfigMap that the app names has changed: say so, or restart the driver."""
+    """When a Secret or ConfigMap that the app names has changed: report it, or restart the driver."""
     partition_settle: Annotated[ShortDuration, Needs(Capability.RUNNING), Effect.LIVE] = "5m"
     """How long after a growth producers may still use the old count: their `metadata.max.age.ms`."""
     monitor: Annotated[Monitor, Needs(Capability.RUNNING), Effect.LIVE] = Monitor()
@@ -135,7 +135,7 @@ class Spec(Part):
     restart_nonce: Annotated[int, Field(ge=0), Needs(Capability.CLUSTER), Effect.RESTART] = 0
     """Raise it to restart the driver once."""
     reset_nonce: Annotated[int, Field(ge=0), Needs(Capability.RESET), Effect.REPLAN] = 0
-    """Raise it to drop state, checkpoints and layout and begin anew: a new run id."""
+    """Raise it to reset the app: drop state, checkpoints and layout. Starts a new run id."""
     take_over: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False
     """Claim an application id that another owner holds."""
     ttl_seconds_after_finished: Annotated[
@@ -143,7 +143,7 @@ class Spec(Part):
     ] = None
     """How long the pods of an app that ended are kept; unset: as long as the app."""
     operator_class: Annotated[Name | None, Needs(Capability.CLUSTER), Effect.REFUSED] = None
-    """Which installation looks after the app, where a cluster has several."""
+    """Which installation manages the app, where a cluster has several."""
 
     def stream(self, name: str) -> Stream:
         """The declared stream of that name."""

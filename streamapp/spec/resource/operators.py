@@ -240,7 +240,7 @@ class Operator(OneOf):
     aggregate: Aggregate | None = None
     """Totals per key, running or per window."""
     process: Process | None = None
-    """Run a stateful class of one's own."""
+    """Run a user-defined stateful class."""
     send_to: SendTo | None = None
     """Write rows to an output stream."""
 

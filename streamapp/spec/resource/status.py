@@ -23,7 +23,7 @@ class Condition(Part):
     reason: ShortText
     """Why, as one word."""
     message: Message
-    """Why, in words, and what would mend it."""
+    """An explanation, and how to fix it."""
     last_transition_time: Time
     """When `status` last changed."""
     observed_generation: Count | None = None
@@ -125,6 +125,6 @@ class Status(Part):
     selector: ShortText | None = None
     """Label selector of the executors' pods, for the scale subresource."""
     restarts: Count | None = None
-    """How often the driver was started anew."""
+    """How often the driver was restarted."""
     driver: DriverStatus | None = None
     """The driver."""

@@ -52,7 +52,7 @@ class Retry(Part):
 
 
 class Remote(Part):
-    """A table kept elsewhere, asked once per batch for each key of the batch."""
+    """An external lookup table, asked once per batch for each key of the batch."""
 
     python: PythonReference
     """A class with `get_many(keys)`, such as `streamapp_runtime.remote.redis:RedisTable`."""
@@ -84,7 +84,7 @@ class Table(Part):
     broadcast: bool = False
     """Every task sees the whole table; joins with it agree on nothing."""
     remote: Remote | None = None
-    """The table is kept elsewhere."""
+    """An external lookup table."""
     changelog: Annotated[bool | None, Effect.REFUSED] = None
     """Writes are also in a compacted stream, so that a lost store is restored; true, but for side inputs."""
     retention: LongDuration = "1d"

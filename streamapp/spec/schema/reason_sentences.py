@@ -23,13 +23,13 @@ SENTENCES: Mapping[Reason, str] = {
     "breaks its contract.",
     Reason.GROUPER_CHANGED: "Another grouper was named while there is state, which belongs to the tasks of "
     "the first.",
-    Reason.GROUPER_INVALID: "A grouper of one's own raised an error, or did not put every partition into "
+    Reason.GROUPER_INVALID: "A custom grouper raised an error, or did not put every partition into "
     "exactly one task.",
     Reason.LAYOUT_CONFLICT: "A job model contradicts the layout that lives with the state.",
     Reason.NO_TASKS: "There is no task to run: all inputs go to every task, and none has a partition of its "
     "own.",
-    Reason.LOCATION_PROVIDER_INVALID: "A location provider of one's own raised an error, or gave something "
-    "that is no location.",
+    Reason.LOCATION_PROVIDER_INVALID: "A custom location provider raised an error, or returned something "
+    "that is not a location.",
     Reason.NO_PROCESSORS: "There are tasks and no processor to run them.",
     Reason.INSUFFICIENT_CAPACITY: "The processors' limits leave room for fewer tasks than there are.",
     Reason.INVALID_JOB_MODEL: "A job model does not agree with itself.",
@@ -46,8 +46,8 @@ SENTENCES: Mapping[Reason, str] = {
     "the app goes on with other work.",
     Reason.PODS_REFUSED: "The API server would not take the app's pods: a field is wrong, or a policy, "
     "a limit or a quota of the cluster forbids them.",
-    Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so that nobody knows how many partitions its "
-    "streams have.",
+    Reason.SYSTEM_UNAVAILABLE: "A system does not answer, so the partition counts of its streams are "
+    "unknown.",
     Reason.INTERNAL_ERROR: "The operator itself failed on this generation; the message names the place in "
     "its code, and the generation accepted before goes on.",
     Reason.STORE_DAMAGED: "A state store holds something that cannot be trusted; it is emptied and restored.",

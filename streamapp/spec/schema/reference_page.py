@@ -12,9 +12,9 @@ from streamapp.spec.value_types.scalars import MEANING
 
 _EFFECTS = {
     Effect.NONE: "nothing that runs looks at it",
-    Effect.LIVE: "taken up while the app runs",
+    Effect.LIVE: "applied while the app runs",
     Effect.RESTART: "the driver restarts between two batches; plan and state stay",
-    Effect.REPLAN: "the app is planned anew; a new job model, then a restart",
+    Effect.REPLAN: "the app is planned again; a new job model, then a restart",
     Effect.REFUSED: "cannot change while there is state",
 }
 
@@ -33,7 +33,7 @@ _CHANGES = """\
 
 The column *A change* says what happens to a running app when the field changes. `—` stands where a change
 makes another app, or means nothing to StreamApp. `streamapp run` reads the resource once, at its start: the
-column is what a change will do to an app that runs in a cluster.
+column is what a change does to an app that runs in a cluster.
 """
 
 _NOT_YET = """\

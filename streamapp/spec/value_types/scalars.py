@@ -36,11 +36,11 @@ MEANING = {
     NAME: "a name: letters, digits, '-', '_' and '.', with a letter or digit at both ends",
     TOPIC: "letters, digits, '.', '_' and '-', and not dots alone",
     PYTHON_REFERENCE: "package.module:name",
-    GROUPER: "partition, streamPartition, single, or one's own as package.module:name",
+    GROUPER: "partition, streamPartition, single, or a custom one as package.module:name",
     BROADCAST_INPUT: "stream, stream#3 or stream#[0-7]",
     VARIABLE: "letters, digits and '_', not beginning with a digit",
     ABSOLUTE_PATH: "a path that begins with '/'",
-    LOCATION: "node, pod, volume, label:<key>, several of these joined by '+', or one's own as "
+    LOCATION: "node, pod, volume, label:<key>, several of these joined by '+', or a custom one as "
     "package.module:name",
     BROKERS: "host:port, several joined by commas",
     IMAGE: "an image without spaces",

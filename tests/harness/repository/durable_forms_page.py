@@ -16,7 +16,7 @@ reads it, and what a change of it has to think of.
 - A reader takes every version from 1 to its own. It refuses a newer one, and says to use the version of
   StreamApp that wrote it.
 - Checkpoints, the layout and the entries beside them are never guessed. Where one cannot be read, the app
-  ends with exit code 1, and the message names stream, partition and mend: restore the checkpoint stream
+  ends with exit code 1, and the message names stream, partition and fix: restore the checkpoint stream
   from a backup, or raise `resetNonce` to begin without state.
 - A store that cannot be read is emptied and restored from its changelog. That needs time and loses nothing.
 """

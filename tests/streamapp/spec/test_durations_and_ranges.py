@@ -48,9 +48,9 @@ NUMBERS = [
     ("spec.mode", "batsh", 'found the text "batsh"; allowed are stream, batch; did you mean "batch"?'),
     ("spec.tables[1].store", "redis", 'found the text "redis"; allowed are rocksdb, lmdb, memory'),
     ("spec.grouper", "mine", 'found the text "mine"; allowed is partition, streamPartition, single, '
-     "or one's own as package.module:name"),
+     "or a custom one as package.module:name"),
     ("spec.placement.location", "rack", 'found the text "rack"; allowed is node, pod, volume, label:<key>, '
-     "several of these joined by '+', or one's own as package.module:name"),
+     "several of these joined by '+', or a custom one as package.module:name"),
     ("spec.state.persistentVolumeClaim.size", "10 GB", 'found the text "10 GB"; allowed is a Kubernetes '
      "quantity such as 500m, 2, 512Mi or 10Gi"),
     ("spec.broadcastInputs[0]", "clicks#x", 'found the text "clicks#x"; allowed is stream, stream#3 or '

@@ -56,7 +56,7 @@ RIGHTS = (
     Right(
         POD,
         (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE, DELETE_MANY),
-        "start drivers, end them, see executors; and let drivers look after executors",
+        "start drivers, end them, see executors; and let drivers manage executors",
     ),
     Right(
         CONFIG_MAP,
@@ -71,7 +71,7 @@ RIGHTS = (
     Right(SERVICE, (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE), "give driver pods a name"),
     Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
     Right(ROLE, (*_LOOK, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
-    Right(ROLE_BINDING, (*_LOOK, Verb.CREATE, Verb.PATCH), "give that role to the driver and to nobody else"),
+    Right(ROLE_BINDING, (*_LOOK, Verb.CREATE, Verb.PATCH), "give that role to the driver alone"),
     Right(
         VOLUME_CLAIM,
         (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH, Verb.DELETE),
@@ -80,7 +80,7 @@ RIGHTS = (
     Right(
         STATEFUL_SET,
         (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.UPDATE, Verb.DELETE),
-        "end executors with volumes; and let drivers look after them",
+        "end executors with volumes; and let drivers manage them",
     ),
     Right(
         STATEFUL_SET,

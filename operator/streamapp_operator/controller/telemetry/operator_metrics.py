@@ -56,7 +56,7 @@ API_CALLS = Metric(
     ("verb", "code"),
 )
 LEADING = Metric("streamapp_operator_leading", MetricKind.GAUGE, "1 in the replica that leads.")
-APPS = Metric("streamapp_operator_apps", MetricKind.GAUGE, "StreamApps that this operator looks after.")
+APPS = Metric("streamapp_operator_apps", MetricKind.GAUGE, "StreamApps that this operator manages.")
 LOOP_LAG = Metric(
     "streamapp_operator_loop_lag_seconds",
     MetricKind.GAUGE,

@@ -12,7 +12,7 @@ _EFFECTS = {
     Effect.NONE: "Nothing that runs looks at it.",
     Effect.LIVE: "The driver goes on; it is told with its job model, or the operator alone acts on it.",
     Effect.RESTART: "The driver ends after its batch and the next one starts; plan, tasks and state stay.",
-    Effect.REPLAN: "The app is planned anew, then the driver is restarted with the new job model.",
+    Effect.REPLAN: "The app is planned again, then the driver is restarted with the new job model.",
     Effect.REFUSED: "Refused while there is state, with `Accepted=False`; what runs goes on.",
 }
 

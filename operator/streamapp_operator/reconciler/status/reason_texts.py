@@ -19,7 +19,7 @@ CONDITION_TEXTS: Mapping[ConditionType, str] = {
     ConditionType.DEGRADED: (
         "The app does not run as well as it was asked to, or goes on with something refused."
     ),
-    ConditionType.STALLED: "Nothing gets better unless somebody does something: the newest "
+    ConditionType.STALLED: "No progress without a change: the newest "
     "generation is refused, "
     "the restarts are used up, or a driver that was ready has ended with a fault of the app.",
     ConditionType.SUSPENDED: "The app is at rest because `spec.suspend` says so.",
@@ -38,7 +38,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.PLANNED: "Every stream has a count, and all joins agree.",
     ConditionReason.NOT_PLANNED_YET: "The partition counts are being looked up.",
     ConditionReason.PLANNED_BY_DRIVER: (
-        "Only the driver can plan: its log or its state are where nobody else can look."
+        "Only the driver can plan: its log or its state are out of reach of the operator."
     ),
     ConditionReason.AWAITING_DRIVER: (
         "The running driver has the edit before it, with Spark and the app's own code; it has half a minute."
@@ -56,7 +56,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.LAUNCH_REJECTED: (
         "The API server would not take an object, by a quota or a policy for instance."
     ),
-    ConditionReason.NAME_TAKEN: "An object that the app needs is there and is somebody else's.",
+    ConditionReason.NAME_TAKEN: "An object that the app needs exists and belongs to another owner.",
     ConditionReason.NOT_RESTORED: (
         "An object of a running driver was deleted or changed, and the API server refuses to put it back."
     ),
@@ -69,7 +69,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.ENDING: "A driver, or what it left behind, is ending.",
     ConditionReason.BACKING_OFF: "The next driver waits, because the last ones failed.",
     ConditionReason.RESTARTS_EXHAUSTED: "The app failed as often as its restart policy allows.",
-    ConditionReason.DELETED: "Somebody took the driver's pod away.",
+    ConditionReason.DELETED: "The driver's pod was deleted.",
     ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
     ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",
@@ -77,7 +77,7 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
         "A Secret or ConfigMap that the app names has changed since the driver was started."
     ),
     ConditionReason.ACCOUNT_REPLACED: (
-        "Somebody deleted the driver's service account, so that its token is void; the driver is replaced."
+        "The driver's service account was deleted, so that its token is void; the driver is replaced."
     ),
     ConditionReason.PARTITIONS_GREW: "A topic has more partitions; the message names it.",
     ConditionReason.MODEL_CHANGED: "The driver takes up another job model.",
@@ -88,5 +88,5 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.NOT_PAUSED: "The app does not have that annotation.",
     ConditionReason.COMPLETED: "The app has done all there was to do.",
     ConditionReason.HEALTHY: "Nothing is wrong.",
-    ConditionReason.UP_TO_DATE: "Nobody has to do anything.",
+    ConditionReason.UP_TO_DATE: "No action is needed.",
 }
