@@ -6,7 +6,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROMISES = {
     "engine.md": "## What is promised",
-    "adjunct.md": "## When an app starts again",
+    "adjunct.md": "## Recovery",
     "trust-model.md": "## In short",
 }
 """The pages that name tests, and where they begin to."""
