@@ -23,7 +23,7 @@ FOLDER_MARK: Final = DurableForm(
     1,
     "file `.streamapp/<namespace>/<applicationId>.json` in a root of `hostPath` state",
     "the pods that clear nodes",
-    "A folder whose mark cannot be read is left alone, and marked anew while its app is there.",
+    "A folder whose mark cannot be read is left alone, and marked again while its app is there.",
 )
 
 DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL, FOLDER_MARK)

@@ -1,0 +1,55 @@
+"""Phrases that no user's page needs: each has a word of the field in its place (decision 0055)."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+REWRITTEN_APART = {"index.md", "quickstart.md"}
+"""The front page and the quickstart, which issue 24 rewrites in a change of its own."""
+PAGES = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if "decisions" not in page.parts and page.name not in REWRITTEN_APART
+]
+PHRASES = {
+    "anew": "again, from scratch, restarted, recreated, rebuilt",
+    "kept elsewhere": "external",
+    "look after": "manage",
+    "looks after": "manages",
+    "looked after": "managed",
+    "befell": "happened to",
+    "befalls": "happens to",
+    "one's own": "custom, user-defined",
+    "is away": "is unavailable",
+    "are away": "are unavailable",
+    "mend": "fix",
+    "mends": "fixes",
+    "mended": "fixed",
+    "taken up": "applied",
+}
+"""What a page may not say, and what it says instead."""
+
+
+def prose(text: str) -> str:
+    """The page without code, output, names of tests in italics, and targets of links."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    text = re.sub(r"`[^`\n]*`", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return re.sub(r"(?<!\*)\*[^*|]+\*(?!\*)", "", text)
+
+
+def phrases_of(text: str) -> list[str]:
+    words = re.sub(r"\s+", " ", prose(text)).lower()
+    return [phrase for phrase in PHRASES if re.search(rf"\b{re.escape(phrase)}\b", words)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_uses_the_words_of_the_field(page: Path) -> None:
+    assert {phrase: PHRASES[phrase] for phrase in phrases_of(page.read_text("utf-8"))} == {}
+
+
+def test_prose_is_searched_and_code_is_not() -> None:
+    assert phrases_of("It begins\nanew.") == ["anew"]
+    assert phrases_of("```text\nbegins anew\n```\n`anew` and *a test made anew* and [a link](#begin-anew)") == []
