@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_type
 
@@ -12,8 +11,11 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.problem import short
 from streamapp.spec.reasons import Reason
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.declared_types import UnheldTypeError, type_name
+from streamapp_runtime.expressions.plain_expression import PlainCall, plain_entries, plain_type
 from streamapp_runtime.expressions.spark_messages import spark_message
-from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted, read_ddl
+from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
+from streamapp_runtime.expressions.sql_types import columns_of_schema, ddl, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +30,31 @@ ROW_FUNCTIONS = AllowedFunctions()
 
 
 def analyse(
-    spark: SparkSession,
+    spark: SparkSource,
     items: list[str],
     scope: ColumnScope,
     allowed: AllowedFunctions = ROW_FUNCTIONS,
     group_by: str = "",
 ) -> tuple[Column, ...]:
     """Names and types of a select list over a scope; RefusedError tells what Spark refuses, or we do."""
+    plain = plain_columns(items, scope, allowed)
+    return analysed(spark, items, scope, allowed, group_by) if plain is None else plain
+
+
+def analysed(
+    spark: SparkSource,
+    items: list[str],
+    scope: ColumnScope,
+    allowed: AllowedFunctions = ROW_FUNCTIONS,
+    group_by: str = "",
+) -> tuple[Column, ...]:
+    """The same, by Spark's own analyser."""
     grouping = f" GROUP BY {group_by}" if group_by else ""
     entries = ",\n".join(items)
     try:
-        frame = spark.sql(f"SELECT {entries}\nFROM (SELECT {null_row_sql(scope)}){grouping}")
+        frame = spark_for(spark, entries).sql(
+            f"SELECT {entries}\nFROM (SELECT {null_row_sql(scope)}){grouping}"
+        )
         plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
         nodes, deterministic = {plan.nodeName(), plan.children().apply(0).nodeName()}, plan.deterministic()
         schema = frame.schema
@@ -58,6 +74,19 @@ def analyse(
     return _checked(schema)
 
 
+def plain_columns(
+    items: list[str], scope: ColumnScope, allowed: AllowedFunctions
+) -> tuple[Column, ...] | None:
+    """What a list gives whose entries all say it without Spark; None where one does not."""
+    entries = [entry for item in items for entry in plain_entries(item) or (None,)]
+    if any(
+        entry is None or isinstance(entry.value, PlainCall) is not allowed.aggregates for entry in entries
+    ):
+        return None
+    columns = [plain_type(item, scope) for item in items]
+    return None if None in columns else tuple(column for column in columns if column)
+
+
 def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """Declared columns with their types as Spark names them, and NOT NULL where that was declared."""
     for column in columns:
@@ -67,9 +96,20 @@ def canonical(columns: tuple[Column, ...]) -> tuple[Column, ...]:
                 "say it of the whole column or leave it out",
                 reason=Reason.NOT_YET_SUPPORTED,
             )
-    written = ", ".join(f"{quoted(column.name)} {column.type}" for column in columns)
-    named = zip(_checked(read_ddl(written)), columns, strict=True)
-    return tuple(replace(column, nullable=declared.nullable) for column, declared in named)
+    return tuple(replace(column, type=_held_type(column)) for column in columns)
+
+
+def _held_type(column: Column) -> str:
+    try:
+        return type_name(column.type)
+    except UnheldTypeError as unheld:
+        raise _unheld(column.name, str(unheld)) from None
+
+
+def _unheld(name: str, kind: str) -> CompileRefusedError:
+    return CompileRefusedError(
+        f'column "{short(name)}" is {kind}, which rows cannot hold; cast it', reason=Reason.NOT_YET_SUPPORTED
+    )
 
 
 def _checked(schema: t.StructType) -> tuple[Column, ...]:
@@ -82,10 +122,7 @@ def _checked(schema: t.StructType) -> tuple[Column, ...]:
         try:
             to_arrow_type(field.dataType, timezone="UTC")
         except PySparkException:
-            kind = ddl(field.dataType)
-            raise CompileRefusedError(
-                f'column "{name}" is {kind}, which rows cannot hold; cast it', reason=Reason.NOT_YET_SUPPORTED
-            ) from None
+            raise _unheld(field.name, ddl(field.dataType)) from None
     return columns_of_schema(schema)
 
 

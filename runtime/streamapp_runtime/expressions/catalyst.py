@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from sqlglot import tokenize
 from sqlglot.errors import TokenError
 
 from streamapp.columns.compile_refusal import CompileRefusedError
+from streamapp_runtime.expressions.plain_expression import PlainCall, PlainEntry, plain_entries
 from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 from streamapp_runtime.expressions.sql_types import quoted
 
 SUBQUERIES = frozenset({"ScalarSubquery", "ListQuery", "InSubquery", "Exists", "LateralSubquery"})
@@ -64,11 +65,33 @@ class _Token:
     end: int
 
 
-def read_select_items(spark: SparkSession, text: str) -> tuple[SelectItem, ...]:
+def read_select_items(spark: SparkSource, text: str) -> tuple[SelectItem, ...]:
     """The entries of a select list; RefusedError says what cannot be read."""
+    plain = plain_entries(text)
+    if plain is not None:
+        return tuple(_plain_item(text, entry) for entry in plain)
+    return parsed_select_items(spark, text)
+
+
+def parsed_select_items(spark: SparkSource, text: str) -> tuple[SelectItem, ...]:
+    """The same, by Spark's own parser."""
     ranges = list(_split(text))
     _entries(spark, text, len(ranges))
     return tuple(_item(spark, text[start:end]) for start, end in ranges)
+
+
+def _plain_item(text: str, entry: PlainEntry) -> SelectItem:
+    """An entry whose meaning is plain, as Spark's tree would have it."""
+    bare, value = text[entry.start : entry.end], entry.value
+    if value is None:
+        return SelectItem(bare, (), (), (), True, entry.star_of or None)
+    alias = (entry.alias,) if entry.alias else ()
+    name = value.argument if isinstance(value, PlainCall) else value
+    columns = (SqlName(name.parts, name.start - entry.start, name.end - entry.start),) if name else ()
+    if not isinstance(value, PlainCall):
+        return SelectItem(bare, alias, columns, ())
+    call = FunctionCall((bare.partition("(")[0].strip(),), 0, entry.end - entry.start)
+    return SelectItem(bare, alias, columns, (call,))
 
 
 def _split(text: str) -> Iterator[tuple[int, int]]:
@@ -92,10 +115,11 @@ def _tokens(text: str) -> list[_Token]:
         raise CompileRefusedError(f"cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def _entries(spark: SparkSession, text: str, count: int) -> list[Any]:
+def _entries(spark: SparkSource, text: str, count: int) -> list[Any]:
     """Spark's tree of each entry, once it is sure that the text is a list of so many and nothing else."""
     try:
-        plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(_LEAD + text)  # noqa: SLF001
+        session: Any = spark_for(spark, text)
+        plan = session._jsparkSession.sessionState().sqlParser().parsePlan(_LEAD + text)  # noqa: SLF001
     except PySparkException as error:
         raise CompileRefusedError(spark_message(error)) from None
     is_list = plan.nodeName() == "Project" and plan.children().apply(0).nodeName() == "OneRowRelation"
@@ -107,7 +131,7 @@ def _entries(spark: SparkSession, text: str, count: int) -> list[Any]:
     return entries
 
 
-def _item(spark: SparkSession, text: str) -> SelectItem:
+def _item(spark: SparkSource, text: str) -> SelectItem:
     tree = _entries(spark, text, 1)[0]
     kind = tree.nodeName()
     if kind == "UnresolvedStar":

@@ -6,10 +6,9 @@ The tree is the analysed one: types are settled and every cast that Spark puts i
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
+from streamapp_runtime.expressions.plain_expression import plain_condition
 from streamapp_runtime.expressions.predicate import (
     And,
     ColumnValue,
@@ -22,7 +21,9 @@ from streamapp_runtime.expressions.predicate import (
     Or,
     Predicate,
     TextTest,
+    like_test,
 )
+from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _KINDS: Final[Mapping[str, type[ConstantValue]]] = {"string": str, "boolean": bool} | dict.fromkeys(
@@ -43,9 +44,15 @@ class _BeyondError(Exception):
     """Something in the tree that only Spark can compute."""
 
 
-def predicate_of(spark: SparkSession, text: str, scope: ColumnScope) -> Predicate | None:
+def predicate_of(spark: SparkSource, text: str, scope: ColumnScope) -> Predicate | None:
     """The condition as a predicate over a scope's positions; None where Spark itself has to compute it."""
-    frame = spark.sql(f"SELECT {text}\nAS `condition`\nFROM (SELECT {null_row_sql(scope)})")
+    plain = plain_condition(text, scope)
+    return analysed_predicate(spark, text, scope) if plain is None else plain
+
+
+def analysed_predicate(spark: SparkSource, text: str, scope: ColumnScope) -> Predicate | None:
+    """The same, by Spark's own analyser."""
+    frame = spark_for(spark, text).sql(f"SELECT {text}\nAS `condition`\nFROM (SELECT {null_row_sql(scope)})")
     tree = frame._jdf.queryExecution().analyzed().projectList().apply(0).child()  # noqa: SLF001
     try:
         return _read(tree, scope.by_name())
@@ -130,14 +137,10 @@ def _like(tree: Any, names: Mapping[str, int]) -> Predicate:
     pattern = _value(tree.right())
     if not isinstance(pattern, str) or _kind(tree.left()) is not str:
         raise _BeyondError
-    bare, escape = pattern.strip("%"), str(tree.escapeChar())
-    if any(special in bare for special in ("%", "_", "\\", escape)) or escape in "%_":
+    test = like_test(_read(tree.left(), names), pattern, str(tree.escapeChar()))
+    if test is None:
         raise _BeyondError
-    of = _read(tree.left(), names)
-    before, after = pattern.startswith("%"), pattern.endswith("%")
-    if not before and not after:
-        return Comparison("=", of, Constant(bare))
-    return TextTest("contains" if before and after else "ends" if before else "starts", of, bare)
+    return test
 
 
 def _kind(tree: Any) -> type[ConstantValue]:

@@ -1,12 +1,12 @@
 """From the text of an expression to a template: its columns become holes, its clock the batch's time."""
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp_runtime.expressions.analysis import analyse
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
+from streamapp_runtime.expressions.plain_expression import names_in, plain_condition, plain_entries
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import BATCH_TIME, Template
 
@@ -25,7 +25,7 @@ _CLOCKS: dict[str, TemplatePieces] = {
 _REFUSED_CLOCKS = frozenset({"current_time"})
 
 
-def single_item(spark: SparkSession, text: str) -> SelectItem:
+def single_item(spark: SparkSource, text: str) -> SelectItem:
     """The only entry of a text that has to be one expression."""
     items = read_select_items(spark, text)
     if len(items) != 1 or items[0].star or items[0].alias:
@@ -33,12 +33,21 @@ def single_item(spark: SparkSession, text: str) -> SelectItem:
     return items[0]
 
 
-def expression(spark: SparkSession, text: str, scope: ColumnScope) -> tuple[Template, str]:
+def expression(spark: SparkSource, text: str, scope: ColumnScope) -> tuple[Template, str]:
     """One expression and its type."""
+    if plain_entries(text) is None and plain_condition(text, scope) is not None:
+        return bind(_condition_item(text), scope), "BOOLEAN"
     item = single_item(spark, text)
     template = bind(item, scope)
     (column,) = analyse(spark, [item.text], scope)
     return template, column.type
+
+
+def _condition_item(text: str) -> SelectItem:
+    """A plain condition, whose columns Spark need not find."""
+    bare = text.strip()
+    names = (SqlName(name.parts, name.start, name.end) for name in names_in(bare))
+    return SelectItem(bare, (), tuple(names), ())
 
 
 def bind(item: SelectItem, scope: ColumnScope, calls: ReplacedRanges | None = None) -> Template:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from streamapp.columns.column_scope import ColumnScope
@@ -11,6 +10,7 @@ from streamapp.columns.spark_functions import GENERATORS
 from streamapp_runtime.expressions.analysis import analyse
 from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
 from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import read_ddl
 from streamapp_runtime.expressions.template import Template
 
@@ -43,7 +43,7 @@ def is_generator(item: SelectItem) -> bool:
     return (first.start, first.end) == (0, len(item.text)) and first.parts[-1].lower() in GENERATORS
 
 
-def generator_of(spark: SparkSession, item: SelectItem, scope: ColumnScope) -> Generator:
+def generator_of(spark: SparkSource, item: SelectItem, scope: ColumnScope) -> Generator:
     """The generator of such an entry."""
     call = item.calls[0]
     function = call.parts[-1].lower()

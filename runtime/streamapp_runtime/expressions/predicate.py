@@ -80,3 +80,14 @@ class Not:
 
 
 Predicate = ColumnValue | Constant | Comparison | TextTest | InList | IsNull | And | Or | Not
+
+
+def like_test(of: Predicate, pattern: str, escape: str) -> Predicate | None:
+    """LIKE with a pattern that says how a text begins, ends, what it contains, or all of it; else None."""
+    bare = pattern.strip("%")
+    if any(special in bare for special in ("%", "_", "\\", escape)) or escape in "%_":
+        return None
+    before, after = pattern.startswith("%"), pattern.endswith("%")
+    if not before and not after:
+        return Comparison("=", of, Constant(bare))
+    return TextTest("contains" if before and after else "ends" if before else "starts", of, bare)

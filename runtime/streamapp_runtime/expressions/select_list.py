@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_rules import new_names, require_boolean, require_one_generator, require_unique
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
@@ -13,6 +11,7 @@ from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctio
 from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
 from streamapp_runtime.expressions.expression import bind, expression
 from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.template import Template, column_template
 
 
@@ -33,19 +32,19 @@ class SelectList:
         return ((output.column, column) for output, column in zip(self.outputs, self.columns, strict=True))
 
 
-def select(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
+def select(spark: SparkSource, text: str, scope: ColumnScope) -> SelectList:
     """A select list that makes one row of each."""
     return _select(spark, list(_expanded(read_select_items(spark, text), scope)), scope, ROW_FUNCTIONS)
 
 
-def select_with_generator(spark: SparkSession, text: str, scope: ColumnScope) -> SelectList:
+def select_with_generator(spark: SparkSource, text: str, scope: ColumnScope) -> SelectList:
     """A select list that has one generator and makes any number of rows of each."""
     entries = list(_expanded(read_select_items(spark, text), scope))
     require_one_generator(sum(isinstance(entry, SelectItem) and is_generator(entry) for entry in entries))
     return _select(spark, entries, scope, AllowedFunctions(generator=True))
 
 
-def condition(spark: SparkSession, text: str, scope: ColumnScope) -> Template:
+def condition(spark: SparkSource, text: str, scope: ColumnScope) -> Template:
     """An expression that has to be true or false."""
     template, kind = expression(spark, text, scope)
     require_boolean(kind)
@@ -65,7 +64,7 @@ def _expanded(items: tuple[SelectItem, ...], scope: ColumnScope) -> Iterator[Sel
 
 
 def _select(
-    spark: SparkSession, entries: list[SelectItem | int], scope: ColumnScope, allowed: AllowedFunctions
+    spark: SparkSource, entries: list[SelectItem | int], scope: ColumnScope, allowed: AllowedFunctions
 ) -> SelectList:
     names = scope.columns
     generator: Generator | None = None

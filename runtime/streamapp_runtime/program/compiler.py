@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.key_reliance import key_reliance, side_input_reliance
 from streamapp.columns.compile_order import compile_order, tables_without_columns
 from streamapp.columns.compile_refusal import CompileRefusedError, refusals_within
@@ -16,6 +14,7 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.resource.tables import Table
 from streamapp.spec.value_types.column_list import Column, parse_columns
 from streamapp_runtime.expressions.analysis import canonical
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import CompiledOperator, Piece, RowFlow
 from streamapp_runtime.operators.kind_table import compile_operator
@@ -27,7 +26,7 @@ from streamapp_runtime.program.hops import with_hops
 from streamapp_runtime.program.program import Program, TableColumns
 
 
-def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> Program | list[Problem]:
+def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSource) -> Program | list[Problem]:
     """The program of an app whose plan was accepted; else all problems, sorted by their paths."""
     return _Compilation(app, graph, plan, spark).run()
 
@@ -35,7 +34,7 @@ def compile_program(app: StreamApp, graph: Graph, plan: Plan, spark: SparkSessio
 class _Compilation:
     """What has been compiled so far. What reads from something that is wrong is passed over in silence."""
 
-    def __init__(self, app: StreamApp, graph: Graph, plan: Plan, spark: SparkSession) -> None:
+    def __init__(self, app: StreamApp, graph: Graph, plan: Plan, spark: SparkSource) -> None:
         self.spec = app.spec
         self.graph = graph
         self.columns: dict[str, tuple[Column, ...]] = {}

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Thread
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.model import KnownPlacement
 from streamapp.author.names import processor_names
 from streamapp.author.proposal import World
@@ -23,6 +21,7 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import first_draft
 from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.user_functions import load_user_functions
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.task_stores.store_specs import store_specs
 
 
@@ -39,11 +38,11 @@ class CandidateTrial:
     entries: Mapping[bytes, bytes]  # of the checkpoint stream
     checkpoints: str  # its name
     resets_state: bool  # a start would begin without state
-    session: SparkSession
+    session: SparkSource
     _problems: list[Problem] | None = field(init=False, default=None)
 
     @classmethod
-    def begin(cls, candidate: AcceptedApp, context: AppContext, session: SparkSession) -> "CandidateTrial":
+    def begin(cls, candidate: AcceptedApp, context: AppContext, session: SparkSource) -> "CandidateTrial":
         """Start a trial; `context` is that of the generation that runs."""
         ledger, app = context.ledger, candidate.app
         world = live_world(replace(context, app=app), processor_names(app.spec.processors), time.time())

@@ -6,8 +6,6 @@ Where an operator is the author the driver has none of this. Both use the same r
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.model import KnownPlacement
 from streamapp.author.monitoring import growth_interval
 from streamapp.author.names import processor_names
@@ -18,6 +16,7 @@ from streamapp_runtime.driver.start.app_context import AppContext
 from streamapp_runtime.driver.start.draft import draft_model
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import counts_of, live_world
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.systems.stream_system import UnavailableError
 
 Counts = Mapping[str, int | None]
@@ -41,7 +40,7 @@ class ModelAuthor:
         return seconds is not None and self.clock() - self._counted >= seconds
 
     def next(
-        self, launch: Launch, lanes: Lanes, session: SparkSession, processors: int, *, count: bool
+        self, launch: Launch, lanes: Lanes, session: SparkSource, processors: int, *, count: bool
     ) -> tuple[Launch, list[str]] | None:
         """Another model, ready to run, and why; None where none is wanted or the wanted one cannot be."""
         counts = self._counts(launch) if count else self._latest_counts(launch)
@@ -73,7 +72,7 @@ class ModelAuthor:
         return self._refused[0] if self._refused else launch.counts
 
     def _launch_anew(
-        self, launch: Launch, lanes: Lanes, session: SparkSession, names: tuple[str, ...]
+        self, launch: Launch, lanes: Lanes, session: SparkSource, names: tuple[str, ...]
     ) -> Launch:
         owners = processor_by_task(lanes)
         known = KnownPlacement(

@@ -3,8 +3,6 @@
 import time
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
-
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol.wanted_state import WantedState
 from streamapp.spec.reasons import Reason
@@ -18,11 +16,12 @@ from streamapp_runtime.driver.start.draft import Draft
 from streamapp_runtime.driver.start.launch import Launch, prepare_launch
 from streamapp_runtime.driver.start.live_world import live_world
 from streamapp_runtime.driver.start.user_functions import proposed
+from streamapp_runtime.expressions.spark_source import SparkSource
 
 
 def launch_wanted(
     context: AppContext,
-    session: SparkSession,
+    session: SparkSource,
     wanted: WantedState,
     model: JobModel,
     before: Launch | None = None,

@@ -3,13 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp.author.proposal import Proposal
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.driver.start.event_time import operators_without_watermark
 from streamapp_runtime.driver.start.operator_checks import unfit_operators, unfit_remote_tables
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.formats.format_options import FormatOptions, format_options
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program
@@ -25,7 +24,7 @@ class CompiledApp:
 
 
 def compile_app(
-    app: StreamApp, proposal: Proposal, session: SparkSession, known: Program | None = None
+    app: StreamApp, proposal: Proposal, session: SparkSource, known: Program | None = None
 ) -> CompiledApp:
     """The program of a plan; `known` where it is known to be that. RefusedError where it cannot run."""
     program = known or compile_program(app, proposal.graph, proposal.plan, session)

@@ -6,8 +6,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_rules import require_running_total, require_unique
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError
@@ -22,6 +20,7 @@ from streamapp_runtime.expressions.catalyst import (
 )
 from streamapp_runtime.expressions.expression import TemplatePieces, bind, expression
 from streamapp_runtime.expressions.select_list import condition
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template
 from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal
@@ -51,7 +50,7 @@ class AggregateList:
 
 
 def split_aggregates(
-    spark: SparkSession, text: str, rows: ColumnScope, before: tuple[Column, ...]
+    spark: SparkSource, text: str, rows: ColumnScope, before: tuple[Column, ...]
 ) -> AggregateList:
     """Take a list of aggregates apart; `before` are the key and window columns, at the first positions."""
     items = read_select_items(spark, text)
@@ -81,7 +80,7 @@ def partial_totals(
 
 
 def _item(
-    spark: SparkSession,
+    spark: SparkSource,
     item: SelectItem,
     rows: ColumnScope,
     before: tuple[Column, ...],
@@ -103,7 +102,7 @@ def _item(
 
 
 def _states(
-    spark: SparkSession,
+    spark: SparkSource,
     item: SelectItem,
     call: FunctionCall,
     rows: ColumnScope,
@@ -128,7 +127,7 @@ def _states(
     return (_place(state, first, states),)
 
 
-def _count(spark: SparkSession, text: str, only: Template | None, rows: ColumnScope) -> PartialState:
+def _count(spark: SparkSource, text: str, only: Template | None, rows: ColumnScope) -> PartialState:
     """A count of rows, or of those in which the argument is not null."""
     if text == "*":
         argument = None if only is None else _only(Template(("1",)), only)
@@ -138,7 +137,7 @@ def _count(spark: SparkSession, text: str, only: Template | None, rows: ColumnSc
 
 
 def _average(
-    spark: SparkSession, argument: Template, kind: str, total: str, first: int, states: list[PartialState]
+    spark: SparkSource, argument: Template, kind: str, total: str, first: int, states: list[PartialState]
 ) -> TemplatePieces:
     """A sum and a count; the sum has the type that Spark's own average sums in."""
     summed, operand = kind, argument
@@ -165,7 +164,7 @@ def _place(state: PartialState, first: int, states: list[PartialState]) -> int:
     return first + states.index(state)
 
 
-def _is_aggregate(spark: SparkSession, item: SelectItem, call: FunctionCall, rows: ColumnScope) -> bool:
+def _is_aggregate(spark: SparkSource, item: SelectItem, call: FunctionCall, rows: ColumnScope) -> bool:
     """Whether a function reduces rows: Spark knows, and refuses it where rows are not reduced."""
     name = call.parts[-1].lower()
     if name in RUNNING_TOTALS:

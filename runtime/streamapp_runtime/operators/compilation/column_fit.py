@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_rules import require_fitting_names
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
 from streamapp_runtime.operators.compilation.piece import PieceChain, SqlPart
@@ -31,7 +30,7 @@ def with_required_columns(chain: PieceChain, declared: tuple[Column, ...], what:
 
 
 def fit_columns(
-    spark: SparkSession, columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str
+    spark: SparkSource, columns: tuple[Column, ...], wanted: tuple[Column, ...], what: str
 ) -> tuple[Template, ...]:
     """The expressions that make the wanted columns of the given ones."""
     positions = {c.name.lower(): position for position, c in enumerate(columns)}
@@ -40,7 +39,7 @@ def fit_columns(
 
 
 def _cast(
-    spark: SparkSession, columns: tuple[Column, ...], position: int, wanted: Column, what: str
+    spark: SparkSource, columns: tuple[Column, ...], position: int, wanted: Column, what: str
 ) -> Template:
     column = columns[position]
     if column.type == wanted.type:

@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
-
 from streamapp.plan.partition_plan import Plan
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.spark_source import SparkSource
 
 
 @dataclass(frozen=True, slots=True)
 class CompileContext:
     """The app, its plan, Spark, and the columns of tables as far as they are known."""
 
-    spark: SparkSession
+    spark: SparkSource
     app: StreamApp
     plan: Plan
     table_columns: Mapping[str, tuple[Column, ...]]

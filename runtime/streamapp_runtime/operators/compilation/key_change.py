@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import SparkSession
-
 from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import refusals_within
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.expression import expression
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.template import Template, column_templates
 from streamapp_runtime.operators.compilation.piece import RowFlow, SqlPart
 
@@ -36,7 +35,7 @@ class KeyChange:
         )
 
 
-def rekey(spark: SparkSession, text: str, flow: RowFlow) -> KeyChange:
+def rekey(spark: SparkSource, text: str, flow: RowFlow) -> KeyChange:
     """A new key over a flow's columns."""
     with refusals_within("key"):
         key, _ = expression(spark, text, ColumnScope((ScopeSide("", flow.columns),)))

@@ -1,0 +1,23 @@
+"""Where Spark comes from when an expression needs it: a session that is there, or one that is opened then."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOnDemand:
+    """A session that nothing is paid for until an expression needs it."""
+
+    open: Callable[[str], SparkSession]  # called with the text that needs it
+
+
+SparkSource: TypeAlias = SparkSession | SparkOnDemand
+"""A session, or what opens one."""
+
+
+def spark_for(source: SparkSource, text: str) -> SparkSession:
+    """The session, for a text that only Spark can judge or compute."""
+    return source.open(text) if isinstance(source, SparkOnDemand) else source
