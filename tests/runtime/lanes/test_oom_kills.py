@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from streamapp_runtime.driver.batches.memory_kills import MemoryKills
+from streamapp_runtime.driver.batches.retries import MemoryKills
 from streamapp_runtime.lanes.protocol.oom_kills import MOUNT, oom_kills
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from streamapp_runtime.driver.bad_records.bisection import TrialFailure
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
-from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
+from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -29,7 +29,7 @@ RecordId = tuple[str, int, int]
 
 
 def failing_records(
-    executors: LaneExecutors,
+    executors: LaneHosts,
     incarnation: int,
     trial: Callable[[BatchExchange], tuple[TaskReport, ...] | TrialFailure],
 ) -> Mapping[RecordId, str]:

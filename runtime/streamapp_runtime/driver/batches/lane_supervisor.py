@@ -20,7 +20,7 @@ from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
-from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
+from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
@@ -34,7 +34,7 @@ CHECK_SECONDS: Final = 1.0
 class LaneSupervisor:
     """One model's lanes, and the state that they are in."""
 
-    executors: LaneExecutors
+    executors: LaneHosts
     run: CurrentRun
     stores: RememberedStores
     changed: Callable[[RunChange], None]  # called when processors are missing, or back

@@ -12,7 +12,6 @@ from typing import Final, assert_never
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.crash_points import crash_point
@@ -23,30 +22,29 @@ from streamapp_runtime.driver.bad_records.expression_failures import RecordId, f
 from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
-from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
-from streamapp_runtime.driver.batches.memory_kills import MemoryKills
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
-from streamapp_runtime.driver.batches.retries import Retries, is_outage
+from streamapp_runtime.driver.batches.retries import MemoryKills, Retries, is_outage
 from streamapp_runtime.driver.batches.run_change import RunChange
 from streamapp_runtime.driver.batches.run_settings import CurrentRun, RunSettings
 from streamapp_runtime.driver.batches.side_input_progress import AwaitedVersions
+from streamapp_runtime.driver.batches.spark_hosting import SparkHosting
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
-from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
+from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
-from streamapp_runtime.driver.spark.spark_session import is_alive
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.expressions.spark_source import SparkOnDemand, SparkSource
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -73,8 +71,9 @@ TRIAL_SECONDS: Final = 30.0
 class Loop:
     """One driver's batches, one after the other."""
 
-    session: SparkSession
+    session: SparkSource
     run: CurrentRun
+    hosting: LaneHosting | None = None  # of its lanes; the session's executors where there is none
     clock: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
     pause: Callable[[float], None] = time.sleep
     trouble: Callable[[str], None] = lambda _: None  # called with the reason when a batch failed
@@ -96,18 +95,18 @@ class Loop:
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
-    _watch: BatchWatch = field(init=False)
+    _watch: BatchWatcher = field(init=False)
     _ended_at: float = 0.0  # when the last batch ended
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
     _rows_at: float = float("-inf")  # when the last batch with records began
 
     def __post_init__(self) -> None:
-        self.backlog = Backlog(self.run, data_lost=self.trouble)
+        self.backlog = Backlog(self.run, self.launch.context.now, data_lost=self.trouble)
         self.bad_records = BadRecordSearch(self.launch.setup.rejection, self._key_of)
         self.stores = RememberedStores(self.ledger)
         self.supervisor = self._new_supervisor({}, BindingState.UNBOUND)
-        self._watch = self._new_watch()
+        self._watch = self._hosting.watcher(self.slow)
 
     @property
     def launch(self) -> Launch:
@@ -136,7 +135,7 @@ class Loop:
         else:
             self.run.launch = launch
 
-    def switch(self, launch: Launch, renew: Callable[[], SparkSession | None] = lambda: None) -> None:
+    def switch(self, launch: Launch, renew: Callable[[], SparkSource | None] = lambda: None) -> None:
         """Run another model from the next batch on: end the lanes of this one, fence, and begin anew.
 
         `renew` may give another session in place of this one, once nothing is open any more. The records that
@@ -146,8 +145,8 @@ class Loop:
         session = renew()
         bound = {} if session else self.supervisor.executors.bound
         if session:
-            self.session = session
-            self._watch = self._new_watch()
+            self.session, self.hosting = session, None
+            self._watch = self._hosting.watcher(self.slow)
         self.run.launch = launch
         self.backlog = self.backlog.renewed()
         self.bad_records.forget_suspects()
@@ -207,6 +206,15 @@ class Loop:
         return self.supervisor.bound and self.timers.all_ended(self.launch.partitions)
 
     @property
+    def _hosting(self) -> LaneHosting:
+        """Where lanes work."""
+        if self.hosting is None:
+            if isinstance(self.session, SparkOnDemand):
+                raise TypeError("executors are those of a session that is there")
+            self.hosting = SparkHosting(self.session)
+        return self.hosting
+
+    @property
     def _needs_batch(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
         return bool(self.supervisor.restoring) or self.backlog.side_inputs.pressing
@@ -214,11 +222,10 @@ class Loop:
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
-        executors = LaneExecutors(
-            *(self.session, launch.program, launch.setup, self.pause),
-            bound=bound,
-            store_locations=launch.locations,
-            locations=self.locations,
+        executors = self._hosting.hosts(
+            HostedModel(
+                *(launch.program, launch.setup, self.pause, bound, launch.locations), locations=self.locations
+            )
         )
         return LaneSupervisor(executors, self.run, self.stores, self.changed, state)
 
@@ -345,7 +352,7 @@ class Loop:
         self.bad_records.note_failure()
         self.supervisor.fail(fence=fence)
         self.retries.note_failure(reason, outage=outage, rows=rows)
-        if not is_alive(self.session):
+        if not self._hosting.alive:
             raise failures.FailedError(f"Spark has ended: {reason}")
 
     def _reason(self, error: Exception) -> str:
@@ -408,7 +415,7 @@ class Loop:
                 raise  # which says nothing of the records
             failure = TrialFailure(str(error), RejectionCause.CODE, doubtful=True)
         except (PySparkException, Py4JError) as error:
-            if is_process_loss(error) and is_alive(self.session):
+            if is_process_loss(error) and self._hosting.alive:
                 failure = TrialFailure(self._reason(error), RejectionCause.CODE, doubtful=True)
             elif isinstance(error, PySparkException):
                 failure = TrialFailure(spark_message(error))
@@ -431,14 +438,6 @@ class Loop:
             seconds = left if seconds is None else min(seconds, left)
         with self._watch.over(orders.batch, seconds) as address:
             return exchange.run(replace(orders, steps_to=address))
-
-    def _new_watch(self) -> BatchWatch:
-        """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
-        context = self.session.sparkContext
-        settings = context.getConf()
-        host = settings.get("spark.driver.host", "127.0.0.1")
-        bind = settings.get("spark.driver.bindAddress", host)
-        return BatchWatch(host, bind, context.cancelAllJobs, self.slow)
 
     def _orders(
         self,

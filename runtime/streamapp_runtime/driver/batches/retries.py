@@ -1,13 +1,14 @@
-"""Failures in a row, outages, and how long the driver waits before it tries again.
+"""Failures in a row, outages, kills for want of memory, and how long the driver waits before it tries again.
 
 A system that cannot be reached is waited for longer than batches are tried that fail by themselves.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.systems.stream_system import DeniedError, FullError, UnavailableError
 
 MOST_OUTAGE_SECONDS: Final = 300.0
@@ -72,3 +73,19 @@ class Retries:
             raise FailedError(f"the streams' system has been out of reach for too long: {reason}")
         if self.failures > MOST_FAILURES:
             raise FailedError(f"{self.failures} batches in a row failed, the last one with: {reason}")
+
+
+@dataclass(slots=True)
+class MemoryKills:
+    """Whether lost workers wanted more memory than there is, by what the kernel counts beside them."""
+
+    recent: bool = False
+    _counts: dict[str, int] = field(default_factory=dict)  # by location
+
+    def note(self, reports: Iterable[TaskReport]) -> None:
+        """Take what workers read. A count that is lower is of a container that was made anew."""
+        for report in reports:
+            if report.oom_kills is not None:
+                before = self._counts.get(report.location, report.oom_kills)
+                self.recent |= report.oom_kills > before
+                self._counts[report.location] = report.oom_kills

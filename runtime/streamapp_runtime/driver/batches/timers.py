@@ -40,6 +40,11 @@ class Timers:
         """Whether a watermark waits to be written."""
         return bool(self._due)
 
+    @property
+    def next_due(self) -> int | None:
+        """When the first of them is due."""
+        return min(self._due.values(), default=None)
+
     def watermarks(self) -> dict[str, int]:
         """Of each stream the lowest watermark that a task has; one without event times has none."""
         lowest: dict[str, int] = {}

@@ -1,5 +1,7 @@
 """Where an app runs, and the app itself: what stays the same from one model to the next."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from streamapp.spec.resource.app import StreamApp
@@ -18,3 +20,4 @@ class AppContext:
     system: StreamSystem
     ledger: CheckpointStream
     user_functions: UserFunctions
+    now: Callable[[], float] = time.time  # seconds since the epoch

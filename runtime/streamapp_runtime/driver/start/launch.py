@@ -1,11 +1,8 @@
 """An app that is ready to run: plan, tasks, streams, program and locations, all known and made."""
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
-
-from pyspark.sql import SparkSession
 
 from streamapp.author.app_streams import declared_topics
 from streamapp.author.key_reliance import key_placements
@@ -48,6 +45,7 @@ from streamapp_runtime.driver.start.task_reads import (
     read_order,
     read_topics,
 )
+from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.lanes.delivery_guarantee import delivery_guarantee_of
 from streamapp_runtime.lanes.task_stores.side_input_specs import side_input_store_specs
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec, store_specs
@@ -105,7 +103,7 @@ class Launch:
 
 def launch(
     context: AppContext,
-    session: SparkSession,
+    session: SparkSource,
     processors: int,
     *,
     locality: LocalityMemory | None = None,
@@ -121,7 +119,7 @@ def launch(
 
 
 def first_launch(
-    context: AppContext, session: SparkSession, processors: int, locality: LocalityMemory | None = None
+    context: AppContext, session: SparkSource, processors: int, locality: LocalityMemory | None = None
 ) -> Launch:
     """The first model of a driver that has taken over and is the author; AppRefusedError if there is none."""
     names = processor_names(processors)
@@ -134,12 +132,12 @@ def first_launch(
             task_locations=remembered.tasks,
             processor_locations=dict.fromkeys(names, locality.location),
         )
-    draft = first_draft(context.app, live_world(context, names, time.time()), known)
+    draft = first_draft(context.app, live_world(context, names, context.now()), known)
     return prepare_launch(context, session, draft)
 
 
 def prepare_launch(
-    context: AppContext, session: SparkSession, draft: Draft, program: Program | None = None
+    context: AppContext, session: SparkSource, draft: Draft, program: Program | None = None
 ) -> Launch:
     """A model made ready: streams and changelogs made, the layout written, before any lane runs under it.
 
@@ -194,7 +192,7 @@ def prepare_launch(
         delivery=delivery_guarantee_of(app, specs.values()),
         begins=_begins(specs.values(), ledger.starts),
         remotes=remote_settings(app, compiled.program),
-        time=timekeeping_of(app, compiled.program, partitions, ledger, turn, time.time_ns() // 1_000_000),
+        time=timekeeping_of(app, compiled.program, partitions, ledger, turn, int(context.now() * 1000)),
         late_rows=create_late_row_stream(app, topics, system),
         secret_sources=context.storage.secret_sources,
     )

@@ -1,0 +1,40 @@
+"""Lanes on the executors of a Spark session."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.batches.batch_watch import BatchWatch
+from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
+from streamapp_runtime.driver.executors.lane_hosts import HostedModel
+from streamapp_runtime.driver.spark.spark_session import is_alive
+
+
+@dataclass(frozen=True, slots=True)
+class SparkHosting:
+    """The executors of a session, or its own process where it has none."""
+
+    session: SparkSession
+
+    def hosts(self, model: HostedModel) -> LaneExecutors:
+        """The executors of a model's lanes."""
+        return LaneExecutors(
+            *(self.session, model.program, model.setup, model.pause),
+            bound=model.bound,
+            store_locations=model.store_locations,
+            locations=model.locations,
+        )
+
+    def watcher(self, slow: Callable[[str], None]) -> BatchWatch:
+        """A watch over the jobs of the session, whose settings take a call to the JVM each to be read."""
+        context = self.session.sparkContext
+        settings = context.getConf()
+        host = settings.get("spark.driver.host", "127.0.0.1")
+        bind = settings.get("spark.driver.bindAddress", host)
+        return BatchWatch(host, bind, context.cancelAllJobs, slow)
+
+    @property
+    def alive(self) -> bool:
+        """Whether Spark's driver can be spoken to."""
+        return is_alive(self.session)

@@ -1,0 +1,77 @@
+"""Where lanes work: on executors of Spark, or wherever else somebody hosts them. The loop knows this much."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
+from streamapp_runtime.lanes.worker_setup import WorkerSetup
+from streamapp_runtime.program.program import Program
+
+
+class LaneHosts(Protocol):
+    """The hosts of one model's lanes."""
+
+    executor_ids: tuple[str, ...]  # by lane, as workers report it; empty where there is one process
+    bound: dict[str, str]  # processor -> executor, as it was last
+    store_locations: Mapping[str, str | None]  # processor -> where its stores are
+
+    @property
+    def session(self) -> SparkSession:
+        """What computes expressions that only Spark can."""
+
+    @property
+    def program(self) -> Program:
+        """What lanes do."""
+
+    def present(self, processors: Sequence[str]) -> tuple[str, ...]:
+        """The processors that have a host now."""
+
+    def locations_of(self, processors: Sequence[str]) -> dict[str, str | None]:
+        """Where processors would run now; the location of their stores where that is not known."""
+
+    def wait_for(self, processors: Sequence[str], seconds: float) -> tuple[str, ...]:
+        """The processors that have a host: all, or those that came in time. None is an error."""
+
+    def open_exchange(self, processors: Sequence[str], incarnation: int) -> BatchExchange:
+        """What runs every batch from now on."""
+
+    def marking_exchange(self, incarnation: int) -> BatchExchange | None:
+        """The same for a search, in which rows that fail are marked; None where no expression is Spark's."""
+
+
+class BatchWatcher(Protocol):
+    """Watches one batch after the other."""
+
+    def over(self, number: int, seconds: float | None) -> AbstractContextManager[str]:
+        """Watch a batch that may take so many seconds; gives where lanes tell of their steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostedModel:
+    """What hosts are to be opened for."""
+
+    program: Program
+    setup: WorkerSetup
+    pause: Callable[[float], None]
+    bound: dict[str, str]
+    store_locations: Mapping[str, str | None]
+    locations: ExecutorLocations = field(default=no_locations)
+
+
+class LaneHosting(Protocol):
+    """Opens hosts for lanes, and says how their batches are watched."""
+
+    def hosts(self, model: HostedModel) -> LaneHosts:
+        """The hosts of a model's lanes."""
+
+    def watcher(self, slow: Callable[[str], None]) -> BatchWatcher:
+        """What watches batches; `slow` is called while one takes long."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether batches can run at all."""
