@@ -1,0 +1,160 @@
+"""Rows as tests write and read them, and the records that they are in a stream."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from streamapp.spec.problem import nearest
+from streamapp.spec.resource.streams import Stream
+from streamapp.spec.value_types.column_list import Column
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.key_partitioning import partition_of
+from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
+from streamapp_runtime.operators.stateless.row_executors import key_bytes
+from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.testing.kit_errors import WrongUseError
+from streamapp_runtime.testing.test_time import as_datetime
+
+Row = dict[str, Any]
+WRITER: Final = "streamapp-test-kit"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRecord:
+    """One record of a stream: `row` is None for a tombstone."""
+
+    key: str | None
+    row: Row | None
+    timestamp: int  # milliseconds
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RowCodec:
+    """The columns of a stream, and how they stand in its records."""
+
+    stream: Stream
+    topic: str
+    columns: tuple[Column, ...]
+    format: RecordFormat
+
+    def records(
+        self, rows: Sequence[Row | bytes], keys: Sequence[str | None] | None, at: int
+    ) -> pa.RecordBatch:
+        """Rows as records; WrongUseError names what does not fit. Bytes are a record's value as they are."""
+        values = [row if isinstance(row, bytes) else None for row in rows]
+        typed = [row for row in rows if not isinstance(row, bytes)]
+        batch = self._batch(typed) if typed else None
+        encoded = iter(self.format.encode(batch).to_pylist() if batch is not None else ())
+        own_keys = iter(self._keys(batch) if batch is not None else ())
+        filled = [next(encoded) if value is None else value for value in values]
+        found = [next(own_keys) if value is None else None for value in values]
+        if keys is not None:
+            found = [None if key is None else key.encode() for key in keys]
+        arrays = [pa.array(found, pa.binary()), pa.array(filled, pa.binary())]
+        return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
+
+    def rows(self, records: pa.RecordBatch) -> list[Row | None]:
+        """What records hold; None for a tombstone."""
+        values = records.column("value")
+        decoded = self.format.decode(values).columns.to_pylist()
+        return [
+            row if valid else None for row, valid in zip(decoded, values.is_valid().to_pylist(), strict=True)
+        ]
+
+    def _batch(self, rows: Sequence[Row]) -> pa.RecordBatch:
+        names = [column.name for column in self.columns]
+        for number, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                raise WrongUseError(f"row {number} of {self.stream.name} is {row!r}; a row is a dict")
+            for name in row:
+                if name not in names:
+                    unknown = f'row {number}: "{self.stream.name}" has no column "{name}"'
+                    raise WrongUseError(f"{unknown}{nearest(str(name), names)}")
+        schema = self.format.schema
+        return pa.RecordBatch.from_arrays([self._array(field, rows) for field in schema], schema=schema)
+
+    def _array(self, field: pa.Field, rows: Sequence[Row]) -> pa.Array:
+        values = []
+        for number, row in enumerate(rows):
+            try:
+                values.append(pa.scalar(_value(row.get(field.name), field.type), field.type))
+            except (
+                pa.ArrowInvalid,
+                pa.ArrowTypeError,
+                TypeError,
+                ValueError,
+                InvalidOperation,
+                OverflowError,
+            ):
+                kind = next(column.type for column in self.columns if column.name == field.name)
+                raise WrongUseError(
+                    f'row {number} of "{self.stream.name}": {field.name} is {kind}, '
+                    f"and {row[field.name]!r} is none"
+                ) from None
+        return pa.array([value.as_py() for value in values], field.type)
+
+    def _keys(self, batch: pa.RecordBatch) -> list[bytes | None]:
+        if self.stream.key is None:
+            return [None] * batch.num_rows
+        (place,) = (
+            n for n, column in enumerate(self.columns) if column.name.lower() == self.stream.key.lower()
+        )
+        column = batch.column(place)
+        if self.columns[place].type in PLAIN_KEY_TYPES:
+            return list(key_bytes(column).to_pylist())
+        texts = ["null" if value is None else json.dumps(value, default=str) for value in column.to_pylist()]
+        return [None if text == "null" else text.strip('"').encode() for text in texts]
+
+
+def _value(value: Any, kind: pa.DataType) -> Any:
+    """A value as Arrow takes it, where a test wrote it as text."""
+    if isinstance(value, str | datetime) and pa.types.is_timestamp(kind):
+        moment = as_datetime(value)
+        return moment if kind.tz else moment.replace(tzinfo=None)
+    if isinstance(value, str) and pa.types.is_date(kind):
+        return date.fromisoformat(value)
+    if isinstance(value, str | int) and pa.types.is_decimal(kind):
+        return Decimal(value)
+    if isinstance(value, bool) and not pa.types.is_boolean(kind):
+        raise TypeError
+    return value
+
+
+def append_records(system: StreamSystem, topic: str, records: pa.RecordBatch) -> None:
+    """Write records where their keys belong."""
+    count = system.partitions(topic) or 1
+    written = sum(
+        span.end for span in system.spans(Partition(topic, index) for index in range(count)).values()
+    )
+    places = partition_of(records.column("key"), count, written)
+    transaction = system.begin(WRITER, 0)
+    for index in np.unique(places).tolist():
+        transaction.append(Partition(topic, index), records.filter(pa.array(places == index)))
+    transaction.commit()
+
+
+def stored_batches(system: StreamSystem, topic: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """All records of a stream, partition by partition."""
+    for index in range(system.partitions(topic) or 0):
+        partition = Partition(topic, index)
+        span = system.spans([partition])[partition]
+        for batch in system.read(partition, span.oldest, span.end):
+            yield index, batch
+
+
+def stream_records(system: StreamSystem, codec: RowCodec) -> Iterator[StreamRecord]:
+    """The records of a stream with their rows, partition by partition."""
+    for index, batch in stored_batches(system, codec.topic):
+        rows = codec.rows(batch)
+        for record, row in zip(batch.to_pylist(), rows, strict=True):
+            key = None if record["key"] is None else record["key"].decode(errors="backslashreplace")
+            yield StreamRecord(key, row, record["timestamp"], index, record["offset"])

@@ -1,0 +1,30 @@
+"""The one local session that all tests of a process share, opened when the first expression needs it."""
+
+import atexit
+import logging
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from streamapp_runtime.driver.spark.spark_session import close_session, is_alive, open_session
+
+_open: Final[list[SparkSession]] = []
+"""At most one."""
+QUERY_ERRORS: Final = "SQLQueryContextLogger"
+
+
+def shared_session() -> SparkSession:
+    """The session; the first call takes the seconds that Spark takes to start."""
+    active = SparkSession.getActiveSession()
+    if active is not None and is_alive(active):
+        return active  # of whoever runs the tests: a process has one Spark
+    if not _open or not is_alive(_open[0]):
+        _open[:] = [open_session("streamapp-testing", 1)]
+        atexit.register(_close)
+        logging.getLogger(QUERY_ERRORS).setLevel(logging.CRITICAL)  # they are the app's, and told by the app
+    return _open[0]
+
+
+def _close() -> None:
+    while _open:
+        close_session(_open.pop())

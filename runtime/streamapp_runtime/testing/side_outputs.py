@@ -1,0 +1,55 @@
+"""What an app has left out, as tests see it: late rows, and records that could not be processed."""
+
+import json
+from base64 import b64decode
+from dataclasses import dataclass
+
+from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.testing.record_rows import Row, stored_batches
+
+
+@dataclass(frozen=True, slots=True)
+class LateRowSeen:
+    """A row that came behind the watermark."""
+
+    operator: str
+    row: Row
+    time: int  # milliseconds
+    watermark: int
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecordSeen:
+    """A record that was left out."""
+
+    stream: str
+    partition: int
+    offset: int
+    reason: str
+    key: bytes | None
+    value: bytes | None
+
+
+def late_rows(system: StreamSystem, topic: str) -> list[LateRowSeen]:
+    """The late rows of a stream that takes them."""
+    documents = _documents(system, topic)
+    return [LateRowSeen(one["operator"], one["row"], one["time"], one["watermark"]) for one in documents]
+
+
+def bad_records(system: StreamSystem, topic: str) -> list[BadRecordSeen]:
+    """The records of a dead-letter stream."""
+    return [
+        BadRecordSeen(
+            *(one["stream"], one["partition"], one["offset"], one["reason"]),
+            *(None if one[name] is None else b64decode(one[name]) for name in ("key", "value")),
+        )
+        for one in _documents(system, topic)
+    ]
+
+
+def _documents(system: StreamSystem, topic: str) -> list[Row]:
+    return [
+        json.loads(value)
+        for _, batch in stored_batches(system, topic)
+        for value in batch.column("value").to_pylist()
+    ]

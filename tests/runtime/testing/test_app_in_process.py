@@ -1,0 +1,266 @@
+"""What TestApp does, as a user of it sees it."""
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from streamapp.dsl import App, SideInput
+from streamapp.testing import AppFailedError, AppRefusedError, TestApp, WrongUseError
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "page-views" / "app.yaml"
+Start = Callable[..., TestApp]
+
+ANN = {"user": "ann", "country": "NO", "tier": 1}
+
+
+def resource(*operators: dict[str, Any], streams: list[dict[str, Any]], **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "streamapp.dev/v1alpha1",
+        "kind": "StreamApp",
+        "metadata": {"name": "app", "namespace": "test"},
+        "spec": {
+            "systems": [{"name": "main", "kafka": {"bootstrapServers": "nowhere:9092"}}],
+            "streams": [{"system": "main", **stream} for stream in streams],
+            "operators": list(operators),
+            **spec,
+        },
+    }
+
+
+def counting(**spec: Any) -> dict[str, Any]:
+    window = {"tumbling": {"size": "10s"}}
+    counted = {"from": "events", "window": window, "aggregates": "count(*) AS n"}
+    return resource(
+        {"name": "counted", "aggregate": counted},
+        {"name": "sent", "sendTo": {"from": "counted", "stream": "out"}},
+        streams=[
+            {
+                "name": "events",
+                "key": "user",
+                "columns": "user STRING, ts TIMESTAMP",
+                "eventTime": {"column": "ts"},
+            },
+            {"name": "out", "key": "user"},
+        ],
+        **spec,
+    )
+
+
+def filtered(where: str = "page NOT LIKE '/health%'", **spec: Any) -> dict[str, Any]:
+    return resource(
+        {"name": "real", "filter": {"from": "views", "where": where}},
+        {"name": "sent", "sendTo": {"from": "real", "stream": "out"}},
+        streams=[
+            {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT"},
+            {"name": "out"},
+        ],
+        **spec,
+    )
+
+
+def test_the_first_example_joins_views_with_users(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE)
+    app.send("users", ANN)
+    app.send(
+        "views", [{"user": "ann", "page": "/"}, {"user": "ann", "page": "/health"}], at="2026-01-01T12:00"
+    )
+    app.send("views", {"user": "bob", "page": "/"})
+    assert app.rows("enriched") == [{"user": "ann", "page": "/", "country": "NO"}]
+    assert app.table("users") == {"ann": ANN}
+    assert app.spark_reasons == ()
+
+
+def test_a_python_program_runs_as_its_resource_does(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE.with_name("app.py"))
+    app.send("users", ANN)
+    app.send("views", {"user": "ann", "page": "/"}, at="2026-01-01T12:00")
+    assert len(app.rows("enriched")) == 1
+
+
+def test_an_app_runs_without_a_jvm() -> None:
+    program = textwrap.dedent(
+        f"""
+        import os
+        os.environ["JAVA_HOME"] = os.environ["SPARK_HOME"] = "/nowhere"
+        os.environ["PATH"] = "/nowhere"
+        from streamapp.testing import TestApp
+        with TestApp({str(EXAMPLE)!r}) as app:
+            app.send("users", {ANN!r})
+            app.send("views", {{"user": "ann", "page": "/"}}, at="2026-01-01T12:00")
+            assert len(app.rows("enriched")) == 1
+        """
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+
+
+def test_windows_close_by_event_time_and_late_rows_are_seen(streamapp: Start) -> None:
+    app = streamapp(counting())
+    app.send("events", [{"user": "ann"}, {"user": "ann"}], at="2026-01-01T12:00:01")
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:12")
+    assert [(row["user"], row["n"]) for row in app.rows("out")] == [("ann", 2)]
+    app.send("events", {"user": "ann", "ts": datetime(2026, 1, 1, 12, 0, 2, tzinfo=UTC)})
+    assert [(late.operator, late.row["user"]) for late in app.late()] == [("counted", "ann")]
+    assert len(app.rows("out")) == 1
+
+
+def test_a_silent_partition_is_left_out_once_the_clock_says_so(streamapp: Start) -> None:
+    made = counting()
+    made["spec"]["streams"][0]["eventTime"] = {"column": "ts", "idleTimeout": "20s"}
+    app = streamapp(
+        made | {"spec": made["spec"] | {"grouper": "single"}}, partitions=2, at="2026-01-01T12:00"
+    )
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:01")
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:12")
+    assert app.rows("out") == []
+    app.advance(by="5s")
+    assert app.rows("out") == []
+    app.advance(to="2026-01-01T12:00:25")
+    assert [row["n"] for row in app.rows("out")] == [1]
+
+
+def test_watermarks_go_through_a_repartition_without_waiting(streamapp: Start) -> None:
+    made = counting()
+    made["spec"]["operators"].insert(0, {"name": "by-user", "partitionBy": {"from": "events", "key": "user"}})
+    made["spec"]["operators"][1]["aggregate"]["from"] = "by-user"
+    app = streamapp(made, partitions=1)
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:01")
+    app.send("events", {"user": "bob"}, at="2026-01-01T12:00:12")
+    assert [(row["user"], row["n"]) for row in app.rows("out")] == [("ann", 1)]
+    app.send("events", {"user": "bob"}, at="2026-01-01T12:00:22")
+    assert [(row["user"], row["n"]) for row in app.new_rows("out")] == [("ann", 1), ("bob", 1)]
+    assert app.new_rows("out") == []
+
+
+def test_bad_records_are_seen_where_the_app_goes_on(streamapp: Start) -> None:
+    app = streamapp(filtered(onBadRecord={"action": "skip"}))
+    app.send("views", [b"no json", {"user": "ann", "page": "/"}])
+    assert [row["page"] for row in app.rows("out")] == ["/"]
+    ((bad),) = app.bad()
+    assert (bad.stream, bad.partition, bad.offset, bad.value) == ("views", 0, 0, b"no json")
+
+
+def test_a_bad_record_fails_the_app_where_it_is_to_fail(streamapp: Start) -> None:
+    app = streamapp(filtered())
+    with pytest.raises(AppFailedError, match="views#0 at offset 0"):
+        app.send("views", b"no json")
+    with pytest.raises(WrongUseError, match="does not run"):
+        app.advance(by="1s")
+
+
+def test_a_restart_goes_on_where_the_app_was(streamapp: Start) -> None:
+    app = streamapp(counting())
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:01")
+    app.restart()
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:03")
+    app.kill()
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:12")
+    assert [row["n"] for row in app.rows("out")] == [2]
+
+
+def test_an_edit_that_the_state_refuses_is_refused_at_the_restart(streamapp: Start) -> None:
+    app = streamapp(counting())
+    app.send("events", {"user": "ann"}, at="2026-01-01T12:00:01")
+    edited = counting()
+    edited["spec"]["operators"][0]["aggregate"]["aggregates"] = "max(ts) AS n"
+    with pytest.raises(AppRefusedError):
+        app.restart(edited)
+
+
+def test_a_batch_that_is_killed_before_it_commits_is_done_again_once(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE)
+    app.send("users", ANN)
+    app.kill(before_commit=True)
+    app.send("views", {"user": "ann", "page": "/"}, at="2026-01-01T12:00")
+    assert app.rows("enriched") == [{"user": "ann", "page": "/", "country": "NO"}]
+
+
+def test_totals_stay_with_their_keys_when_a_stream_grows(streamapp: Start) -> None:
+    totals = {"from": "events", "aggregates": "count(*) AS n, max(v) AS most"}
+    app = streamapp(
+        resource(
+            {"name": "counted", "aggregate": totals},
+            {"name": "sent", "sendTo": {"from": "counted", "stream": "out"}},
+            streams=[
+                {"name": "events", "key": "user", "columns": "user STRING, v INT"},
+                {"name": "out", "key": "user"},
+            ],
+        ),
+        partitions=2,
+    )
+    users = [f"u{number}" for number in range(20)]
+    app.send("events", [{"user": user, "v": 1} for user in users])
+    app.grow("events", 8)
+    app.send("events", [{"user": user, "v": 2} for user in users])
+    newest = {row["user"]: (row["n"], row["most"]) for row in app.rows("out") if row["n"] == 2}
+    assert newest == dict.fromkeys(users, (2, 2))
+    assert {row["key"] for row in app.state("counted")} == set(users)
+
+
+def test_a_tombstone_takes_a_row_out_of_a_table(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE)
+    app.send("users", [ANN, ANN | {"user": "bob"}])
+    app.delete("users", "ann")
+    assert list(app.table("users")) == ["bob"]
+
+
+@pytest.mark.parametrize("store", ["memory", "lmdb", "rocksdb"])
+def test_a_table_is_read_from_each_store(streamapp: Start, store: str) -> None:
+    app = App("tables")
+    main = app.kafka("main", bootstrap_servers="nowhere:9092")
+    main.stream("users", key="user", columns="user STRING, country STRING")
+    views = main.stream("views", key="user", columns="user STRING, page STRING")
+    table = app.table("users", store=store, side_inputs=[SideInput(stream="users")])  # type: ignore[arg-type]
+    views.join_table("joined", table, select="page, country").send_to("sent", main.stream("out"))
+    kit = streamapp(app, partitions={"users": 3, "views": 3})
+    kit.send("users", [{"user": name, "country": "NO"} for name in ("ann", "bob", "cid")])
+    assert sorted(kit.table("users")) == ["ann", "bob", "cid"]
+
+
+def test_a_batch_app_runs_turn_by_turn(streamapp: Start) -> None:
+    app = streamapp(counting(mode="batch"))
+    app.send("events", [{"user": "ann"}, {"user": "ann"}], at="2026-01-01T12:00:01")
+    assert app.rows("out") == []
+    app.run_turn()
+    assert [row["n"] for row in app.rows("out")] == [2]
+
+
+def test_wrong_use_says_what_there_is(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE)
+    with pytest.raises(WrongUseError, match='no stream "view"; did you mean "views"'):
+        app.send("view", {})
+    with pytest.raises(WrongUseError, match='row 1: "views" has no column "pages"; did you mean "page"'):
+        app.send("views", [{"page": "/"}, {"pages": "/"}])
+    with pytest.raises(WrongUseError, match="row 0 of \"users\": tier is INT, and 'high' is none"):
+        app.send("users", {"user": "ann", "tier": "high"})
+    with pytest.raises(WrongUseError, match="a row is a dict"):
+        app.send("users", ["ann"])  # type: ignore[list-item]
+    app.advance(to="2026-01-01T12:00")
+    with pytest.raises(WrongUseError, match="is earlier"):
+        app.send("views", {"user": "ann"}, at="2026-01-01T11:00")
+    with pytest.raises(WrongUseError, match="no duration"):
+        app.advance(by="soon")
+    with pytest.raises(WrongUseError, match="is no time"):
+        app.advance(to="noon")
+    with pytest.raises(WrongUseError, match='no table "user"; did you mean "users"'):
+        app.table("user")
+    with pytest.raises(WrongUseError, match="can only have more"):
+        app.grow("views", 1)
+
+
+def test_an_app_that_cannot_run_is_refused_with_every_problem() -> None:
+    with pytest.raises(AppRefusedError, match="pag"):
+        TestApp(filtered("pag = '/'"))
+    with pytest.raises(AppRefusedError, match="there is no file"):
+        TestApp("nowhere.yaml")
+
+
+def test_counts_that_cannot_be_joined_are_refused() -> None:
+    with pytest.raises(AppRefusedError, match="needs streams of one partition count"):
+        made = EXAMPLE.read_text().replace("key: user}}", "key: user, partitions: 3}}")
+        TestApp(made, partitions={"views": 8, "users": 4})
