@@ -13,12 +13,12 @@ def __getattr__(name: str) -> Any:
     """A part of the kit, loaded when it is first asked for."""
     if name.startswith("__"):
         raise AttributeError(name)
-    found = entry_points(group=_GROUP, name=name)
-    if not found:
+    parts = entry_points(group=_GROUP, name=name)
+    if not parts:
         known = ", ".join(sorted(entry_points(group=_GROUP).names))
         hint = f"it has {known}" if known else "no runtime is installed; install streamapp[runtime]"
         raise AttributeError(f"streamapp.testing has no {name}: {hint}")
-    part = globals()[name] = next(iter(found)).load()
+    part = globals()[name] = next(iter(parts)).load()
     return part
 
 

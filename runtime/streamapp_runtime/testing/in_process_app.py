@@ -35,6 +35,14 @@ from streamapp_runtime.lanes.tables_file import KnownTable
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.testing.app_under_test import TestApp
+from streamapp_runtime.testing.clock_times import (
+    START,
+    TestTime,
+    duration,
+    from_milliseconds,
+    to_milliseconds,
+)
 from streamapp_runtime.testing.data_folder import data_folder
 from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledError
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
@@ -48,8 +56,6 @@ from streamapp_runtime.testing.record_rows import (
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
 from streamapp_runtime.testing.spark_reasons import spark_reasons
-from streamapp_runtime.testing.test_app import TestApp
-from streamapp_runtime.testing.test_time import START, TestTime, duration, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.tested_app import AppSource, tested_app
 
 MOST_STEPS: Final = 2_000

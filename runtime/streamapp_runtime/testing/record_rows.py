@@ -19,8 +19,8 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from streamapp_runtime.testing.clock_times import as_datetime
 from streamapp_runtime.testing.kit_errors import WrongUseError
-from streamapp_runtime.testing.test_time import as_datetime
 
 Row = dict[str, Any]
 WRITER: Final = "streamapp-test-kit"
@@ -56,10 +56,10 @@ class RowCodec:
         encoded = iter(self.format.encode(batch).to_pylist() if batch is not None else ())
         own_keys = iter(self._keys(batch) if batch is not None else ())
         filled = [next(encoded) if value is None else value for value in values]
-        found = [next(own_keys) if value is None else None for value in values]
+        keys_as_bytes = [next(own_keys) if value is None else None for value in values]
         if keys is not None:
-            found = [None if key is None else key.encode() for key in keys]
-        arrays = [pa.array(found, pa.binary()), pa.array(filled, pa.binary())]
+            keys_as_bytes = [None if key is None else key.encode() for key in keys]
+        arrays = [pa.array(keys_as_bytes, pa.binary()), pa.array(filled, pa.binary())]
         return pa.RecordBatch.from_arrays([*arrays, pa.array([at] * len(rows), pa.int64())], schema=RECORDS)
 
     def rows(self, records: pa.RecordBatch) -> list[Row | None]:

@@ -1,6 +1,10 @@
 """TestApp, as tests import it: the engine is loaded with the first app, not with the module."""
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
+
+_ENGINE: Final = "streamapp_runtime.testing.in_process_app"
+"""The module of the class that extends this one."""
 
 
 class TestApp:
@@ -19,6 +23,4 @@ class TestApp:
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         """An `InProcessApp`, which says what it takes and does."""
-        from streamapp_runtime.testing.in_process_app import InProcessApp
-
-        return object.__new__(InProcessApp)
+        return object.__new__(import_module(_ENGINE).InProcessApp)
