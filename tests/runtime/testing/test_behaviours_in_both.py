@@ -272,7 +272,7 @@ def by_command(tmp_path: Path) -> Callable[[Behaviour], list[Row]]:
                 command("log", "write", data, stream, "--key", keys[stream], stdin=lines)
             command("run", str(file), "--data", data, "--until-end", "--quiet")
             for stream, count in one.grown.items():
-                command("log", "grow", data, stream, "--partitions", str(count))
+                command("log", "grow", data, stream, str(count))
         return [json.loads(line) for line in command("log", "read", data, "out").splitlines()]
 
     return run
