@@ -16,6 +16,7 @@ from tests.harness.repository import (
     chart_rules,
     chart_values,
     durable_forms_page,
+    plan_picture,
     rooms_picture,
 )
 
@@ -29,6 +30,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "charts/streamapp/templates/crd.yaml": chart_crd.template,
     "crds/streamapps.streamapp.dev.yaml": crd_manifest.crd_yaml,
     "docs/pictures/app-life.svg": phase_diagram.phase_diagram,
+    "docs/pictures/mismatch.svg": plan_picture.drawing,
     "docs/pictures/rooms.svg": rooms_picture.picture,
     "docs/reference/app-life.md": life_page.page,
     "docs/reference/durable-forms.md": durable_forms_page.page,

@@ -1,4 +1,7 @@
-"""The picture of a plan's page, for the documentation: `python -m tests.harness.repository.plan_picture`."""
+"""The pictures of a rejected plan, for the documentation.
+
+The drawing is generated. `python -m tests.harness.repository.plan_picture` takes the picture of the page.
+"""
 
 from pathlib import Path
 
@@ -13,11 +16,19 @@ EXAMPLE = REPOSITORY / "examples" / "mismatch"
 MARGIN = 14
 
 
+def _plan(form: str) -> str:
+    command = ["plan", str(EXAMPLE / "app.yaml"), "--catalog", str(EXAMPLE / "topics.yaml"), "-o", form]
+    return CliRunner().invoke(root, command).stdout
+
+
+def drawing() -> str:
+    """The plan as SVG."""
+    return _plan("svg")
+
+
 def take() -> None:
     """The upper part of the page, down to what is wrong."""
-    command = ["plan", str(EXAMPLE / "app.yaml"), "--catalog", str(EXAMPLE / "topics.yaml"), "-o", "html"]
-    written = CliRunner().invoke(root, command).stdout
-    with chromium() as browser, opened(browser, written) as (page, _):
+    with chromium() as browser, opened(browser, _plan("html")) as (page, _):
         errors = page.locator(".errors").bounding_box()
         assert errors is not None, "the plan of this example is rejected"
         down_to = errors["y"] + errors["height"] + MARGIN

@@ -51,7 +51,7 @@ def _group(
     if join.partitions is not None:
         agreement = element("b", f"✓ {join.partitions}")
     else:
-        agreement = element("b", "✗ partition counts differ" if deviating else "? not all counts known")
+        agreement = element("b", "✗ differ" if deviating else "? not all counts known")
     rows = [
         element(
             "li",
