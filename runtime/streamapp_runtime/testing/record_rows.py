@@ -19,11 +19,13 @@ from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
-from streamapp_runtime.testing.clock_times import as_datetime
+from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
 from streamapp_runtime.testing.kit_errors import WrongUseError
 
 Row = dict[str, Any]
 WRITER: Final = "streamapp-test-kit"
+_DIVISORS: Final = {None: None, "milliseconds": 1, "seconds": 1000}
+"""What milliseconds are divided by in a column of event times, by its unit; None for timestamps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,26 @@ class RowCodec:
         return [
             row if valid else None for row, valid in zip(decoded, values.is_valid().to_pylist(), strict=True)
         ]
+
+    def timed(self, row: Row | bytes, at: int) -> Row | bytes:
+        """A row with this event time, in milliseconds, where its stream has one and the row does not."""
+        time = self.stream.event_time
+        if not isinstance(row, Mapping) or time is None:
+            return row
+        name = next(column.name for column in self.columns if column.name.lower() == time.column.lower())
+        if name in row:
+            return row
+        divisor = _DIVISORS[time.unit]
+        return {**row, name: from_milliseconds(at) if divisor is None else at // divisor}
+
+    def event_times(self, records: pa.RecordBatch) -> Iterator[int]:
+        """The event times of records in milliseconds, of those that have any."""
+        time = self.stream.event_time
+        for row in self.rows(records) if time is not None else ():
+            value = None if row is None or time is None else row.get(time.column)
+            if value is not None and time is not None:
+                divisor = _DIVISORS[time.unit]
+                yield to_milliseconds(value) if divisor is None else int(value) * divisor
 
     def _batch(self, rows: Sequence[Row]) -> pa.RecordBatch:
         names = [column.name for column in self.columns]

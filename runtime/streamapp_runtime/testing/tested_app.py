@@ -19,8 +19,10 @@ from streamapp_runtime.testing.kit_errors import WrongUseError
 AppSource: TypeAlias = StreamApp | App | Mapping[str, Any] | str | Path
 """A program's app, a resource, its data, its YAML text, or the path of either."""
 
-LATE_STREAM: Final = "late-rows.test-kit"
-BAD_STREAM: Final = "bad-records.test-kit"
+KIT_SUFFIX: Final = ".test-kit"
+"""Of the names of the kit's own streams."""
+LATE_STREAM: Final = f"late-rows{KIT_SUFFIX}"
+BAD_STREAM: Final = f"bad-records{KIT_SUFFIX}"
 _DATA: Final = "data"
 
 

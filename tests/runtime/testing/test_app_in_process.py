@@ -137,6 +137,18 @@ def test_watermarks_go_through_a_repartition_without_waiting(streamapp: Start) -
     assert app.new_rows("out") == []
 
 
+def test_new_rows_are_those_since_the_last_call_in_each_partition(streamapp: Start) -> None:
+    made = filtered()
+    app = streamapp(made, partitions={"views": 4, "out": 4})
+    users = [f"user-{number}" for number in range(8)]
+    app.send("views", [{"user": user, "page": "/"} for user in users])
+    assert len({record.partition for record in app.records("out")}) > 1
+    assert sorted(row["user"] for row in app.new_rows("out")) == users
+    for user in users:
+        app.send("views", {"user": user, "page": "/cart"})
+        assert [(row["user"], row["page"]) for row in app.new_rows("out")] == [(user, "/cart")]
+
+
 def test_bad_records_are_seen_where_the_app_goes_on(streamapp: Start) -> None:
     app = streamapp(filtered(onBadRecord={"action": "skip"}))
     app.send("views", [b"no json", {"user": "ann", "page": "/"}])

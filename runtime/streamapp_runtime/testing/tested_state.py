@@ -1,0 +1,62 @@
+"""The rows that tables and operators of an app under test keep."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows, committed_rows
+from streamapp_runtime.driver.executors.lane_assignment import Lanes
+from streamapp_runtime.driver.start.app_storage import AppStorage
+from streamapp_runtime.lanes import tables_file
+from streamapp_runtime.lanes.tables_file import KnownTable
+from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.testing.in_process_lanes import LaneProcesses
+from streamapp_runtime.testing.record_rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class TestedState:
+    """What is kept: in changelogs as of the last commit, and in the stores of side inputs."""
+
+    app: StreamApp
+    storage: AppStorage
+    system: StreamSystem
+    processes: LaneProcesses
+
+    def names(self) -> list[str]:
+        """The tables and operators that have state."""
+        return [table.name for table in self._tables()]
+
+    def entries(self, name: str, lanes: Callable[[], Lanes]) -> Iterator[tuple[str, Row]]:
+        """The keys and rows of a table or an operator, in all tasks."""
+        for table in self._tables():
+            if table.name == name:
+                for part in self._parts(table, lanes):
+                    for key, row in zip(part.keys.to_pylist(), part.rows.to_pylist(), strict=True):
+                        yield key.decode(errors="backslashreplace"), row
+
+    def _tables(self) -> tuple[KnownTable, ...]:
+        return tables_file.read_tables_file(self.storage.state).get(self.app.application_id, ())
+
+    def _parts(self, table: KnownTable, lanes: Callable[[], Lanes]) -> Iterator[TaskRows]:
+        if table.changelog is not None:
+            return committed_rows(self.system, self.app.application_id, table, None)
+        return self._stored(table, {task: n for n, tasks in enumerate(lanes().values()) for task in tasks})
+
+    def _stored(self, known: KnownTable, lanes: Mapping[str, int]) -> Iterator[TaskRows]:
+        """A table that side inputs fill, as the stores of the lanes hold it."""
+        is_broadcast = any(table.name == known.name and table.broadcast for table in self.app.spec.tables)
+        for (lane, _), worker in self.processes.workers.items():
+            for task in [task for task, number in lanes.items() if number == lane]:
+                with suppress(KeyError):  # another layer has the table
+                    store = worker.context.side_input_stores.store(task, known.name)
+                    empty = pa.array([], pa.binary())
+                    chunks = list(store.batches())
+                    keys = pa.concat_arrays([empty, *(keys for keys, _ in chunks)])
+                    values = pa.concat_arrays([empty, *(values for _, values in chunks)])
+                    yield from (TaskRows(task, *rows) for rows in known.rows(keys, values, None))
+                    if is_broadcast:
+                        return

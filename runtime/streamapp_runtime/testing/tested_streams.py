@@ -1,0 +1,81 @@
+"""The streams of an app under test: their topics, their partitions, and what their records hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from streamapp.author.app_streams import declared_topics
+from streamapp.spec.problem import nearest
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp_runtime.formats.format_options import format_options
+from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
+from streamapp_runtime.operators.stateless.stream_operations import Read, Write
+from streamapp_runtime.program.program import Program
+from streamapp_runtime.systems.stream_system import StreamSystem
+from streamapp_runtime.testing.kit_errors import WrongUseError
+from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stream_records
+from streamapp_runtime.testing.tested_app import KIT_SUFFIX
+
+
+@dataclass(slots=True)
+class TestedStreams:
+    """The streams that an app declares, in the log of a test."""
+
+    app: StreamApp
+    system: StreamSystem
+    program: Program | None = None  # of the app once it has started: it knows the columns of outputs
+
+    def create_inputs(self, partitions: int | Mapping[str, int]) -> None:
+        """Create the streams that the app reads, all with as many partitions, or by name.
+
+        A stream that the app writes is created by the app, unless it is named.
+        """
+        spec = self.app.spec
+        named = partitions if isinstance(partitions, Mapping) else {}
+        for name in named:
+            self.topic(name)
+        written = {operator.send_to.stream for operator in spec.operators if operator.send_to is not None}
+        set_aside = {spec.late_rows.stream, spec.on_bad_record.stream, spec.on_code_error.stream}
+        for stream in spec.streams:
+            if stream.name in set_aside or (stream.name in written and stream.name not in named):
+                continue
+            if not self.count(stream.name):
+                count = named.get(stream.name, 1) if isinstance(partitions, Mapping) else partitions
+                self.system.create(self.topic(stream.name), count)
+
+    def topic(self, stream: str) -> str:
+        """Where a stream is; WrongUseError where the app has none of that name."""
+        topics = declared_topics(self.app)
+        if stream not in topics:
+            names = [name for name in topics if not name.endswith(KIT_SUFFIX)]
+            raise WrongUseError(f'no stream "{stream}"{nearest(stream, names)}')
+        return topics[stream]
+
+    def count(self, stream: str) -> int:
+        """How many partitions a stream has; 0 where it does not exist."""
+        return self.system.partitions(self.topic(stream)) or 0
+
+    def codec(self, name: str) -> RowCodec:
+        """How rows of a stream are written: by its columns, or by those of the operator that writes it."""
+        topic, stream = self.topic(name), self.app.spec.stream(name)
+        columns = self._compiled_columns(name)
+        if not columns and stream.columns is None:
+            raise WrongUseError(f'nothing says which columns "{name}" has')
+        if not columns:
+            columns = parse_columns(stream.columns or "")
+        options = format_options(self.app).get(name, DEFAULT_OPTIONS)
+        return RowCodec(stream, topic, columns, open_format(stream.format, columns, options))
+
+    def records(self, stream: str) -> list[StreamRecord]:
+        """All records of a stream; none where the app has yet to create it."""
+        return list(stream_records(self.system, self.codec(stream))) if self.count(stream) else []
+
+    def _compiled_columns(self, name: str) -> tuple[Column, ...]:
+        columns: tuple[Column, ...] = ()
+        for task in self.program.python_tasks if self.program else ():
+            operation = task.operation
+            if isinstance(operation, Read) and operation.stream == name:
+                columns = operation.columns
+            elif isinstance(operation, Write) and operation.stream == name:
+                columns = columns or task.sources[0].columns
+        return columns
