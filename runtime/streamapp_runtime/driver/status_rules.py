@@ -15,7 +15,7 @@ class Reaction(StrEnum):
 
     GO_ON = "goes on"
     WAIT = "gives the task its rows again after a while"
-    BIND_ANEW = "binds lanes to executors anew"
+    BIND_ANEW = "binds lanes to executors again"
     BEGIN_ANEW = "fences and begins anew"
     OUTLAST = "fences and begins anew, for as long as an outage may last"
     END = "ends the run, which may be started again"
