@@ -13,11 +13,11 @@ from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 class Reaction(StrEnum):
     """What the driver does after a batch in which a task reported a status."""
 
-    GO_ON = "goes on"
+    CONTINUE = "continues"
     WAIT = "gives the task its rows again after a while"
-    BIND_ANEW = "binds lanes to executors again"
-    BEGIN_ANEW = "fences and begins anew"
-    OUTLAST = "fences and begins anew, for as long as an outage may last"
+    BIND_AGAIN = "binds lanes to executors again"
+    RECOVER = "fences and recovers"
+    OUTLAST = "fences and recovers, for as long as an outage may last"
     END = "ends the run, which may be started again"
     END_FOR_GOOD = "ends the run for good"
 
@@ -45,21 +45,21 @@ class StatusRule:
 
 
 _ROWS: Final = {
-    TaskStatus.COMMITTED: StatusRule(Reaction.GO_ON),
-    TaskStatus.TRIED: StatusRule(Reaction.GO_ON),
-    TaskStatus.RESTORING: StatusRule(Reaction.GO_ON, TrialVerdict.UNPROVED),
-    TaskStatus.MISPLACED: StatusRule(Reaction.BIND_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.COMMITTED: StatusRule(Reaction.CONTINUE),
+    TaskStatus.TRIED: StatusRule(Reaction.CONTINUE),
+    TaskStatus.RESTORING: StatusRule(Reaction.CONTINUE, TrialVerdict.UNPROVED),
+    TaskStatus.MISPLACED: StatusRule(Reaction.BIND_AGAIN, TrialVerdict.UNPROVED),
     TaskStatus.BAD: StatusRule(Reaction.END_FOR_GOOD, sentence="a record cannot be processed"),
     TaskStatus.EXCESS: StatusRule(
         Reaction.END_FOR_GOOD, sentence="more records would be left out than the app allows"
     ),
-    TaskStatus.CODE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.FAILS),
+    TaskStatus.CODE: StatusRule(Reaction.RECOVER, TrialVerdict.FAILS),
     TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED_OUTAGE),
     TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED_OUTAGE),
     TaskStatus.UNAVAILABLE: StatusRule(Reaction.OUTLAST, TrialVerdict.UNPROVED_OUTAGE),
-    TaskStatus.DENIED: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
-    TaskStatus.FULL: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
-    TaskStatus.FENCED: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.DENIED: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
+    TaskStatus.FULL: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
+    TaskStatus.FENCED: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
     TaskStatus.REFUSED: StatusRule(
         Reaction.END_FOR_GOOD, sentence="the streams' system does not take what is to be written"
     ),
@@ -68,8 +68,8 @@ _ROWS: Final = {
     TaskStatus.UNREADABLE: StatusRule(
         Reaction.END_FOR_GOOD, sentence="what the app left with its streams cannot be read"
     ),
-    TaskStatus.BUSY: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
-    TaskStatus.STORE: StatusRule(Reaction.BEGIN_ANEW, TrialVerdict.UNPROVED),
+    TaskStatus.BUSY: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
+    TaskStatus.STORE: StatusRule(Reaction.RECOVER, TrialVerdict.UNPROVED),
 }
 
 
@@ -95,4 +95,4 @@ def reaction_to(status: TaskStatus) -> Reaction:
 
 def is_fine(status: TaskStatus) -> bool:
     """Whether a task did in its batch what it was to do."""
-    return reaction_to(status) is Reaction.GO_ON
+    return reaction_to(status) is Reaction.CONTINUE

@@ -95,5 +95,5 @@ def test_in_a_search_a_batch_fails_by_the_apps_own_code_alone_and_what_befalls_a
 def test_what_was_committed_counts_and_what_has_to_be_done_again_does_not() -> None:
     fine = {status for status in TaskStatus if is_fine(status)}
     assert fine == {TaskStatus.COMMITTED, TaskStatus.TRIED, TaskStatus.RESTORING}
-    again = {status for status, rule in STATUS_RULES.items() if rule.reaction is Reaction.BIND_ANEW}
+    again = {status for status, rule in STATUS_RULES.items() if rule.reaction is Reaction.BIND_AGAIN}
     assert again == {TaskStatus.MISPLACED}, "only where no lane writes is nothing fenced"

@@ -332,7 +332,7 @@ class Loop:
         waiting = {report.task: report.message for reaction, report in reactions if reaction is Reaction.WAIT}
         if self.backoff.note(waiting, reading_tasks):
             self.trouble("; ".join(sorted(set(waiting.values()))))
-        failed = [pair for pair in reactions if pair[0] not in {Reaction.GO_ON, Reaction.WAIT}]
+        failed = [pair for pair in reactions if pair[0] not in {Reaction.CONTINUE, Reaction.WAIT}]
         if not failed:
             # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
             if not waiting and self.bad_records.note_success(pending):
@@ -342,7 +342,7 @@ class Loop:
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
-        fence = any(reaction is not Reaction.BIND_ANEW for reaction, _ in failed)
+        fence = any(reaction is not Reaction.BIND_AGAIN for reaction, _ in failed)
         outage = all(reaction is Reaction.OUTLAST for reaction, _ in failed)
         self._fail(reason, fence=fence, outage=outage, rows=bool(reading_tasks))
 
