@@ -27,6 +27,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Placement.standbys": ("spec.placement.standbys", 1),
     "State.reclaimPolicy": ("spec.state.reclaimPolicy", "Delete"),
     "Spec.onPartitionChange": ("spec.onPartitionChange", "live"),
+    "Spec.onConfigurationChange": ("spec.onConfigurationChange", "restart"),
     "Spec.partitionSettle": ("spec.partitionSettle", "0s"),
     "Spec.monitor": ("spec.monitor", {"enabled": False}),
     "Spec.rebalanceDelay": ("spec.rebalanceDelay", "1m"),
