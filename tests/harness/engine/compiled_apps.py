@@ -20,6 +20,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
 from streamapp_runtime.program.sql_layer import apply_layer
+from tests.harness.core.app_resources import app_resource
 
 Row = dict[str, Any]
 PARTITIONS = 4
@@ -31,20 +32,7 @@ def app(
     tables: list[dict[str, Any]] | None = None,
 ) -> StreamApp:
     """An app of these operators; streams that are not given are `views`, `users` and the output `out`."""
-    found = parse_data(
-        {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "app", "namespace": "test"},
-            "spec": {
-                "systems": [{"name": "main", "embedded": {"path": "data"}}],
-                "streams": [{"system": "main", **stream} for stream in streams or STREAMS],
-                "tables": tables or [],
-                "operators": list(operators),
-            },
-        },
-        built=frozenset(Capability),
-    )
+    found = parse_data(app_resource(operators, streams or STREAMS, tables or ()), built=frozenset(Capability))
     assert not found.problems, found.problems
     return found.apps[0]
 

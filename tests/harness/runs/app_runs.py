@@ -28,6 +28,7 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.systems.connection import EmbeddedConnection, open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
+from tests.harness.core.app_resources import app_resource
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
@@ -214,20 +215,7 @@ def app(
     **spec: Any,
 ) -> StreamApp:
     """An app of these parts on the embedded system."""
-    return _parsed(
-        {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": name, "namespace": "test"},
-            "spec": {
-                "systems": [{"name": "main", "embedded": {"path": "data"}}],
-                "streams": [{"system": "main", **stream} for stream in streams],
-                "tables": list(tables),
-                "operators": list(operators),
-                **spec,
-            },
-        }
-    )
+    return _parsed(app_resource(operators, streams, tables, name, **spec))
 
 
 def _parsed(data: Row) -> StreamApp:

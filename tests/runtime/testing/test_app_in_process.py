@@ -12,25 +12,17 @@ import pytest
 
 from streamapp.dsl import App, SideInput
 from streamapp.testing import AppFailedError, AppRefusedError, TestApp, WrongUseError
+from tests.harness.core.app_resources import app_resource
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "page-views" / "app.yaml"
 Start = Callable[..., TestApp]
 
+ABSENT_BROKER = {"name": "main", "kafka": {"bootstrapServers": "nowhere:9092"}}
 ANN = {"user": "ann", "country": "NO", "tier": 1}
 
 
 def resource(*operators: dict[str, Any], streams: list[dict[str, Any]], **spec: Any) -> dict[str, Any]:
-    return {
-        "apiVersion": "streamapp.dev/v1alpha1",
-        "kind": "StreamApp",
-        "metadata": {"name": "app", "namespace": "test"},
-        "spec": {
-            "systems": [{"name": "main", "kafka": {"bootstrapServers": "nowhere:9092"}}],
-            "streams": [{"system": "main", **stream} for stream in streams],
-            "operators": list(operators),
-            **spec,
-        },
-    }
+    return app_resource(operators, streams, system=ABSENT_BROKER, **spec)
 
 
 def counting(**spec: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 from streamapp.spec.parser import parse_data
 from streamapp.spec.serialization import as_yaml
 from streamapp.testing import TestApp, assert_rows
+from tests.harness.core.app_resources import app_resource
 from tests.harness.runs.run_process import COMMAND
 
 Row = dict[str, Any]
@@ -41,19 +42,8 @@ class Behaviour:
     needs_spark: bool = False
 
     def resource(self) -> Row:
-        return {
-            "apiVersion": "streamapp.dev/v1alpha1",
-            "kind": "StreamApp",
-            "metadata": {"name": "app", "namespace": "test"},
-            "spec": {
-                "systems": [{"name": "main", "embedded": {"path": "data"}}],
-                "streams": [{"system": "main", **stream} for stream in (*self.streams, {"name": "out"})],
-                "tables": list(self.tables),
-                "operators": list(self.operators),
-                "processors": 1,
-                **self.spec,
-            },
-        }
+        streams = (*self.streams, {"name": "out"})
+        return app_resource(self.operators, streams, self.tables, **{"processors": 1, **self.spec})
 
 
 VIEWS = {"name": "views", "key": "user", "columns": "user STRING, page STRING, n INT"}

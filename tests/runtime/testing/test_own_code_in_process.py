@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from streamapp.testing import AppFailedError, TestApp
+from tests.harness.core.app_resources import app_resource
 from tests.harness.user_code import kit_code
 
 Start = Callable[..., TestApp]
@@ -19,23 +20,12 @@ def measuring(function: str = "lengths", **spec: Any) -> dict[str, Any]:
         {"name": "views", "key": "user", "columns": "user STRING, page STRING"},
         {"name": "out", "key": "user"},
     ]
-    return {
-        "apiVersion": "streamapp.dev/v1alpha1",
-        "kind": "StreamApp",
-        "metadata": {"name": "app", "namespace": "test"},
-        "spec": {
-            "systems": [{"name": "main", "embedded": {"path": "data"}}],
-            "streams": [{"system": "main", **stream} for stream in streams],
-            "operators": [
-                {
-                    "name": "measured",
-                    "map": {"from": "views", "python": python, "columns": "user STRING, length INT"},
-                },
-                {"name": "sent", "sendTo": {"from": "measured", "stream": "out"}},
-            ],
-            **spec,
-        },
-    }
+    measured = {"from": "views", "python": python, "columns": "user STRING, length INT"}
+    operators = [
+        {"name": "measured", "map": measured},
+        {"name": "sent", "sendTo": {"from": "measured", "stream": "out"}},
+    ]
+    return app_resource(operators, streams, **spec)
 
 
 def test_own_code_is_called_in_this_process(streamapp: Start) -> None:

@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streamapp.testing import AppRefusedError, TestApp
+from tests.harness.core.app_resources import app_resource
 
 Start = Callable[..., TestApp]
 pytestmark = pytest.mark.usefixtures("session")
@@ -23,18 +24,8 @@ def mapping(select: str, **spec: Any) -> dict[str, Any]:
         {"name": "joined", "joinTable": {"from": "mapped", "table": "users", "type": "left"}},
         {"name": "sent", "sendTo": {"from": "joined", "stream": "out"}},
     ]
-    return {
-        "apiVersion": "streamapp.dev/v1alpha1",
-        "kind": "StreamApp",
-        "metadata": {"name": "app", "namespace": "test"},
-        "spec": {
-            "systems": [{"name": "main", "embedded": {"path": "data"}}],
-            "streams": [{"system": "main", **stream} for stream in streams],
-            "tables": [{"name": "users", "sideInputs": [{"stream": "users"}]}],
-            "operators": operators,
-            **spec,
-        },
-    }
+    tables = [{"name": "users", "sideInputs": [{"stream": "users"}]}]
+    return app_resource(operators, streams, tables, **spec)
 
 
 def test_an_expression_of_sparks_is_computed_between_the_layers_and_named(streamapp: Start) -> None:

@@ -1,0 +1,32 @@
+"""The resource of an app from its parts, as data."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+Resource = dict[str, Any]
+
+EMBEDDED: Final[Mapping[str, Any]] = {"name": "main", "embedded": {"path": "data"}}
+"""A system in a folder beside the app."""
+
+
+def app_resource(
+    operators: Sequence[Resource],
+    streams: Sequence[Resource],
+    tables: Sequence[Resource] = (),
+    name: str = "app",
+    system: Mapping[str, Any] = EMBEDDED,
+    **spec: Any,
+) -> Resource:
+    """An app whose streams are of one system; `spec` has all other fields."""
+    return {
+        "apiVersion": "streamapp.dev/v1alpha1",
+        "kind": "StreamApp",
+        "metadata": {"name": name, "namespace": "test"},
+        "spec": {
+            "systems": [dict(system)],
+            "streams": [{"system": system["name"], **stream} for stream in streams],
+            "tables": list(tables),
+            "operators": list(operators),
+            **spec,
+        },
+    }
