@@ -50,7 +50,7 @@ def look(app: StreamApp, access: ClusterAccess) -> LiveFacts:
 
 async def _live_facts(cluster: ApiClusterClient, app: StreamApp) -> LiveFacts:
     lookups = LivePartitionLookup(cluster, monotonic)
-    context = ReconcileContext(cluster, ObjectCache(), lambda: cluster.now().timestamp(), lookups, _ANY)
+    context = ReconcileContext(cluster, ObjectCache(), cluster.seconds, lookups, _ANY)
     facts = await gather_facts(context, AppKey(app.metadata.namespace, app.metadata.name), live=True)
     facts = facts or Facts(_new_manifest(app), NewestGeneration(1, app), context.clock())
     counts = await _partition_counts(context, app, facts)

@@ -23,7 +23,7 @@ def reconciler_for(
         context = ReconcileContext(
             cluster,
             operator.cache,
-            lambda: cluster.now().timestamp(),
+            cluster.seconds,
             partition_lookup,
             installation,
             operator.metrics,

@@ -42,6 +42,10 @@ class ApiClusterClient:
     may_write_for: Callable[[], float]  # seconds for which this replica is certain to lead
     now: Callable[[], datetime]  # of the API server
 
+    def seconds(self) -> float:
+        """The API server's time in seconds since 1970."""
+        return self.now().timestamp()
+
     async def read(self, kind: ResourceKind, namespace: str, name: str) -> Manifest | None:
         """The current state of one object; None where there is none."""
         reply = await self.transport.send(

@@ -145,7 +145,7 @@ def _outdated(facts: Facts, target: AcceptedGeneration, pod: PodState) -> tuple[
     if paths := restarts_between(facts, generation_of(pod.manifest), target):
         return (ConditionReason.SPEC_CHANGED, *paths)
     if _account_replaced(facts, pod):
-        return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and made anew")
+        return (ConditionReason.ACCOUNT_REPLACED, "its service account was deleted and recreated")
     changed = changed_configuration(pod.manifest, facts.configuration)
     if changed and target.accepted.app.spec.on_configuration_change == "restart":
         return (ConditionReason.CONFIGURATION_CHANGED, *changed)

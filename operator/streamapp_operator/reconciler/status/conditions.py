@@ -338,7 +338,7 @@ def reconciliation_paused(findings: Findings) -> AppCondition:
     return false_condition(
         ConditionType.RECONCILIATION_PAUSED,
         ConditionReason.NOT_PAUSED,
-        "the operator looks after the app",
+        "the operator manages the app",
         findings.facts.newest.generation,
     )
 
