@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation
+from streamapp_operator.reconciler.installation import Allowance, AllowLists, AppNetworkRules, Installation
 from streamapp_operator.reconciler.installation_file import read_installation
 from tests.harness.machine.helm import Helm, of_kind, value_set, value_sets
 
@@ -26,6 +26,8 @@ def test_values_arrive(helm: Helm) -> None:
         "--set=apps.allowed.images={registry.example/team},apps.allowed.secrets={kafka-*,pull}",
         "--set=apps.allowed.serviceAccounts={loads-*},apps.allowed.volumes={emptyDir}",
         "--set=apps.storageClass=fast,apps.driverRequests.cpu=2,runtimeImage.pullPolicy=Never,runtimeImage.pullSecrets[0].name=pull",
+        "--set=apps.networkPolicy.enabled=true,apps.networkPolicy.viewers[0].podSelector.matchLabels.role=admin",
+        "--set=apps.networkPolicy.egress[0].to[0].ipBlock.cidr=10.0.0.0/8",
         "--set-string=apps.sparkConf.spark\\.sql\\.shuffle\\.partitions=8",
     )
     assert found == Installation(
@@ -43,6 +45,10 @@ def test_values_arrive(helm: Helm) -> None:
         ),
         driver_requests={"cpu": "2", "memory": "2Gi"},
         spark_conf={"spark.sql.shuffle.partitions": "8"},
+        network_rules=AppNetworkRules(
+            viewers=({"podSelector": {"matchLabels": {"role": "admin"}}},),
+            egress=({"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]},),
+        ),
     )
 
 

@@ -110,7 +110,7 @@ def collect_findings(
     model = _update_model(facts, acceptance, plan)
     driver = decide_driver(facts, acceptance.target, model if isinstance(model, ModelUpdate) else None)
     action = hold_start(driver.action, acceptance.target, plan, model)
-    return Findings(facts, acceptance, plan, model, driver, action)
+    return Findings(facts, acceptance, plan, model, driver, action, installation.network_rules)
 
 
 def _plan_target(facts: Facts, acceptance: Acceptance) -> GenerationPlan | None:

@@ -10,6 +10,7 @@ from streamapp_operator.reconciler.driver.driver_actions import DriverAction
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.installation import AppNetworkRules
 from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.acceptance import Acceptance
 from streamapp_operator.reconciler.planning.generation_plan import GenerationPlan
@@ -26,6 +27,7 @@ class Findings:
     model: ModelUpdate | Refusal | None
     driver: DriverDecision
     action: DriverAction
+    network_rules: AppNetworkRules | None = None  # of the installation as it is now
 
     @property
     def target(self) -> AcceptedGeneration | None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Allowance(StrEnum):
@@ -31,8 +32,17 @@ class AllowLists:
 
 
 @dataclass(frozen=True, slots=True)
+class AppNetworkRules:
+    """What the NetworkPolicy of each app lets through, beside the traffic between its own pods."""
+
+    scrapers: tuple[Mapping[str, Any], ...] = ()  # peers that may read metrics; empty: the whole cluster
+    viewers: tuple[Mapping[str, Any], ...] = ()  # peers that may read Spark's pages; empty: none
+    egress: tuple[Mapping[str, Any], ...] = ()  # rules beside DNS; empty: everything may be reached
+
+
+@dataclass(frozen=True, slots=True)
 class Installation:
-    """Defaults and limits, applied when a generation is accepted and not again."""
+    """Defaults and limits, applied when a generation is accepted and not again; network rules always."""
 
     image: str = ""  # the runtime image; empty: each app has to name one
     image_pull_policy: str = "IfNotPresent"
@@ -45,6 +55,7 @@ class Installation:
     executor_requests: Mapping[str, str] = field(default_factory=lambda: {"cpu": "1", "memory": "2Gi"})
     storage_class: str = ""  # for claims that name none; empty: the cluster's default
     spark_conf: Mapping[str, str] = field(default_factory=dict)
+    network_rules: AppNetworkRules | None = None  # None: apps have no NetworkPolicy
 
     def allows(self, allowance: Allowance) -> bool:
         """Whether apps may use this feature."""

@@ -3,13 +3,22 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from typing import Any, Final
 
 import yaml
 from pydantic import Field, ValidationError
 
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.resource.base import Part, field_texts
-from streamapp_operator.reconciler.installation import Allowance, AllowLists, Installation, nested_roots
+from streamapp.spec.text.document import dotted
+from streamapp_operator.controller.client.api_types import EGRESS_RULE, NETWORK_PEER, type_problems
+from streamapp_operator.reconciler.installation import (
+    Allowance,
+    AllowLists,
+    AppNetworkRules,
+    Installation,
+    nested_roots,
+)
 
 _NONE = Installation()
 _LISTS = _NONE.allow_lists
@@ -36,6 +45,19 @@ class AllowedFields(Part):
     """Annotations of apps' accounts, by patterns of `name=value`; none by default."""
 
 
+class AppNetworkPolicyFields(Part):
+    """Which NetworkPolicy each app has."""
+
+    enabled: bool = False
+    """Whether the operator makes one for each app; a change counts for running apps at once."""
+    scrapers: tuple[Mapping[str, Any], ...] = ()
+    """Peers that may read drivers' metrics, as in `from` of a NetworkPolicy; empty: the whole cluster."""
+    viewers: tuple[Mapping[str, Any], ...] = ()
+    """Peers that may read Spark's pages; empty: none, and `kubectl port-forward` works all the same."""
+    egress: tuple[Mapping[str, Any], ...] = ()
+    """What apps may reach beside DNS and their own pods: API server, brokers; empty: everything."""
+
+
 class InstallationFile(Part):
     """The fields of the file; each may be left out."""
 
@@ -57,6 +79,14 @@ class InstallationFile(Part):
     """Storage class of claims that name none; the cluster's default when unset."""
     spark_conf: Mapping[str, str] = _NONE.spark_conf
     """Spark settings of all apps, below their own."""
+    network_policy: AppNetworkPolicyFields = AppNetworkPolicyFields()
+    """Which NetworkPolicy each app has; see below. It is no part of what is kept with a generation."""
+
+
+_SECTIONS: Final[Mapping[str, type[Part]]] = {
+    "allowed": AllowedFields,
+    "networkPolicy": AppNetworkPolicyFields,
+}
 
 
 def read_installation(
@@ -71,6 +101,8 @@ def read_installation(
         file = InstallationFile.model_validate_json(json.dumps(document))
     except (ValidationError, TypeError) as error:
         return _problems(error)
+    if problems := tuple(_network_problems(file.network_policy)):
+        return problems
     if nested := nested_roots(file.host_path_roots):
         return (Problem(0, 0, "hostPathRoots", nested),)
     return Installation(
@@ -87,7 +119,23 @@ def read_installation(
         executor_requests=file.executor_requests,
         storage_class=file.storage_class,
         spark_conf=file.spark_conf,
+        network_rules=_network_rules(file.network_policy),
     )
+
+
+def _network_problems(policy: AppNetworkPolicyFields) -> Iterator[Problem]:
+    for name, (entries, api_type) in {
+        "scrapers": (policy.scrapers, NETWORK_PEER),
+        "viewers": (policy.viewers, NETWORK_PEER),
+        "egress": (policy.egress, EGRESS_RULE),
+    }.items():
+        for index, entry in enumerate(entries):
+            for path, message in type_problems(api_type, entry, f"networkPolicy.{name}[{index}]"):
+                yield Problem(0, 0, path, message)
+
+
+def _network_rules(policy: AppNetworkPolicyFields) -> AppNetworkRules | None:
+    return AppNetworkRules(policy.scrapers, policy.viewers, policy.egress) if policy.enabled else None
 
 
 def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
@@ -95,8 +143,8 @@ def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
         return (Problem(0, 0, "", f"this is no document of plain values: {error}"),)
     problems = []
     for detail in error.errors():
-        path = ".".join(str(part) for part in detail["loc"])
-        model = AllowedFields if path.startswith("allowed.") else InstallationFile
+        path = dotted(detail["loc"])
+        model = _SECTIONS.get(path.partition(".")[0], InstallationFile) if "." in path else InstallationFile
         field_names = tuple(info.alias or name for name, info in model.model_fields.items())
         message = detail["msg"][:1].lower() + detail["msg"][1:]
         if detail["type"] == "extra_forbidden":
@@ -107,7 +155,8 @@ def _problems(error: ValidationError | TypeError) -> tuple[Problem, ...]:
 
 def page() -> str:
     """The reference page."""
-    return "\n".join([*_HEAD, *_rows(InstallationFile()), *_ALLOWED_HEAD, *_rows(AllowedFields()), ""])
+    sections = [*_HEAD, *_rows(InstallationFile()), *_ALLOWED_HEAD, *_rows(AllowedFields())]
+    return "\n".join([*sections, *_NETWORK_HEAD, *_rows(AppNetworkPolicyFields()), ""])
 
 
 def _rows(part: Part) -> Iterator[str]:
@@ -138,6 +187,17 @@ _ALLOWED_HEAD = (
     "A pattern is a name in which `*` stands for any characters. An image may be followed by `/`, a tag or a",
     "digest: `registry.example/team` allows `registry.example/team/app:1`, but no `registry.example/teams`.",
     "The installation's own image and pull Secrets are always allowed.",
+    "",
+    "| Field | Default | What it says |",
+    "| --- | --- | --- |",
+)
+
+_NETWORK_HEAD = (
+    "",
+    "## Who may reach the pods of apps: `networkPolicy`",
+    "",
+    "The operator makes the NetworkPolicy `<app>-pods`, restores it when somebody deletes or changes it, and",
+    "deletes it when this is turned off. Policies add up: another one of a namespace opens more for an app.",
     "",
     "| Field | Default | What it says |",
     "| --- | --- | --- |",

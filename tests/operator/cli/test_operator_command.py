@@ -46,7 +46,7 @@ def test_all_that_is_wrong_with_an_installation_is_told_at_once(tmp_path: Path) 
     result = _invoked("--installation", file)
     assert result.exit_code == 2
     assert 'alowed: there is no such field; did you mean "allowed"?' in result.output
-    assert "allowed.features.0: input should be 'hostNamespaces'" in result.output
+    assert "allowed.features[0]: input should be 'hostNamespaces'" in result.output
     assert 'allowed.secret: there is no such field; did you mean "secrets"?' in result.output
     assert "driverRequests: input should be an object" in result.output
 
@@ -78,6 +78,38 @@ def test_roots_that_lie_in_each_other_are_refused() -> None:
         "tuple[Problem, ...]", read_installation("hostPathRoots: [/r/fast/, /database, /data, /r]")
     )
     assert str(problem) == "hostPathRoots: /r/fast lies in /r; roots lie beside each other"
+
+
+PEERS = "networkPolicy: {enabled: true, scrapers: [%s]}"
+RULES = "networkPolicy: {enabled: true, egress: [%s]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            PEERS % "{podSelektor: {}}",
+            "networkPolicy.scrapers[0].podSelektor: a peer of a NetworkPolicy has no such field; "
+            'did you mean "podSelector"?',
+        ),
+        (
+            PEERS % "{ipBlock: {}}",
+            "networkPolicy.scrapers[0].ipBlock.cidr: missing; a NetworkPolicy needs it",
+        ),
+        (PEERS % "monitoring", "networkPolicy.scrapers[0]: input should be an object"),
+        (
+            RULES % "{ports: [{port: 9092}], from: []}",
+            "networkPolicy.egress[0].from: an egress rule of a NetworkPolicy has no such field",
+        ),
+        (
+            "networkPolicy: {enabeld: true}",
+            'networkPolicy.enabeld: there is no such field; did you mean "enabled"?',
+        ),
+    ],
+)
+def test_network_rules_that_the_api_would_refuse_are_refused_at_the_start(text: str, problem: str) -> None:
+    (found,) = cast("tuple[Problem, ...]", read_installation(text))
+    assert str(found).startswith(problem)
 
 
 @pytest.mark.parametrize("text", ["image: [", "- a", "image: 2026-01-01", "1: 2"])

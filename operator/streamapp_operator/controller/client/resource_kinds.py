@@ -47,11 +47,12 @@ EVENT = ResourceKind("Event", "", "v1", "events")
 STATEFUL_SET = ResourceKind("StatefulSet", "apps", "v1", "statefulsets")
 ROLE = ResourceKind("Role", "rbac.authorization.k8s.io", "v1", "roles")
 ROLE_BINDING = ResourceKind("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings")
+NETWORK_POLICY = ResourceKind("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies")
 LEASE = ResourceKind("Lease", "coordination.k8s.io", "v1", "leases")
 
 KINDS = (
     STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, VOLUME_CLAIM, STORAGE_CLASS, NODE, EVENT,
-    STATEFUL_SET, ROLE, ROLE_BINDING, LEASE,
+    STATEFUL_SET, ROLE, ROLE_BINDING, NETWORK_POLICY, LEASE,
 )  # fmt: skip
 _BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}
 

@@ -9,6 +9,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     EVENT,
     LEASE,
+    NETWORK_POLICY,
     NODE,
     POD,
     ROLE,
@@ -72,6 +73,11 @@ RIGHTS = (
     Right(SERVICE_ACCOUNT, (*_LOOK, Verb.CREATE, Verb.PATCH), "give each app accounts of its own"),
     Right(ROLE, (*_LOOK, Verb.CREATE, Verb.PATCH), "let a driver do what it has to"),
     Right(ROLE_BINDING, (*_LOOK, Verb.CREATE, Verb.PATCH), "give that role to the driver alone"),
+    Right(
+        NETWORK_POLICY,
+        (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE),
+        "say who may reach the pods of an app, where the installation has rules for that",
+    ),
     Right(
         VOLUME_CLAIM,
         (Verb.GET, Verb.LIST, Verb.CREATE, Verb.PATCH, Verb.DELETE),

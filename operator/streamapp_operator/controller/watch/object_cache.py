@@ -14,6 +14,7 @@ from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
+    NETWORK_POLICY,
     POD,
     ROLE,
     ROLE_BINDING,
@@ -23,7 +24,7 @@ from streamapp_operator.controller.client.resource_kinds import (
     ResourceKind,
 )
 
-DRIVER_OBJECT_KINDS = (SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING)
+DRIVER_OBJECT_KINDS = (SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, NETWORK_POLICY)
 """The kinds of the objects that a driver needs beside its pods and ConfigMaps."""
 WATCHED_KINDS = (STREAM_APP, POD, CONFIG_MAP, *DRIVER_OBJECT_KINDS)
 K = TypeVar("K")
@@ -89,7 +90,7 @@ class ObjectCache:
         return self._objects_of_app(CONFIG_MAP, key)
 
     def driver_objects(self, key: AppKey) -> dict[tuple[str, str], Manifest]:
-        """The Services, accounts, Roles and RoleBindings with the app's label, by kind and name."""
+        """The objects of `DRIVER_OBJECT_KINDS` with the app's label, by kind and name."""
         return {
             (kind.name, manifest["metadata"]["name"]): manifest
             for kind in DRIVER_OBJECT_KINDS

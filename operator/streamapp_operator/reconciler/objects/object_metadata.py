@@ -19,6 +19,7 @@ class ObjectRole(StrEnum):
     LOCALITY = "locality"
     DRIVER = "driver"
     EXECUTOR = "executor"
+    NETWORK = "network"
 
 
 INCARNATION_LABEL = "streamapp.dev/incarnation"

@@ -38,6 +38,11 @@ def service(app: str) -> str:
     return f"{app}-driver"
 
 
+def network_policy(app: str) -> str:
+    """The NetworkPolicy of the app's pods."""
+    return f"{app}-pods"
+
+
 def driver(app: str, incarnation: int) -> str:
     """The driver pod of one incarnation."""
     return f"{app}-driver-{incarnation}"

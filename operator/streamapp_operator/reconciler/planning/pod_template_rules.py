@@ -8,7 +8,7 @@ from typing import Any
 
 from streamapp.spec.problem import Problem, nearest, short
 from streamapp.spec.reasons import Reason
-from streamapp_operator.controller.client.pod_template_types import type_problems
+from streamapp_operator.controller.client.api_types import pod_template_problems
 from streamapp_operator.reconciler.installation import Allowance, Installation
 
 _TOP = ("metadata", "spec")
@@ -57,7 +57,7 @@ def template_problems(
     reported_paths = {problem.path for problem in problems}
     return problems + [
         Problem(0, 0, field_path, message)
-        for field_path, message in type_problems(template, path)
+        for field_path, message in pod_template_problems(template, path)
         if field_path not in reported_paths
     ]
 

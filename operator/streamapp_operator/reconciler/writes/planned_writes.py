@@ -7,7 +7,7 @@ from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol.driver_report import Report
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STATEFUL_SET
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, NETWORK_POLICY, POD, STATEFUL_SET
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.config_maps.accepted_generation import (
     RAN_ANNOTATION,
@@ -67,6 +67,7 @@ def before_status(findings: Findings, history: DriverHistory) -> Iterator[Write]
     if isinstance(findings.model, ModelUpdate) and publishes_model(findings, findings.model):
         yield Apply(published_model(findings, findings.model, history.incarnation))
     yield from _locality(findings)
+    yield from _unwanted_network_policy(findings)
     if findings.target is not None:
         yield from (
             Apply(claim, must_exist=True)
@@ -106,12 +107,27 @@ def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Ite
     """The objects that a driver needs at its start."""
     app = findings.facts.manifest
     yield from (
-        Apply(manifest) for manifest in driver_objects(app, target.accepted.app, target.shape.executor)
+        Apply(manifest)
+        for manifest in driver_objects(
+            app, target.accepted.app, target.shape.executor, findings.network_rules
+        )
     )
     if claim := embedded_log.log_claim(app, target.accepted.app):
         yield Apply(claim)
     if not findings.facts.has_report:
         yield Create(report_config_map(app))
+
+
+def _unwanted_network_policy(findings: Findings) -> Iterator[Write]:
+    """Deletes the app's NetworkPolicy where the installation has no rules any more."""
+    name = object_names.network_policy(findings.facts.name)
+    observed = findings.facts.driver_objects.get((NETWORK_POLICY.name, name))
+    if (
+        findings.network_rules is None
+        and observed is not None
+        and is_owned(observed, findings.facts.manifest)
+    ):
+        yield Delete(NETWORK_POLICY, name)
 
 
 def _annotations(findings: Findings, history: DriverHistory) -> Iterator[Write]:

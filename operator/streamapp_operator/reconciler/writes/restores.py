@@ -22,7 +22,10 @@ def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
     if not isinstance(findings.action, KeepDriver) or target is None:
         return
     running = _running_generation(findings) or target
-    for manifest in driver_objects(facts.manifest, target.accepted.app, running.shape.executor):
+    manifests = driver_objects(
+        facts.manifest, target.accepted.app, running.shape.executor, findings.network_rules
+    )
+    for manifest in manifests:
         observed = facts.driver_objects.get((manifest["kind"], manifest["metadata"]["name"]))
         if observed is None or not _is_intact(observed, manifest, facts.manifest):
             yield Apply(manifest)

@@ -1,11 +1,12 @@
-"""The types of a pod template, as the API has them: the models of the Kubernetes client.
+"""Types of what users write in the API's own words, such as pod templates: the Kubernetes client's models.
 
-The API server drops what it does not know and refuses what has another type only when a pod is created. By
-then an app would have ended its last driver.
+The API server drops what it does not know and refuses what has another type only when an object is created.
+By then an app would have ended its last driver.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from kubernetes.aio.client import models
@@ -16,7 +17,6 @@ from streamapp.spec.problem import nearest
 from streamapp.spec.text.document import Path, dotted
 from streamapp.spec.validation.error_messages import MESSAGES, describe_value
 
-_MODEL: Final = models.V1PodTemplateSpec
 _MODEL_NAME: Final = re.compile(r"(?:List\[|Dict\[str, )*(\w+)\]*")
 _QUANTITIES: Final = (
     ("resources", "limits", None),
@@ -27,22 +27,43 @@ _QUANTITIES: Final = (
 """The ends of paths where the API takes a number for a quantity; None stands for any name."""
 
 
-def type_problems(template: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True, slots=True)
+class ApiType:
+    """A type of the API, and how messages name it."""
+
+    model: Any
+    name: str
+    whole: str  # the object that it is a part of
+
+
+POD_TEMPLATE: Final = ApiType(models.V1PodTemplateSpec, "a pod template", "a pod")
+NETWORK_PEER: Final = ApiType(models.V1NetworkPolicyPeer, "a peer of a NetworkPolicy", "a NetworkPolicy")
+EGRESS_RULE: Final = ApiType(
+    models.V1NetworkPolicyEgressRule, "an egress rule of a NetworkPolicy", "a NetworkPolicy"
+)
+
+
+def pod_template_problems(template: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
     """The path and message of each value with a wrong type, missing field and unknown field."""
     spec = template.get("spec")
     if isinstance(spec, dict) and spec.get("containers") is None:
         template = {**template, "spec": {**spec, "containers": []}}  # the operator adds its own container
-    plain = _as_typed(template, ())
+    yield from type_problems(POD_TEMPLATE, template, path)
+
+
+def type_problems(api_type: ApiType, value: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    """The same for a value of any type."""
+    plain = _as_typed(value, ())
     try:
-        model = _MODEL.model_validate(plain)
+        model = api_type.model.model_validate(plain)
     except ValidationError as error:
         details = {_place(detail["loc"]): detail for detail in error.errors(include_url=False)}
         for place, detail in details.items():
-            yield dotted((path, *place)), _message(place, detail)
+            yield dotted((path, *place)), _message(api_type, place, detail)
         return
     document = model.model_dump(by_alias=True, exclude_unset=True)
     for place in _renamed(plain, document, ()):
-        yield dotted((path, *place)), _unknown(place)
+        yield dotted((path, *place)), _unknown(api_type, place)
 
 
 def _as_typed(value: Any, path: Path) -> Any:
@@ -67,30 +88,31 @@ def _place(loc: Path) -> Path:
     return loc[:-1] if loc[-2:-1] == ("port",) else loc
 
 
-def _message(place: Path, detail: ErrorDetails) -> str:
+def _message(api_type: ApiType, place: Path, detail: ErrorDetails) -> str:
     if detail["type"] == "extra_forbidden":
-        return _unknown(place)
+        return _unknown(api_type, place)
     if detail["type"] == "missing":
-        return "missing; a pod needs it"
+        return f"missing; {api_type.whole} needs it"
     if place[-1] == "port":
         return f"found {describe_value(detail['input'])} where a number or a name has to stand"
     say: Callable[[Mapping[str, Any], object], str] | None = MESSAGES.get(detail["type"])
     return say(detail.get("ctx", {}), detail["input"]) if say else detail["msg"]
 
 
-def _unknown(place: Path) -> str:
-    return f"a pod template has no such field{nearest(str(place[-1]), _names_at(place[:-1]))}"
+def _unknown(api_type: ApiType, place: Path) -> str:
+    names = _names_at(api_type, place[:-1])
+    return f"{api_type.name} has no such field{nearest(str(place[-1]), names)}"
 
 
-def _names_at(place: Path) -> tuple[str, ...]:
+def _names_at(api_type: ApiType, place: Path) -> tuple[str, ...]:
     """The names of the fields that the API has at a place."""
-    model: Any = _MODEL
+    model: Any = api_type.model
     for step in place:
         if isinstance(step, int):
             continue
         attributes: Mapping[str, str] = {json: name for name, json in model.attribute_map.items()}
         type_name = _MODEL_NAME.fullmatch(model.openapi_types.get(attributes.get(step, ""), ""))
-        model = getattr(models, type_name[1], _MODEL) if type_name else _MODEL
+        model = getattr(models, type_name[1], api_type.model) if type_name else api_type.model
     return tuple(model.attribute_map.values())
 
 
