@@ -1,8 +1,10 @@
 """Topics: which there are, making them and having them grow; what is there is checked, never changed."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, ResourceType
@@ -17,7 +19,21 @@ from streamapp_runtime.systems.stream_system import (
     UnknownStreamError,
 )
 
+_LOG: Final = logging.getLogger(__name__)
 _POLL_SECONDS = 0.02
+COMPACTION: Final[Mapping[str, str]] = {
+    "cleanup.policy": "compact",
+    "segment.ms": "600000",
+    "segment.bytes": str(50 * 1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.3",
+}
+"""How topics are compacted that a restore reads.
+
+Kafka never compacts the segment that is written to, and writes to one for a week by default: a store of 40 keys
+would read a week of their values again.
+"""
+_LONG_SEGMENT_MS: Final = 86_400_000
+"""A topic whose segments are written to for so long is reported when an app starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +101,7 @@ class Topics:
 
     def create(self, name: str, partitions: int, options: StreamOptions) -> None:
         """Make a topic; UnfitStreamError where there is one of that name that is not the same."""
-        config = {"cleanup.policy": "compact" if options.compacted else "delete"}
+        config = dict(COMPACTION) if options.compacted else {"cleanup.policy": "delete"}
         if options.retention_ms is not None:
             config["retention.ms"] = str(options.retention_ms)
         elif options.ours:
@@ -134,12 +150,20 @@ class Topics:
             )
         resource = ConfigResource(ResourceType.TOPIC, name)
         description = self.cluster.admin.describe_configs([resource])[resource]
-        policy = self.cluster.answer(description, f'looking at topic "{name}"')["cleanup.policy"].value
+        settings = self.cluster.answer(description, f'looking at topic "{name}"')
+        policy = settings["cleanup.policy"].value
         required_policy = "compact" if options.compacted else "delete"
         if (policy == "compact") != options.compacted:
             raise UnfitStreamError(
                 f'topic "{name}" has cleanup.policy={policy}, and {required_policy} is needed: '
                 f"set it with kafka-configs --alter --add-config cleanup.policy={required_policy}"
+            )
+        if options.compacted and int(settings["segment.ms"].value) >= _LONG_SEGMENT_MS:
+            _LOG.warning(
+                'topic "%s" has segment.ms=%s: nothing younger is compacted, so a restore reads all of it. '
+                "Set it with kafka-configs --alter --entity-type topics --entity-name %s --add-config %s",
+                *(name, settings["segment.ms"].value, name),
+                ",".join(f"{key}={value}" for key, value in COMPACTION.items() if key != "cleanup.policy"),
             )
 
     def _await(self, name: str, partitions: int) -> None:
