@@ -29,8 +29,8 @@ COMPACTION: Final[Mapping[str, str]] = {
 }
 """How topics are compacted that a restore reads.
 
-Kafka never compacts the segment that is written to, and writes to one for a week by default: a store of 40 keys
-would read a week of their values again.
+Kafka never compacts the segment that is written to, and writes to one for a week by default: a store of 40
+keys would read a week of their values again.
 """
 _LONG_SEGMENT_MS: Final = 86_400_000
 """A topic whose segments are written to for so long is reported when an app starts."""
