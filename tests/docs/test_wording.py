@@ -10,6 +10,8 @@ REPOSITORY = DOCS.parent
 PAGES = [
     REPOSITORY / "README.md",
     REPOSITORY / "CONTRIBUTING.md",
+    REPOSITORY / "CHANGELOG.md",
+    REPOSITORY / "SECURITY.md",
     *(page for page in sorted(DOCS.rglob("*.md")) if "decisions" not in page.parts),
 ]
 PHRASES = {
