@@ -23,7 +23,7 @@ _LOG: Final = logging.getLogger(__name__)
 _POLL_SECONDS = 0.02
 COMPACTION: Final[Mapping[str, str]] = {
     "cleanup.policy": "compact",
-    "segment.ms": "600000",
+    "segment.ms": "120000",
     "segment.bytes": str(50 * 1024 * 1024),
     "min.cleanable.dirty.ratio": "0.3",
 }
