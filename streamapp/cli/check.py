@@ -32,7 +32,7 @@ def check(app: str, output: str) -> None:
     """
     from streamapp.author.app_warnings import app_warnings
     from streamapp.cli.app_sources import startable_source
-    from streamapp.cli.code_lookup import code_warnings
+    from streamapp.cli.facts.code_lookup import code_warnings
 
     parsed = startable_source(app)
     answers = [_answer(parsed_app) for parsed_app in parsed.apps]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.facts.count_options import CountOptions, count_options
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.tasks import PREVIOUS
 
@@ -45,7 +45,11 @@ def place(
     from streamapp.cli.documents.placement_document import placement_document
     from streamapp.cli.documents.placement_text import placement_text
     from streamapp.cli.documents.tasks_text import tasks_text
-    from streamapp.cli.offline_proposal import offline_proposal, read_previous_answer, show_rejected_plan
+    from streamapp.cli.facts.offline_proposal import (
+        offline_proposal,
+        read_previous_answer,
+        show_rejected_plan,
+    )
     from streamapp.placement.placer import place_tasks
     from streamapp.tasks.refusal import Refusal
 

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.facts.count_options import CountOptions, count_options
 from streamapp.cli.output_option import JSON, output_option, problems_document
 
 FORMS = ["text", "json", "dot", "svg", "html"]
@@ -57,10 +57,10 @@ def plan(
         read_source,
         select_app,
     )
-    from streamapp.cli.code_lookup import code_warnings
-    from streamapp.cli.count_options import known_partitions, look_up_systems
-    from streamapp.cli.live_lookup import ClusterAccess, look_up
-    from streamapp.cli.offline_proposal import displayed_plan, task_problems
+    from streamapp.cli.facts.code_lookup import code_warnings
+    from streamapp.cli.facts.count_options import known_partitions, look_up_systems
+    from streamapp.cli.facts.live_lookup import ClusterAccess, look_up
+    from streamapp.cli.facts.offline_proposal import displayed_plan, task_problems
     from streamapp.plan.partition_plan import PlanOutcome
     from streamapp.plan.render.forms import FORMS as RENDERERS
 

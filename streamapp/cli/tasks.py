@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from streamapp.cli.count_options import CountOptions, count_options
+from streamapp.cli.facts.count_options import CountOptions, count_options
 from streamapp.cli.output_option import JSON, output_option
 
 PREVIOUS = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -41,7 +41,11 @@ def tasks(
     from streamapp.cli.app_sources import one_app
     from streamapp.cli.documents.tasks_document import tasks_document
     from streamapp.cli.documents.tasks_text import tasks_text
-    from streamapp.cli.offline_proposal import offline_proposal, read_previous_answer, show_rejected_plan
+    from streamapp.cli.facts.offline_proposal import (
+        offline_proposal,
+        read_previous_answer,
+        show_rejected_plan,
+    )
     from streamapp.tasks.refusal import Refusal
 
     parsed_app = one_app(app, name)

@@ -5,7 +5,7 @@ from time import monotonic
 
 import click
 
-from streamapp.cli.live_lookup import ClusterAccess, LiveFacts, LookupRefusedError
+from streamapp.cli.facts.live_lookup import ClusterAccess, LiveFacts, LookupRefusedError
 from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data

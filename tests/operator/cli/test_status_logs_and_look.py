@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from streamapp.cli.live_lookup import ClusterAccess
+from streamapp.cli.facts.live_lookup import ClusterAccess
 from streamapp.cli.unreachable import UnreachableError
 from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp

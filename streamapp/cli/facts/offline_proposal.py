@@ -10,9 +10,9 @@ import click
 
 from streamapp.author.problems import refusal_problem
 from streamapp.author.proposal import Proposal, World, propose
-from streamapp.cli.count_options import CountOptions, KnownPartitions, known_partitions, look_up_systems
 from streamapp.cli.documents.previous_answer import PreviousAnswer, parse_previous_answer
-from streamapp.cli.live_lookup import LiveFacts
+from streamapp.cli.facts.count_options import CountOptions, KnownPartitions, known_partitions, look_up_systems
+from streamapp.cli.facts.live_lookup import LiveFacts
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.config_keys import ALGORITHM

@@ -11,7 +11,7 @@ import click
 from streamapp.spec.problem import nearest
 
 if TYPE_CHECKING:  # a verb prints its help without the model
-    from streamapp.cli.live_lookup import LiveFacts
+    from streamapp.cli.facts.live_lookup import LiveFacts
     from streamapp.spec.resource.app import StreamApp
 
 LONGEST_COUNT = 18
@@ -79,7 +79,7 @@ def count_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def look_up_systems(app: "StreamApp", options: CountOptions) -> "LiveFacts":
     """The facts that the app's systems report, where `--live` asks for them."""
-    from streamapp.cli.live_lookup import LiveFacts, SystemAccess, look_up
+    from streamapp.cli.facts.live_lookup import LiveFacts, SystemAccess, look_up
 
     return look_up(app, SystemAccess(options.data, options.secrets)) if options.live else LiveFacts()
 
