@@ -37,3 +37,7 @@ def test_the_wheel_hides_no_standard_module_and_brings_no_tests_or_examples(name
 def test_the_wheel_says_that_it_is_typed_and_has_the_command(names: list[str]) -> None:
     assert "streamapp/py.typed" in names
     assert any(name.endswith(".dist-info/entry_points.txt") for name in names)
+
+
+def test_the_wheel_brings_the_schema_for_editors(names: list[str]) -> None:
+    assert "streamapp/spec/schema/streamapp.schema.json" in names

@@ -7,11 +7,14 @@ from pydantic import Field
 from streamapp.spec.resource.base import OneOf, Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Needs
 from streamapp.spec.value_types.scalars import (
+    AggregateList,
     Columns,
-    Expression,
+    Condition,
+    KeyExpression,
     LongDuration,
     Name,
     PythonReference,
+    SelectList,
     ShortDuration,
     Span,
 )
@@ -24,7 +27,7 @@ class Filter(Part):
 
     source: Source
     """The stream or operator it reads."""
-    where: Expression
+    where: Condition
     """The condition, a Spark SQL expression."""
 
 
@@ -33,13 +36,13 @@ class Map(Part):
 
     source: Source
     """The stream or operator it reads."""
-    select: Expression | None = None
+    select: SelectList | None = None
     """A Spark SQL select list."""
     python: PythonReference | None = None
     """A function from an Arrow batch to an Arrow batch of as many rows."""
     columns: Columns | None = None
     """The columns that `python` returns."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """The new key, where it changes."""
 
 
@@ -48,13 +51,13 @@ class FlatMap(Part):
 
     source: Source
     """The stream or operator it reads."""
-    select: Expression | None = None
+    select: SelectList | None = None
     """A select list with one generator, such as `user, explode(items) AS item`."""
     python: PythonReference | None = None
     """A function from an Arrow batch to an Arrow batch of any number of rows."""
     columns: Columns | None = None
     """The columns that `python` returns."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """The new key, where it changes."""
 
 
@@ -79,7 +82,7 @@ class Repartition(Part):
 class PartitionBy(Repartition):
     """Writes rows to an intermediate stream by a new key; what follows reads that stream."""
 
-    key: Expression
+    key: KeyExpression
     """The key to partition by."""
     partitions: Annotated[int | None, Field(ge=1, le=100_000)] = None
     """How many partitions the intermediate stream has; inferred when unset."""
@@ -102,9 +105,9 @@ class Join(Part):
     """Which time counts: the events' own, or that of the batch in which they arrive."""
     type: Literal["inner", "left", "right", "full"] = "inner"
     """Which rows without a partner are kept."""
-    where: Expression | None = None
+    where: Condition | None = None
     """A further condition beside the equal keys."""
-    select: Expression | None = None
+    select: SelectList | None = None
     """A select list over `left` and `right`; all columns when unset."""
 
 
@@ -117,9 +120,9 @@ class JoinTable(Part):
     """The table."""
     type: Literal["inner", "left"] = "inner"
     """Whether a row without a match is dropped or kept."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """The key to look up; the row's key when unset. A local table needs the row's key."""
-    select: Expression | None = None
+    select: SelectList | None = None
     """A select list over both; all columns when unset."""
 
 
@@ -130,7 +133,7 @@ class SendToTable(Part):
     """The stream or operator it reads."""
     table: Name
     """The table."""
-    delete_where: Expression | None = None
+    delete_where: Condition | None = None
     """Rows for which this holds delete their key."""
 
 
@@ -178,9 +181,9 @@ class Aggregate(Part):
 
     source: Source
     """The stream or operator it reads."""
-    aggregates: Expression
+    aggregates: AggregateList
     """A select list of aggregate functions, such as `count(*) AS views, max(ts) AS last`."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """What to group by; the row's key when unset. It must keep equal keys in one task."""
     window: Window | None = None
     """How time is cut; running totals when unset."""
@@ -201,7 +204,7 @@ class Process(Part):
     """The columns that it puts out; none when it puts nothing out."""
     tables: Annotated[tuple[Name, ...], Crd({"maxItems": 16})] = ()
     """The tables it reads and writes."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """The new key of what it puts out, where it changes."""
 
 

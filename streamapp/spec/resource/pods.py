@@ -95,7 +95,7 @@ class ConfigMapKeyRef(Part):
 
     name: ObjectName
     """The object."""
-    key: Annotated[str, Field(min_length=1, max_length=253)]
+    key: Annotated[str, Field(min_length=1, max_length=253, examples=["password"])]
     """The key in it."""
 
 

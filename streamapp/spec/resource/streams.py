@@ -6,13 +6,13 @@ from pydantic import Field
 
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Effect, Needs
-from streamapp.spec.value_types.scalars import Columns, LongDuration, Name, ShortDuration, Topic
+from streamapp.spec.value_types.scalars import ColumnName, Columns, LongDuration, Name, ShortDuration, Topic
 
 
 class EventTime(Part):
     """Which column tells when a record's event happened, and how long stragglers are waited for."""
 
-    column: Annotated[str, Field(min_length=1, max_length=255)]
+    column: ColumnName
     """A TIMESTAMP column of the stream, or one of whole numbers with `unit`."""
     unit: Literal["milliseconds", "seconds"] | None = None
     """What a column of whole numbers counts from the beginning of 1970 on, in UTC."""
@@ -39,11 +39,18 @@ class Stream(Part):
     """How values are encoded; `columns` is the embedded log's own Arrow form."""
     columns: Columns | None = None
     """Its columns as a Spark SQL column list; needed wherever an expression reads the stream."""
-    key: Annotated[str | None, Field(min_length=1, max_length=255)] = None
+    key: ColumnName | None = None
     """The column that is the record's key: what producers partition by and tables are keyed by."""
     keys: Annotated[Literal["checked", "unchecked"], Effect.RESTART] = "checked"
     """Whether a record with another key, or in another partition than its key's, is bad where keys matter."""
-    avro_schema: Annotated[str | None, Field(max_length=65_536), Needs(Capability.RUNNING)] = None
+    avro_schema: Annotated[
+        str | None,
+        Field(
+            max_length=65_536,
+            examples=['{"type": "record", "name": "View", "fields": [{"name": "user", "type": "string"}]}'],
+        ),
+        Needs(Capability.RUNNING),
+    ] = None
     """The Avro schema as JSON, for `format: avro`."""
     timestamps: Literal["text", "seconds", "milliseconds", "microseconds"] = "text"
     """How TIMESTAMP columns stand in JSON: as ISO 8601, or as whole numbers since 1970 began in UTC."""

@@ -42,7 +42,7 @@ class Kafka(Part):
 class Embedded(Part):
     """A transactional log in a folder of this machine; no server."""
 
-    path: Annotated[str, Field(min_length=1, max_length=1_024)]
+    path: Annotated[str, Field(min_length=1, max_length=1_024, examples=["data"])]
     """The folder, relative to where the app is run from."""
     sync: Annotated[bool, Needs(Capability.RUNNING)] = False
     """Wait for the disk at every commit: a loss of power loses nothing, and throughput falls."""

@@ -8,10 +8,11 @@ from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Crd, Effect
 from streamapp.spec.value_types.scalars import (
     Columns,
-    Expression,
+    KeyExpression,
     LongDuration,
     Name,
     PythonReference,
+    SelectList,
     ShortDuration,
 )
 
@@ -23,9 +24,9 @@ class SideInput(Part):
     """The stream."""
     bootstrap: bool = False
     """Main inputs wait until the table holds what the stream held at start."""
-    key: Expression | None = None
+    key: KeyExpression | None = None
     """The table's key as an expression over the record; the record's key when unset."""
-    value: Expression | None = None
+    value: SelectList | None = None
     """The row to keep as a select list over the record; the record's value when unset."""
     python: PythonReference | None = None
     """A function from Arrow batches to Arrow batches of rows and their keys, in place of the expressions."""

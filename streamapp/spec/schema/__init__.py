@@ -1,4 +1,4 @@
-"""Generated from the models: the CustomResourceDefinition, its CEL rules, the reference page.
+"""Generated from the models: CustomResourceDefinition, CEL rules, reference page, editor schema.
 
 Nothing that runs imports it.
 """

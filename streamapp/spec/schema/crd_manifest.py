@@ -8,10 +8,9 @@ from streamapp.spec.resource.app import GROUP, KIND, VERSION, Spec
 from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
 from streamapp.spec.resource.status import Status
 from streamapp.spec.schema.cel_rules import NAME_RULES, ONE_OF, RULES
+from streamapp.spec.schema.inlined_schema import Schema, inlined
 
-Schema = dict[str, Any]
-
-_DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "$defs", "const"}
+_DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "const", "examples"}
 
 COLUMNS = (
     ("Phase", "string", ".status.phase", 0),
@@ -86,42 +85,23 @@ def _root() -> Schema:
 
 
 def structural(root: Schema) -> Schema:
-    """A model's JSON schema as a structural schema of Kubernetes: references resolved, no unions."""
-    definitions = root.get("$defs", {})
-
-    def resolve(schema: Schema, name: str) -> Schema:
-        if "$ref" in schema:
-            name = schema["$ref"].rpartition("/")[2]
-            schema = {**definitions[name], **{k: v for k, v in schema.items() if k != "$ref"}}
-        if "anyOf" in schema:
-            (variant,) = [v for v in schema["anyOf"] if v.get("type") != "null"]
-            outer = {k: v for k, v in schema.items() if k not in {"anyOf", "default"}}
-            return resolve({**variant, **outer}, name)
-        extra = schema.get(CRD, {})
-        resolved: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
-        if "properties" in schema:
-            resolved["properties"] = {k: resolve(v, "") for k, v in schema["properties"].items()}
-        if "items" in schema:
-            resolved["items"] = resolve(schema["items"], "")
-        values = schema.get("additionalProperties")
-        if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
-            resolved["additionalProperties"] = resolve(values, "")
-        if "default" in resolved and (default := _without_nulls(resolved.pop("default"))) is not None:
-            resolved["default"] = default
-        if name in ONE_OF:
-            resolved |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
-        if name in RULES:
-            resolved["x-kubernetes-validations"] = RULES[name]
-        return resolved
-
-    return resolve(root, str(root["title"]))
+    """A model's JSON schema as a structural schema of Kubernetes."""
+    return inlined(root, _for_the_cluster)
 
 
-def _without_nulls(default: Any) -> Any:
-    """A default for a structural schema: unset fields are absent, not null."""
-    if not isinstance(default, dict):
-        return default
-    return {name: _without_nulls(value) for name, value in default.items() if value is not None}
+def _for_the_cluster(schema: Schema, name: str) -> Schema:
+    extra = schema.get(CRD, {})
+    node: Schema = {k: v for k, v in schema.items() if k not in _DROPPED} | extra
+    values = schema.get("additionalProperties")
+    if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
+        node["additionalProperties"] = values
+    if "default" in node:
+        node["default"] = node.pop("default")
+    if name in ONE_OF:
+        node |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
+    if name in RULES:
+        node["x-kubernetes-validations"] = RULES[name]
+    return node
 
 
 class _PlainDumper(yaml.SafeDumper):

@@ -99,31 +99,52 @@ def _python_reference(value: Any) -> Any:
         raise PydanticCustomError("python_reference", "{error}", {"error": str(error)}) from None
 
 
-Duration = Annotated[str, Field(pattern=durations.PATTERN, max_length=32)]
+Duration = Annotated[str, Field(pattern=durations.PATTERN, max_length=32, examples=["30s", "10m"])]
 ShortDuration = Annotated[Duration, AfterValidator(_within("0s", "1d"))]
 LongDuration = Annotated[Duration, AfterValidator(_within("0s", "3650d"))]
 Span = Annotated[Duration, AfterValidator(_within("1ms", "3650d"))]
 
 Name = Annotated[str, Field(pattern=NAME, min_length=1, max_length=63)]
-AppName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=40)]
+AppName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=40, examples=["page-views"])]
 ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)]
-Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249)]
+Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249, examples=["shop.page-views"])]
 PythonReference = Annotated[
-    str, Field(pattern=PYTHON_REFERENCE, max_length=256), BeforeValidator(_python_reference)
+    str,
+    Field(pattern=PYTHON_REFERENCE, max_length=256, examples=["scoring:scored"]),
+    BeforeValidator(_python_reference),
 ]
-Grouper = Annotated[str, Field(pattern=GROUPER, max_length=256)]
+Grouper = Annotated[
+    str, Field(pattern=GROUPER, max_length=256, examples=["partition", "streamPartition", "single"])
+]
 BroadcastInput = Annotated[
-    str, Field(pattern=BROADCAST_INPUT, max_length=128), AfterValidator(_broadcast_input)
+    str,
+    Field(pattern=BROADCAST_INPUT, max_length=128, examples=["rates", "rates#3", "rates#[0-7]"]),
+    AfterValidator(_broadcast_input),
 ]
-Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255)]
-AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024)]
-Location = Annotated[str, Field(pattern=LOCATION, max_length=512), BeforeValidator(_python_reference)]
+Variable = Annotated[str, Field(pattern=VARIABLE, max_length=255, examples=["MODEL_PATH"])]
+AbsolutePath = Annotated[str, Field(pattern=ABSOLUTE_PATH, max_length=1_024, examples=["/data/streamapp"])]
+Location = Annotated[
+    str,
+    Field(pattern=LOCATION, max_length=512, examples=["node", "volume", "label:topology.kubernetes.io/zone"]),
+    BeforeValidator(_python_reference),
+]
 BrokerList = Annotated[
-    str, Field(pattern=BROKERS, min_length=1, max_length=4_096), AfterValidator(_broker_ports)
+    str,
+    Field(pattern=BROKERS, min_length=1, max_length=4_096, examples=["kafka:9092"]),
+    AfterValidator(_broker_ports),
 ]
-Image = Annotated[str, Field(pattern=IMAGE, min_length=1, max_length=512)]
-Share = Annotated[str, Field(pattern=SHARE, max_length=8)]
-Quantity = Annotated[str, Field(pattern=QUANTITY, max_length=32)]
+Image = Annotated[str, Field(pattern=IMAGE, min_length=1, max_length=512, examples=["shop/page-views:1.4"])]
+Share = Annotated[str, Field(pattern=SHARE, max_length=8, examples=["1%", "0.05%"])]
+Quantity = Annotated[str, Field(pattern=QUANTITY, max_length=32, examples=["2", "4Gi"])]
 Expression = Annotated[str, Field(min_length=1, max_length=16_384), AfterValidator(_expression)]
-Columns = Annotated[str, Field(min_length=1, max_length=65_536), AfterValidator(_columns)]
+Condition = Annotated[Expression, Field(examples=["page NOT LIKE '/health%'"])]
+SelectList = Annotated[Expression, Field(examples=["user, page, upper(country) AS country"])]
+KeyExpression = Annotated[Expression, Field(examples=["user"])]
+AggregateList = Annotated[Expression, Field(examples=["count(*) AS views, max(ts) AS last"])]
+ColumnName = Annotated[str, Field(min_length=1, max_length=255, examples=["user"])]
+Columns = Annotated[
+    str,
+    Field(min_length=1, max_length=65_536, examples=["user STRING, page STRING, ts TIMESTAMP"]),
+    AfterValidator(_columns),
+]
 Text = Annotated[str, Field(max_length=4_096)]

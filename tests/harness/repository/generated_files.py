@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from streamapp.spec.schema import crd_manifest, reference_page
+from streamapp.spec.schema import crd_manifest, editor_schema, reference_page
 from streamapp_operator.controller.rbac import rights_page
 from streamapp_operator.controller.telemetry import operator_metrics
 from streamapp_operator.reconciler import installation_file
@@ -39,6 +39,8 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/reference/operator-metrics.md": operator_metrics.page,
     "docs/reference/operator-rights.md": rights_page.page,
     "docs/reference/resource.md": reference_page.reference_page,
+    "docs/reference/streamapp.schema.json": editor_schema.editor_schema_text,
+    "streamapp/spec/schema/streamapp.schema.json": editor_schema.editor_schema_text,
 }
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from streamapp.spec.schema.editor_schema import editor_schema
 from tests.harness.api_server.api_server import REPOSITORY, ApiServer
+from tests.harness.machine.processes import until
 
 EXAMPLES = sorted(path.parent.name for path in (REPOSITORY / "examples").glob("*/app.yaml"))
 
@@ -114,3 +116,21 @@ def test_what_the_api_server_gives_back_is_read_again(api_server: ApiServer, nam
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "path", ["spec", "spec.delivery", "spec.operators.joinTable", "spec.streams.eventTime.idleTimeout"]
+)
+def test_kubectl_explains_a_field_as_an_editor_does(api_server: ApiServer, path: str) -> None:
+    schema = editor_schema()
+    for name in path.split("."):
+        schema = schema.get("items", schema)["properties"][name]
+    # The server publishes what it explains a few seconds after it takes the definition.
+    until(lambda: api_server.kubectl("explain", "streamapp").returncode == 0, limit=60)
+    done = api_server.kubectl("explain", f"streamapp.{path}")
+    assert done.returncode == 0, done.stderr
+    description = done.stdout.partition("DESCRIPTION:")[2].partition("FIELDS:")[0]
+    assert " ".join(description.split()) == schema["description"]
+    for name, field in schema.get("properties", {}).items():
+        assert f"  {name}\t" in done.stdout
+        assert field["description"] in " ".join(done.stdout.split())
