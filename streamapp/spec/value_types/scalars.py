@@ -29,6 +29,7 @@ IMAGE = r"^\S+$"
 SHARE = r"^(100|[0-9]{1,2}(\.[0-9]{1,4})?)%$"
 QUANTITY = r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$"
 
+MOST_APP_NAME = 40
 MOST_PORT = 65_535
 
 MEANING = {
@@ -105,7 +106,9 @@ LongDuration = Annotated[Duration, AfterValidator(_within("0s", "3650d"))]
 Span = Annotated[Duration, AfterValidator(_within("1ms", "3650d"))]
 
 Name = Annotated[str, Field(pattern=NAME, min_length=1, max_length=63)]
-AppName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=40, examples=["page-views"])]
+AppName = Annotated[
+    str, Field(pattern=APP_NAME, min_length=1, max_length=MOST_APP_NAME, examples=["page-views"])
+]
 ObjectName = Annotated[str, Field(pattern=APP_NAME, min_length=1, max_length=63)]
 Topic = Annotated[str, Field(pattern=TOPIC, min_length=1, max_length=249, examples=["shop.page-views"])]
 PythonReference = Annotated[

@@ -1,0 +1,162 @@
+"""`streamapp init`: what it makes is checked, tested and run as its user would."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from streamapp.cli.documents.new_app import TEMPLATES, new_app_commands
+from streamapp.cli.main import root
+from streamapp.spec.parser import parse
+from streamapp.spec.serialization import as_yaml
+from tests.harness.machine.yaml_language_server import yaml_language_server
+
+OUTPUTS: Mapping[str, list[dict[str, Any]]] = {
+    "join": [
+        {"user": "ann", "page": "/", "country": "NO"},
+        {"user": "bob", "page": "/shoes", "country": "FR"},
+        {"user": "ann", "page": "/cart", "country": "NO"},
+    ],
+    "windows": [{"page": "/", "views": 2}, {"page": "/shoes", "views": 1}, {"page": "/", "views": 1}],
+    "own-python": [{"card": "7001", "total": 1150}],
+}
+FORMS = [(template, *form) for template in TEMPLATES for form in ((), ("--python",))]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def made(*arguments: str) -> Result:
+    return CliRunner().invoke(root, ["init", *arguments], prog_name="streamapp")
+
+
+def process(command: str, folder: Path) -> str:
+    """What a command prints, called with the programs of this environment first."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_every_template_has_its_output_here() -> None:
+    assert OUTPUTS.keys() == TEMPLATES.keys()
+
+
+@pytest.mark.parametrize("form", FORMS, ids=" ".join)
+def test_what_is_made_is_formatted_has_nothing_wrong_and_passes_its_test(
+    here: Path, form: tuple[str, ...]
+) -> None:
+    result = made("new-app", "--template", *form)
+    assert result.exit_code == 0, result.output
+    folder = here / "new-app"
+    app = "app.py" if "--python" in form else "app.yaml"
+    assert process(f"streamapp check {app} 2>&1", folder).endswith(": nothing wrong\n")
+    assert "✓ accepted" in process(f"streamapp plan {app} --catalog topics.yaml", folder)
+    process("ruff check --isolated --select E,F,I,B,UP . && ruff format --isolated --check .", folder)
+    assert "2 passed" in process("pytest -q -p no:cacheprovider", folder)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_program_of_a_template_stands_for_its_resource(here: Path, template: str) -> None:
+    made("new-app", "--template", template)
+    resource = (here / "new-app" / "app.yaml").read_text("utf-8")
+    (here / "new-app").rename(here / "in-yaml")
+    made("new-app", "--template", template, "--python")
+    (app,) = parse(resource).apps
+    assert process("streamapp render app.py", here / "new-app") == as_yaml(app)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_what_is_made_runs_with_its_sample_rows(here: Path, template: str) -> None:
+    printed = made("new-app", "--template", template).output
+    commands = new_app_commands(template, "app.yaml")
+    outputs = [process(command, here / "new-app") for command in commands]
+    rows = [json.loads(line) for line in outputs[-1].splitlines()]
+    assert [{name: row[name] for name in OUTPUTS[template][0]} for row in rows] == OUTPUTS[template]
+    readme = (here / "new-app" / "README.md").read_text("utf-8")
+    for command in commands:
+        assert command in printed
+        assert command in readme
+
+
+def test_an_editor_finds_the_schema_of_a_new_app(here: Path) -> None:
+    made("new-app")
+    text = (here / "new-app" / "app.yaml").read_text("utf-8")
+    settings = json.loads((here / "new-app" / ".vscode" / "settings.json").read_text("utf-8"))
+    (schema,) = settings["yaml.schemas"]
+    assert (here / "new-app" / schema).is_file()
+    assert f"$schema={schema.removeprefix('./')}\n" in text
+    with yaml_language_server(here / "new-app") as editor:
+        assert editor.problems(text) == []
+        assert editor.problems(text.replace("sendTo", "sentTo")) != []
+
+
+def test_the_name_of_an_app_is_in_its_files(here: Path) -> None:
+    made("page-views")
+    assert yaml.safe_load((here / "page-views/app.yaml").read_text("utf-8"))["metadata"] == {
+        "name": "page-views"
+    }
+    assert (here / "page-views" / "test_page_views.py").is_file()
+    assert not list(here.rglob("*.tmpl"))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Page Views", '"Page Views" is no name of an app; write a DNS label: small letters, digits and'),
+        ("page_views", "at most 40 characters, such as page-views"),
+        ("a" * 41, f"at most 40 characters, such as {'a' * 40}"),
+        ("../views", "such as views"),
+        ("ümlaut", "such as mlaut"),
+        ("___", "at most 40 characters\n"),
+    ],
+)
+def test_a_bad_name_is_refused_with_a_good_one(here: Path, name: str, message: str) -> None:
+    result = made(name)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert list(here.iterdir()) == []
+
+
+def test_nothing_is_overwritten(here: Path) -> None:
+    (here / "page-views").mkdir()
+    assert made("page-views").exit_code == 0  # it was empty
+    app = here / "page-views" / "app.yaml"
+    app.write_text("mine", encoding="utf-8")
+    result = made("page-views", "--python")
+    assert result.exit_code == 2
+    assert "the folder page-views is there and not empty: choose another name" in result.stderr
+    assert app.read_text("utf-8") == "mine"
+    assert not (here / "page-views" / "app.py").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(here: Path) -> None:
+    (here / "page-views").write_text("mine", encoding="utf-8")
+    result = made("page-views")
+    assert result.exit_code == 2
+    assert "cannot write page-views" in result.stderr
+    assert (here / "page-views").read_text("utf-8") == "mine"
+
+
+@pytest.mark.usefixtures("here")
+def test_an_unknown_template_is_refused_with_those_there_are() -> None:
+    result = made("page-views", "--template", "joins")
+    assert result.exit_code == 2
+    assert all(template in result.stderr for template in TEMPLATES)
