@@ -41,3 +41,10 @@ def test_the_wheel_says_that_it_is_typed_and_has_the_command(names: list[str]) -
 
 def test_the_wheel_brings_the_schema_for_editors(names: list[str]) -> None:
     assert "streamapp/spec/schema/streamapp.schema.json" in names
+
+
+def test_the_wheel_brings_every_file_of_new_apps(names: list[str]) -> None:
+    folder = REPOSITORY / "streamapp" / "cli" / "documents" / "templates"
+    templates = {path.relative_to(REPOSITORY).as_posix() for path in folder.rglob("*.tmpl")}
+    assert templates
+    assert templates <= set(names)
