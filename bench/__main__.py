@@ -8,8 +8,10 @@ import ast
 import json
 import sys
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.util import find_spec
+from math import isnan
 from pathlib import Path
 
 import click
@@ -49,14 +51,27 @@ MEASURED = (
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--list", "listed", is_flag=True, help="Print the names and what each measures, and end.")
-@click.option("--json", "file", type=click.Path(dir_okay=False, path_type=Path), help="Also write to FILE.")
+@click.option(
+    "--json",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Also write to FILE.",
+)
 def main(names: Sequence[str], listed: bool, file: Path | None) -> None:
     """Measure what is named, or everything, each figure beside what it is compared with.
 
-    A name may be that of a group, such as engine. Ends with 1 when an aim is missed.
+    A name may be that of a group, such as engine, or a pattern, such as '*join'. Ends with 1 when an aim is
+    missed.
 
-    FILE gets a list of objects: bench, name, value, unit, aim (least, most), missed, comparedWith. It is
-    written after each figure, so that a run that is interrupted leaves what it has measured.
+    FILE gets a list of objects: bench, name, value, unit, aim (least, most), missed, comparedWith (name,
+    value), ratio of the two values, remark. What was left out has null as its value. FILE is written after
+    each figure, so that a run that is interrupted leaves what it has measured.
+
+    \b
+    Examples:
+      python -m bench --list
+      python -m bench command 'kafka.*' --json figures.json
     """
     chosen = _chosen(names)
     if listed:
@@ -64,13 +79,15 @@ def main(names: Sequence[str], listed: bool, file: Path | None) -> None:
             click.echo(f"{name:<24} {_title(name)}")
         return
     measured: list[tuple[str, Row]] = []
+    if file is not None:
+        _write(file, measured)  # an hour of measuring should not end in a folder that is not there
     for name in chosen:
         click.echo(f"\n{_title(name)}\n")
         for row in import_module(f"bench.{name}").rows():
             click.echo(_line(row))
             measured.append((name, row))
             if file is not None:
-                file.write_text(json.dumps([_fields(*entry) for entry in measured], indent=2) + "\n")
+                _write(file, measured)
     if missed := sum(row.missed for _, row in measured):
         click.echo(f"\n{missed} missed their aim")
         sys.exit(1)
@@ -87,7 +104,11 @@ def _chosen(names: Sequence[str]) -> list[str]:
 
 
 def _matching(name: str) -> list[str]:
-    return [bench for bench in MEASURED if bench == name or bench.startswith(f"{name}.")]
+    return [
+        bench
+        for bench in MEASURED
+        if bench == name or bench.startswith(f"{name}.") or fnmatchcase(bench, name)
+    ]
 
 
 def _title(name: str) -> str:
@@ -101,19 +122,29 @@ def _title(name: str) -> str:
 def _line(row: Row) -> str:
     aim = f"aim {row.aim}" if row.aim else ""
     mark = "  MISSED" if row.missed else ""
-    return f"  {row.name:<58} {row.figure:>10,.4g} {row.unit:<12} {aim:<14} {row.beside}{mark}"
+    return f"  {row.name:<58} {row.figure:>10,.4g} {row.unit:<12} {aim:<14} {row.remark}{mark}"
+
+
+def _write(file: Path, measured: Sequence[tuple[str, Row]]) -> None:
+    try:
+        file.write_text(json.dumps([_fields(*entry) for entry in measured], indent=2) + "\n", "utf-8")
+    except OSError as error:
+        raise click.BadParameter(f"cannot write {file}: {error.strerror}", param_hint="--json") from None
 
 
 def _fields(bench: str, row: Row) -> dict[str, object]:
     aim = {"least": row.aim.least, "most": row.aim.most} if row.aim else None
+    compared = {"name": row.compared.name, "value": row.compared.figure} if row.compared else None
     return {
         "bench": bench,
-        "name": row.name,
-        "value": row.figure,
+        "name": row.name.strip(),
+        "value": None if isnan(row.figure) else row.figure,
         "unit": row.unit,
         "aim": aim,
         "missed": row.missed,
-        "comparedWith": row.beside,
+        "comparedWith": compared,
+        "ratio": row.ratio,
+        "remark": row.beside,
     }
 
 

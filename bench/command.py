@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 
 COMMAND = Path(sys.executable).with_name("streamapp")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "page-views"
@@ -18,12 +18,15 @@ RUNS = 7
 
 
 def rows() -> Iterator[Row]:
-    """The help of a verb and a plan, and beside them what Python takes for nothing at all."""
+    """The help of all verbs, that of one, and a plan; beside them what Python takes for nothing."""
     nothing = _cpu([sys.executable, "-c", "pass"])
-    beside = f"python -c pass takes {nothing:.3f}"
-    yield Row("streamapp plan --help", _cpu([str(COMMAND), "plan", "--help"]), "CPU s", Aim(most=0.4), beside)
+    compared = Compared("python -c pass", nothing)
+    for verb in ((), ("plan",)):
+        spent = _cpu([str(COMMAND), *verb, "--help"])
+        name = " ".join(("streamapp", *verb, "--help"))
+        yield Row(name, spent, "CPU s", Aim(most=0.4), compared=compared)
     plan = [str(COMMAND), "plan", str(EXAMPLE / "app.yaml"), "--catalog", str(EXAMPLE / "topics.yaml")]
-    yield Row("streamapp plan of the first example", _cpu(plan), "CPU s", Aim(most=0.4), beside)
+    yield Row("streamapp plan of the first example", _cpu(plan), "CPU s", Aim(most=0.4), compared=compared)
 
 
 def _cpu(command: list[str]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp.tasks.groupers.grouper import BY_PARTITION, BY_STREAM_PARTITION, SINGLE_TASK, Grouper
 from streamapp.tasks.groupers.grouping_request import Assignment, GroupingRequest
 from streamapp.tasks.groupers.task_grouping import group_tasks
@@ -42,8 +42,8 @@ def _kinds(count: int) -> Iterator[Row]:
     }
     for name, kind in kinds.items():
         milliseconds = _growth(kind.pop("before", count // 2), count, **kind)
-        beside = f"{milliseconds / plain:.2f} of the plain one"
-        yield Row(f"growth to {count:,} {name}", milliseconds, "ms", beside=beside)
+        compared = Compared("the plain one", plain)
+        yield Row(f"growth to {count:,} {name}", milliseconds, "ms", compared=compared)
 
 
 def _growth(

@@ -8,7 +8,7 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.operators.aggregate.totals_operation import PartialTotal, Span, Totals
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.operation import Operation
@@ -47,9 +47,9 @@ def rows() -> Iterator[Row]:
     figure = _measured(StoreKind.LMDB, _totals(None), [(v,) for v in _views(KEYS, 4 * CALL)])
     yield _row(f"the same in lmdb, {4 * CALL:,} rows in a call", figure)
     few = _views(1_000)
-    beside = f"plain Python {_plain_totals(few):.2g}"
+    plain = Compared("plain Python", _plain_totals(few))
     figure = _measured(StoreKind.LMDB, _totals(None), [(v,) for v in few])
-    yield _row("count, sum and max of 1,000 keys in lmdb", figure, Aim(least=2.0), beside)
+    yield _row("count, sum and max of 1,000 keys in lmdb", figure, Aim(least=2.0), plain)
     for name, span in (
         ("tumbling windows", Span("tumbling", 10_000, 10_000)),
         ("windows hopping four times", Span("hopping", 10_000, 2_500)),
@@ -64,8 +64,8 @@ def rows() -> Iterator[Row]:
     yield _row(f"join two streams of {KEYS:,} keys", 2 * _measured(StoreKind.LMDB, join, halves))
 
 
-def _row(name: str, figure: float, aim: Aim | None = None, beside: str = "") -> Row:
-    return Row(name, figure, "M rows/CPU s", aim, beside)
+def _row(name: str, figure: float, aim: Aim | None = None, compared: Compared | None = None) -> Row:
+    return Row(name, figure, "M rows/CPU s", aim, compared=compared)
 
 
 def _totals(span: Span | None) -> Totals:

@@ -6,7 +6,7 @@ from itertools import cycle
 from random import Random
 from time import process_time
 
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp.placement.placer import place_tasks
 from streamapp.placement.task_placement import TaskPlacement
 from streamapp.tasks.refusal import Refusal
@@ -77,7 +77,7 @@ def _restored(
         max(stores[task].values()) - stores[task].get(str(at[name]), 0) for task, name in by_name.items()
     )
     yield Row(title, milliseconds, "ms", aim)
-    yield Row("  entries to restore", found.to_restore, "entries", None, f"by names {restored:,}")
+    yield Row("  entries to restore", found.to_restore, "entries", compared=Compared("by names", restored))
 
 
 class _Start:
@@ -102,14 +102,13 @@ def _change(name: str, before: _Start, processors: Locations) -> Iterator[Row]:
     yield Row(name, milliseconds, "ms", Aim(most=50))
     least = len(before.owners) - most_that_stay(Counter(before.locations.values()), processors)
     hashed, greedy = by_hash(before.owners, processors), by_greed(before, processors)
-    rivals = {"hashing": hashed, "greedy": greedy}
-    beside = ", ".join(
-        f"{title} {_location_moves(before, owners, processors):,}" for title, owners in rivals.items()
-    )
     moves = _location_moves(before, found.processor_of, processors)
-    yield Row("  tasks that leave their location", moves, "tasks", Aim(least, least), beside)
-    beside = ", ".join(f"{title} {_moves(before, owners):,}" for title, owners in rivals.items())
-    yield Row("  tasks that change processor", _moves(before, found.processor_of), "tasks", None, beside)
+    beside = f"hashing {_location_moves(before, hashed, processors):,}"
+    compared = Compared("greedy", _location_moves(before, greedy, processors))
+    yield Row("  tasks that leave their location", moves, "tasks", Aim(least, least), beside, compared)
+    moves = _moves(before, found.processor_of)
+    beside, compared = f"hashing {_moves(before, hashed):,}", Compared("greedy", _moves(before, greedy))
+    yield Row("  tasks that change processor", moves, "tasks", None, beside, compared)
 
 
 def _history() -> Iterator[Row]:
@@ -126,10 +125,9 @@ def _history() -> Iterator[Row]:
             owners = answer(before, processors)
             moves[name] += _location_moves(before, owners, processors)
             before = _Start(owners, processors)
-    beside = ", ".join(f"{name} {moves[name]:,}" for name in ("hashing", "greedy"))
-    yield Row(
-        "location moves in ten changes in a row, 10 at a location", moves["placed"], "tasks", None, beside
-    )
+    beside, compared = f"hashing {moves['hashing']:,}", Compared("greedy", moves["greedy"])
+    name = "location moves in ten changes in a row, 10 at a location"
+    yield Row(name, moves["placed"], "tasks", None, beside, compared)
 
 
 def _changes() -> Iterator[Locations]:

@@ -18,7 +18,7 @@ from statistics import median
 
 from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.driver.spark.class_archive import OFF
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
@@ -51,9 +51,9 @@ def rows() -> Iterator[Row]:
     bare = _median(costs["bare PySpark"])
     for kind, found in costs.items():
         clock, cpu = _median(found)
-        ratios = f"{clock / bare[0]:.2f} and {cpu / bare[1]:.2f} of a bare start"
+        beside = f"{cpu:.1f} CPU s, {cpu / bare[1]:.2f} of a bare start"
         aim = Aim(most=0.6 * bare[0]) if kind == "one processor" else None
-        yield Row(kind, clock, "s", aim, f"{cpu:.1f} CPU s; {ratios}")
+        yield Row(kind, clock, "s", aim, beside, Compared("a bare start", bare[0]))
     for (kind, step), found in steps.items():
         clock, cpu = _median(found)
         yield Row(f"{kind}: {step}", clock, "s", None, f"{cpu:.2f} CPU s")

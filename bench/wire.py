@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from bench.app_runs.page_views import views
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
 from streamapp_runtime.systems.kafka.rdkafka.rdkafka_reader import RangeReader
@@ -52,20 +52,24 @@ def _measured(address: str, records: list[pa.RecordBatch]) -> Iterator[Row]:
             end = system.spans([where])[where].end // 2  # it was written twice
             read[name] = _rate(partial(_read, system, where, end))
     yield Row("read by librdkafka", read["librdkafka"], "M records/s")
-    yield Row("read by the wire", read["wire"], "M records/s", Aim(least=2), _times(read))
+    yield Row(
+        "read by the wire",
+        read["wire"],
+        "M records/s",
+        Aim(least=2),
+        compared=Compared("librdkafka", read["librdkafka"]),
+    )
     with closing(WireReader(address, check=False)) as reader:
         unchecked = _rate(partial(_read, reader, Partition("wire", 0), end))
-    yield Row("the same, checksums not compared", unchecked, "M records/s")
+    compared = Compared("checked", read["wire"])
+    yield Row("the same, checksums not compared", unchecked, "M records/s", compared=compared)
     yield Row("write by librdkafka", written["librdkafka"], "M records/s")
-    yield Row("write by the wire", written["wire"], "M records/s", Aim(least=1.5), _times(written))
+    compared = Compared("librdkafka", written["librdkafka"])
+    yield Row("write by the wire", written["wire"], "M records/s", Aim(least=1.5), compared=compared)
 
 
 def _no_times(batch: pa.RecordBatch) -> pa.Array:
     return pa.nulls(len(batch), pa.int64())
-
-
-def _times(rates: dict[str, float]) -> str:
-    return f"{rates['wire'] / rates['librdkafka']:.1f} times librdkafka"
 
 
 def _rate(work: Callable[[], object]) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.app_runs import page_views
 from bench.app_runs.apps import adjunct
 from bench.app_runs.runs import Run, child, run_app
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 USERS = 500_000
@@ -35,9 +35,7 @@ def rows() -> Iterator[Row]:
         shutil.rmtree(data / "state")
         lost = _again(data)
         yield Row(f"restart, {MEGABYTES:,} MB kept", kept, "CPU s")
-        yield Row(
-            "  the same, lost and filled again", lost, "CPU s", beside=f"{lost / kept:.1f} times as much"
-        )
+        yield Row("  the same, lost and filled again", lost, "CPU s", compared=Compared("kept", kept))
     for kind in ("rocksdb", "lmdb"):
         yield from _shared(kind)
 

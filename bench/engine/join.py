@@ -16,7 +16,7 @@ from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN
 from bench.app_runs.runs import Run, child, run_app
 from bench.engine.profile import profile
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 VIEWS = 6_000_000
@@ -41,7 +41,8 @@ def rows() -> Iterator[Row]:
                 yield Row(f"{name}: left out, it needs protobuf", float("nan"), "")
                 continue
             stock, beside = _stock(way, Path(folder) / way, batches)
-            yield Row(f"{name}, {batches * BATCH:,} views", stock, "rows/CPU s", beside=beside)
+            compared = Compared("StreamApp", rate)
+            yield Row(f"{name}, {batches * BATCH:,} views", stock, "rows/CPU s", None, beside, compared)
             yield Row("  CPU seconds that it takes for each of ours", rate / stock, "x", Aim(least=aim))
 
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection
 from statistics import median
 
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
 from streamapp_runtime.driver.executors.batch_exchange import ResidentLanes
@@ -59,8 +59,8 @@ def rows() -> Iterator[Row]:
             f"{measured.seconds * 1e3:.0f} ms of the clock; the first one {measured.first_cpu * 1e3:.0f} ms",
         )
         bytes_aim = Aim(most=3) if lanes == max(LANES) else None
-        beside = f"one text of all orders to each lane: {before:,.0f} MB"
-        yield Row(f"{name}: orders and reports", measured.megabytes, "MB", bytes_aim, beside)
+        compared = Compared("one text of all orders to each lane", before)
+        yield Row(f"{name}: orders and reports", measured.megabytes, "MB", bytes_aim, compared=compared)
 
 
 def _measured(lanes: int) -> _Measured:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.stores.store import StoreIdentity, StoreKind
 from streamapp_runtime.stores.store_opening import open_store
 
@@ -44,9 +44,10 @@ def rows() -> Iterator[Row]:
         some = [_command(b"MGET", *(NAMES[n] for n in part)) for part in chosen.reshape(-1, TOGETHER)]
         one = _spent(connection, process, single) / ONE_BY_ONE
         many = _spent(connection, process, some) / ONE_BY_ONE
-    yield Row("Redis, one key at a time", one * 1e6, "us/key")
+    lmdb = Compared(str(StoreKind.LMDB), local[StoreKind.LMDB])
+    yield Row("Redis, one key at a time", one * 1e6, "us/key", compared=lmdb)
     yield Row(f"  of {StoreKind.LMDB}", one * 1e6 / local[StoreKind.LMDB], "x", Aim(least=100))
-    yield Row(f"Redis, {TOGETHER:,} keys at a time", many * 1e6, "us/key")
+    yield Row(f"Redis, {TOGETHER:,} keys at a time", many * 1e6, "us/key", compared=lmdb)
     yield Row(f"  of {StoreKind.LMDB}", many * 1e6 / local[StoreKind.LMDB], "x")
 
 

@@ -22,7 +22,7 @@ from bench.app_runs import page_views
 from bench.app_runs.apps import JOIN, remote_join
 from bench.app_runs.redis_server import MISSING, cpu_of, redis_server
 from bench.app_runs.runs import run_app
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.operators.operation_executor import OperationExecutor
 from streamapp_runtime.operators.operation_table import make_executor
 from streamapp_runtime.operators.state.lane_state import LaneState
@@ -73,13 +73,14 @@ def rows() -> Iterator[Row]:
                 pairs = zip(users.keys[some].to_pylist(), users.values[some].to_pylist(), strict=True)
                 client.mset(dict(pairs))
         single = _one_by_one(port, process)
-        yield Row("with a call to Redis for each row", single, "us/row")
+        own = Compared("the task's own", local)
+        yield Row("with a call to Redis for each row", single, "us/row", compared=own)
         yield Row("  of the task's own", single / local, "x", Aim(least=100))
         far = _remote(port, process, cache=0)
-        yield Row("with a table in Redis, asked for a batch at once", far, "us/row")
+        yield Row("with a table in Redis, asked for a batch at once", far, "us/row", compared=own)
         yield Row("  of the task's own", far / local, "x")
         near = _remote(port, process, cache=2 * len(users.keys))
-        yield Row("with a table in Redis, all of it in the cache", near, "us/row")
+        yield Row("with a table in Redis, all of it in the cache", near, "us/row", compared=own)
         yield Row("  of the task's own", near / local, "x")
         yield from _apps(port, process)
 
@@ -176,5 +177,5 @@ def _apps(port: int, process: int) -> Iterator[Row]:
             figures[name] = (1 / run.steady(LEFT_OUT) + served) * 1e6
     yield Row("the whole app with a table of its own", figures["local"], "us/row")
     for name, told in (("remote", ""), ("cached", " and a cache")):
-        beside = f"{figures[name] / figures['local']:.1f} times the app's own"
-        yield Row(f"with the table in Redis{told}", figures[name], "us/row", beside=beside)
+        own = Compared("the app's own", figures["local"])
+        yield Row(f"with the table in Redis{told}", figures[name], "us/row", compared=own)

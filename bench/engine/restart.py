@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.app_runs import page_views
 from bench.app_runs.apps import FILLED
 from bench.app_runs.runs import run_app
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 
 PADDING = 1_000  # bytes of an entry, beside those that are always there
@@ -46,8 +46,11 @@ def rows() -> Iterator[Row]:
             found = _restarted(data)
             least = least or found
             beside = f"{found.cpu:.2f} CPU s, {found.cpu / least.cpu:.2f} of the first"
+            compared = Compared("the first", least.seconds)
             aim = Aim(most=1.5 * least.seconds)
-            yield Row(f"{entries * PADDING // 10**6:,} MB of state, kept", found.seconds, "s", aim, beside)
+            yield Row(
+                f"{entries * PADDING // 10**6:,} MB of state, kept", found.seconds, "s", aim, beside, compared
+            )
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         _fill(data, LOST, 0)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bench.app_runs.redis_server import cpu_of
 from bench.kafka.topics import PARTITIONS, broker_of_ones_own, create
-from bench.row import Row
+from bench.row import Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
@@ -93,7 +93,8 @@ def rows() -> Iterator[Row]:
             once, least = _measured(broker, kind != "without state", ways, records)
             for way, cost in zip(ways, (once, least), strict=True):
                 beside = f"{_each(cost.cpu):.1f} ms of CPU, {_each(cost.broker):.1f} ms of the broker's"
-                yield Row(f"{kind}, {NAMES[way]}", median(cost.clock) * 1e3, "ms", beside=beside)
+                compared = Compared("at least once", median(least.clock) * 1e3) if cost is once else None
+                yield Row(f"{kind}, {NAMES[way]}", median(cost.clock) * 1e3, "ms", None, beside, compared)
             for what, ratio in once.over(least).items():
                 yield Row(f"  exactly once over at least once, {what}", ratio, "x")
 

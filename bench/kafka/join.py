@@ -19,7 +19,7 @@ from bench.kafka.fetched import MissingError
 from bench.kafka.others import kafka_streams, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM
 from bench.kafka.topics import broker_of_ones_own, check_joined, create, fill, on_kafka
-from bench.row import Aim, Row
+from bench.row import Aim, Compared, Row
 from tests.harness.kafka.broker import Broker
 
 STOCK = {
@@ -56,7 +56,13 @@ def _streams(broker: Broker, folder: Path, ours: float) -> Iterator[Row]:
         check_joined(broker.bootstrap, out, VIEWS)
         theirs = rate(told, WARM)
         beside = f"{wall(told, WARM)}; {_broker(broker, spent)}"
-        yield Row(f"Kafka Streams, {guarantee}", theirs, "rows/CPU s", beside=beside)
+        yield Row(
+            f"Kafka Streams, {guarantee}",
+            theirs,
+            "rows/CPU s",
+            beside=beside,
+            compared=Compared("StreamApp", ours),
+        )
         yield Row("  CPU seconds that it takes for each of ours", ours / theirs, "x", Aim(least=5.0))
 
 
@@ -65,7 +71,8 @@ def _stock(broker: Broker, folder: Path, ours: float) -> Iterator[Row]:
         create(broker.bootstrap, way)
         told = stock_spark(way, broker.bootstrap, folder / way, batches=STOCK_BATCHES)
         theirs = rate(told, STOCK_BATCH)
-        yield Row(f"{name}, {told[-1].views:,} rows", theirs, "rows/CPU s", beside=wall(told, STOCK_BATCH))
+        beside, compared = wall(told, STOCK_BATCH), Compared("StreamApp", ours)
+        yield Row(f"{name}, {told[-1].views:,} rows", theirs, "rows/CPU s", beside=beside, compared=compared)
         yield Row("  CPU seconds that it takes for each of ours", ours / theirs, "x", Aim(least=aim))
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from bench.kafka.fetched import MissingError
 from bench.kafka.others import streams_command
 from bench.kafka.stamped import USERS, Watch, produce
 from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
-from bench.row import Row
+from bench.row import Compared, Row
 
 RATES = (1_000, 20_000)
 WARM = 10.0
@@ -39,17 +40,21 @@ def rows() -> Iterator[Row]:
         app.write_text(on_kafka(JOIN, broker.bootstrap))
         ours = [str(COMMAND), "run", str(app), "--data", str(folder / "data"), "--quiet"]
         create(broker.bootstrap, "enriched", "streams")
-        yield from _measured("StreamApp", broker.bootstrap, "enriched", ours)
+        medians: dict[int, float] = {}
+        for rate, row in _measured("StreamApp", broker.bootstrap, "enriched", ours):
+            medians[rate] = row.figure
+            yield row
         try:
             given = (broker.bootstrap, "streams", "exactly_once_v2", 1 << 60, folder / "streams")
             theirs = streams_command(*given, idle_ms=0)
         except MissingError as error:
             yield Row(f"left out: {error}", float("nan"), "")
             return
-        yield from _measured("Kafka Streams", broker.bootstrap, "streams", theirs)
+        for rate, row in _measured("Kafka Streams", broker.bootstrap, "streams", theirs):
+            yield replace(row, compared=Compared("StreamApp", medians[rate]))
 
 
-def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iterator[Row]:
+def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iterator[tuple[int, Row]]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), *_roots()])}
     quiet = subprocess.DEVNULL
     with (
@@ -59,12 +64,12 @@ def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iter
         try:
             _await(process, brokers, watch)
             for rate in RATES:
-                yield from _at(name, process.pid, brokers, rate, watch)
+                yield rate, _at(name, process.pid, brokers, rate, watch)
         finally:
             process.send_signal(signal.SIGTERM)
 
 
-def _at(name: str, process: int, brokers: str, rate: int, watch: Watch) -> Iterator[Row]:
+def _at(name: str, process: int, brokers: str, rate: int, watch: Watch) -> Row:
     produce(brokers, rate, WARM)
     start, spent = time.time_ns(), sum(cpu_seconds(process).values())
     produce(brokers, rate, SECONDS)
@@ -76,7 +81,7 @@ def _at(name: str, process: int, brokers: str, rate: int, watch: Watch) -> Itera
     if len(ages) < wanted:
         raise AssertionError(f"{name}: of {wanted:,} views {len(ages):,} came out")
     beside = f"{cores:.2f} cores; p99 {np.percentile(ages, 99):,.0f} ms, longest {max(ages):,.0f} ms"
-    yield Row(f"{name}, {rate:,} rows/s, median", float(np.median(ages)), "ms", beside=beside)
+    return Row(f"{name}, {rate:,} rows/s, median", float(np.median(ages)), "ms", beside=beside)
 
 
 def _await(process: "subprocess.Popen[bytes]", brokers: str, watch: Watch) -> None:

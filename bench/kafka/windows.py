@@ -16,7 +16,7 @@ from bench.kafka.fetched import MissingError
 from bench.kafka.others import COUNTING, rate, stock_spark, wall
 from bench.kafka.sizes import BATCH, STOCK_BATCH, STOCK_BATCHES, VIEWS, WARM
 from bench.kafka.topics import broker_of_ones_own, committed, create, fill, on_kafka
-from bench.row import Row
+from bench.row import Compared, Row
 
 USERS = 10_000
 MINUTE = 60_000  # views have times a millisecond apart
@@ -41,7 +41,8 @@ def rows() -> Iterator[Row]:
             return
         theirs = rate(told, STOCK_BATCH)
         name = f"Spark, groupBy(window), {told[-1].views:,} rows"
-        yield Row(name, theirs, "rows/CPU s", beside=wall(told, STOCK_BATCH))
+        beside, compared = wall(told, STOCK_BATCH), Compared("StreamApp", ours)
+        yield Row(name, theirs, "rows/CPU s", beside=beside, compared=compared)
         yield Row("  CPU seconds that it takes for each of ours", ours / theirs, "x")
 
 

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from bench.__main__ import MEASURED, main
+from bench.__main__ import MEASURED, _fields, main
+from bench.row import Aim, Compared, Row
 
 
 def test_every_bench_is_listed_with_what_it_measures() -> None:
@@ -35,5 +37,53 @@ def test_figures_are_written_as_json_too(tmp_path: Path) -> None:
     for figure in figures:
         assert figure["name"] in printed.stdout
         assert figure["value"] > 0
-        assert set(figure) == {"bench", "name", "value", "unit", "aim", "missed", "comparedWith"}
+        assert figure["comparedWith"]["name"] == "python -c pass"
+        assert figure["ratio"] == pytest.approx(figure["value"] / figure["comparedWith"]["value"])
+        assert f"{figure['ratio']:,.3g} times python -c pass" in printed.stdout
     assert printed.exit_code == any(figure["missed"] for figure in figures)
+
+
+def test_a_pattern_is_all_that_it_fits() -> None:
+    lines = CliRunner().invoke(main, ["*join", "--list"]).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["engine.remote_join", "engine.join", "kafka.join"]
+
+
+def test_a_pattern_that_fits_nothing_is_refused() -> None:
+    refused = CliRunner().invoke(main, ["*joins"])
+    assert refused.exit_code == 2
+    assert 'no bench "*joins"' in refused.stderr
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    refused = CliRunner().invoke(main, ["command", "--json", str(tmp_path / "nowhere" / "figures.json")])
+    assert refused.exit_code == 2
+    assert "No such file or directory" in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_the_help_says_what_can_be_asked() -> None:
+    printed = CliRunner().invoke(main, ["--help"]).stdout
+    assert "--list" in printed
+    assert "--json FILE" in printed
+    assert "python -m bench command" in printed
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "ratio", "remark"),
+    [
+        (
+            Row("a", 3.0, "s", Aim(most=2), "2 CPU s", Compared("b", 1.5)),
+            3.0,
+            2.0,
+            "2 times b (1.5); 2 CPU s",
+        ),
+        (Row("a", 3.0, "s", compared=Compared("b", 0.0)), 3.0, None, "b (0)"),
+        (Row("left out", float("nan"), ""), None, None, ""),
+    ],
+)
+def test_a_row_is_written_as_json_that_others_read(
+    row: Row, value: float | None, ratio: float | None, remark: str
+) -> None:
+    fields = json.loads(json.dumps(_fields("bench", row), allow_nan=False))
+    assert (fields["value"], fields["ratio"], row.remark) == (value, ratio, remark)
+    assert fields["missed"] == (row.aim is not None)
