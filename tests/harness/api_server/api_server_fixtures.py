@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.api_server.api_server import ApiServer, assets, running
+from tests.harness.machine.yaml_language_server import NO_NPM
 
 _numbers = count(1)
 LEFT_OUT = "tests against a real API server were left out; `make kube-assets` gets what they need"
@@ -17,8 +18,10 @@ LEFT_OUT = "tests against a real API server were left out; `make kube-assets` ge
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """All that is left out is left out at one place, so that one line says it."""
     report = yield
-    if report.skipped and isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(LEFT_OUT):
-        report.longrepr = (__file__, 1, report.longrepr[2])
+    if report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if reason.endswith((LEFT_OUT, NO_NPM)):
+            report.longrepr = (__file__, 1, reason)
     return report
 
 

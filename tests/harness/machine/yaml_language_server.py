@@ -15,6 +15,7 @@ import pytest
 
 PACKAGE = "yaml-language-server"
 RELEASE = "1.19.2"
+NO_NPM = "no npm on this machine to fetch a YAML language server with (Debian: apt-get install npm)"
 Message = dict[str, Any]
 SETTINGS = {
     "validate": True,
@@ -151,9 +152,7 @@ def _command() -> tuple[str, Path]:
     """What starts the server, which npm fetches if it is not there."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
-        raise _NoLanguageServerError(
-            "no npm on this machine to fetch a YAML language server with (Debian: apt-get install npm)"
-        )
+        raise _NoLanguageServerError(NO_NPM)
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     home = caches / "streamapp" / "npm" / f"{PACKAGE}-{RELEASE}"
     if not home.exists():
