@@ -19,6 +19,9 @@ UI_DEFAULTS = {
     "spark.sql.ui.retainedExecutions": "200",
 }
 """Defaults of Spark's UI, with fewer retained jobs since each batch is one. An app may override them."""
+FAILURE_DEFAULTS = {"spark.executor.maxNumFailures": str(2**31 - 1)}
+"""Spark's own limit is three executors in the life of a driver, since that begins without any. An app may set
+one; otherwise only batches that fail in a row end a driver."""
 
 RESERVED_PREFIXES = (
     "spark.acls.",
@@ -108,6 +111,7 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
     state = state_volume(app, runtime_image.runtime_image(app, installation), installation.storage_class)
     app_settings = {
         **UI_DEFAULTS,
+        **FAILURE_DEFAULTS,
         **installation.spark_conf,
         **app.spec.driver.spark_conf,
         **app.spec.executor.spark_conf,
