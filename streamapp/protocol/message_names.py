@@ -12,5 +12,10 @@ WANTED: Final = "wanted.json"
 REPORT: Final = "report.json"
 TERMINATION: Final = "/dev/termination-log"
 """Where Kubernetes looks for a container's last word."""
+LIVENESS_PATH: Final = "/?livez"
+"""Where a driver says, at the port of its metrics, whether it makes progress.
+
+A runtime that serves nothing but metrics answers with those, and counts as alive.
+"""
 LANES_PORT: Final = "spark.streamapp.lanes.port"
 """The setting of Spark that names the port at which a driver gives its lanes their orders."""

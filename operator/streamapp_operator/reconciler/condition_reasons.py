@@ -33,6 +33,7 @@ class ConditionReason(StrEnum):
     BACKING_OFF = "BackingOff"
     RESTARTS_EXHAUSTED = "RestartsExhausted"
     DELETED = "Deleted"
+    NO_PROGRESS = "NoProgress"
     NODE_LOST = "NodeLost"
     SUPERSEDED = "Superseded"
     # Changes.

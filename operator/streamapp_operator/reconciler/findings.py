@@ -10,6 +10,7 @@ from streamapp_operator.reconciler.driver.driver_actions import DriverAction
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
+from streamapp_operator.reconciler.facts.timestamps import format_timestamp
 from streamapp_operator.reconciler.installation import AppNetworkRules
 from streamapp_operator.reconciler.objects.configuration_versions import changed_configuration
 from streamapp_operator.reconciler.planning.acceptance import Acceptance
@@ -60,6 +61,20 @@ class Findings:
             return False
         applied = report.model_version == self.wanted_version or self.embedded
         return report.state is DriverState.RUNNING and applied
+
+    @property
+    def no_progress(self) -> str:
+        """Why it is not known whether the driver makes progress, as text; empty where nothing says so."""
+        pod = self.driver.pod
+        if pod is None or pod.life is not PodLifecycle.LIVING:
+            return ""
+        node = self.facts.nodes.get(pod.node)
+        if node is not None and (node.is_gone or node.unready_since is not None):
+            return f"node {pod.node} of driver {pod.name} does not answer"
+        if pod.silent_since is None:
+            return ""
+        since = format_timestamp(pod.silent_since)
+        return f"driver {pod.name} has made no progress since {since}; it is replaced if it goes on like this"
 
     @property
     def ended(self) -> bool:

@@ -50,6 +50,7 @@ def _run_managed(metrics_port: int) -> RunEnd:
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
+    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -70,11 +71,14 @@ def _run_managed(metrics_port: int) -> RunEnd:
         ProgressLog(write_message, time.monotonic, *message_periods),
         RunMetrics(time.monotonic),
     )
+    liveness = DriverLiveness(time.monotonic)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
     mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
-    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE)):
-        run_end = run_to_end(lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics)
+    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer)):
+        run_end = run_to_end(
+            lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness
+        )
     transport.close()
     return run_end.redacted(redacted)
 

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +20,7 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.modes.standalone import RunOptions
+    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
@@ -115,6 +116,7 @@ def run(
 
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.standalone import RunOptions
+    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
@@ -135,15 +137,23 @@ def run(
         ProgressLog(write_message, time.monotonic, *message_periods),
         RunMetrics(time.monotonic),
     )
-    with nullcontext() if metrics_port is None else _served_metrics(metrics, metrics_port, write_message):
-        run_end = _run_to_end(selected, options, progress, metrics)
+    liveness = DriverLiveness(time.monotonic)
+    served: AbstractContextManager[None] = nullcontext()
+    if metrics_port is not None:
+        served = _served_metrics(metrics, liveness, metrics_port, write_message)
+    with served:
+        run_end = _run_to_end(selected, options, progress, metrics, liveness)
     if run_end.code is ExitCode.DONE:
         progress.ended()
     _report_and_exit(app, run_end, log_format)
 
 
 def _run_to_end(
-    app: StreamApp, options: "RunOptions", progress: "ProgressLog", metrics: "RunMetrics"
+    app: StreamApp,
+    options: "RunOptions",
+    progress: "ProgressLog",
+    metrics: "RunMetrics",
+    liveness: "DriverLiveness",
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.app_run import run_app
@@ -152,7 +162,7 @@ def _run_to_end(
 
     mode = Standalone(app, options)
     run_end = run_to_end(
-        lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, ends_start=True
+        lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness, ends_start=True
     )
     failed = run_end.code is not ExitCode.DONE
     return replace(run_end, log=SPARK_OUTPUT.file) if failed and SPARK_OUTPUT.written else run_end
@@ -176,13 +186,16 @@ def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
 
 @contextmanager
 def _served_metrics(
-    metrics: "RunMetrics", port: int, write_message: "Callable[[RunMessage], None]"
+    metrics: "RunMetrics",
+    liveness: "DriverLiveness",
+    port: int,
+    write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
     try:
-        server = metrics_server(metrics.registry, port)
+        server = metrics_server(metrics.registry, port, liveness=liveness.answer)
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
     with serve_metrics(server) as url:

@@ -10,6 +10,7 @@ from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.driver.modes.app_run import run_app
 from streamapp_runtime.driver.modes.managed import Managed
 from streamapp_runtime.driver.modes.pod_environment import PodEnvironment
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 from streamapp_runtime.driver.reporting.run_messages import RunMessage
@@ -28,6 +29,7 @@ def main(folder: Path) -> int:
         lambda stop, listeners: run_app(mode, stop, listeners),
         ProgressLog(say, time.monotonic),
         RunMetrics(time.monotonic),
+        DriverLiveness(time.monotonic),
     )
     sys.stdout.write(ended.ending.text() + "\n")
     return int(ended.code)

@@ -85,6 +85,14 @@ class Hands:
         """Nobody hears of a pod any more."""
         self._pod_status(pod, {"conditions": [self._ready("False")]})
 
+    def silence(self, pod: str | None = None) -> str:
+        """A pod's container fails the probes that it passed before; its name."""
+        name = pod or self.driver()["metadata"]["name"]
+        status = self._pod(name)["status"]
+        containers = [{**one, "ready": False} for one in status["containerStatuses"]]
+        self._pod_status(name, {"conditions": [self._ready("False")], "containerStatuses": containers})
+        return name
+
     def remove(self, pod: str) -> None:
         """A pod is gone, as after its kubelet has ended it."""
         self.server.ask("DELETE", f"{self._path('pods', pod)}?gracePeriodSeconds=0")

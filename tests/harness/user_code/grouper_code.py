@@ -105,3 +105,10 @@ def long_place(_: PodFacts) -> str:
 
 def moody_place(_: PodFacts) -> str:
     return f"rack-{next(_calls)}"
+
+
+def lingering(_: Mapping[Partition, str], partitions: Sequence[Partition]) -> dict[str, list[Partition]]:
+    """Takes a quarter of a minute for more than one partition."""
+    if len(partitions) > 1:
+        Event().wait(15)
+    return {"all": list(partitions)}

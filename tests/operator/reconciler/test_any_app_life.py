@@ -30,7 +30,7 @@ LIVE_EDITS = st.sampled_from(
 ALLOWED: dict[Phase, dict[str, set[str]]] = {
     Phase.PENDING: {"Ready": {"False"}, "Launched": {"False"}, "Suspended": {"False"}},
     Phase.REJECTED: {"Accepted": {"False"}, "Ready": {"False"}, "Launched": {"False"}, "Stalled": {"True"}},
-    Phase.LAUNCHING: {"Ready": {"False"}, "Launched": {"True"}, "Progressing": {"True"}},
+    Phase.LAUNCHING: {"Ready": {"False", "Unknown"}, "Launched": {"True"}, "Progressing": {"True"}},
     Phase.RUNNING: {"Launched": {"True"}, "Suspended": {"False"}},
     Phase.RESTARTING: {"Progressing": {"True"}, "Launched": {"False"}, "Suspended": {"False"}},
     Phase.BACKING_OFF: {"Ready": {"False"}, "Launched": {"False"}, "Suspended": {"False"}},
@@ -120,6 +120,16 @@ class Lives(RuleBasedStateMachine):
         code = {"done": 0, "config": 1, "retry": 3}[outcome]
         self.sim.end(code=code, message=json.dumps({"outcome": outcome, "message": "so it is"}))
 
+    @precondition(lambda self: self.sim.drivers())
+    @rule(ended=st.booleans())
+    def a_driver_hangs(self, ended: bool) -> None:
+        self.sim.begin()
+        self.sim.pass_time(60)
+        self.sim.silence()
+        if ended:
+            self.sim.pass_time(60)
+            self.sim.end(code=137)
+
     @rule(number=st.integers(1, 3))
     def an_executor_comes(self, number: int) -> None:
         living = [pod for pod in self.sim.drivers() if pod["spec"].get("nodeName")]
@@ -190,6 +200,10 @@ class Lives(RuleBasedStateMachine):
         if said["Ready"]["status"] == "True":
             assert len(drivers) == 1
             assert status["phase"] in {Phase.RUNNING, Phase.RESTARTING}
+        if said["Ready"]["status"] == "Unknown":
+            assert len(drivers) == 1
+            assert said["Ready"]["reason"] == "NoProgress"
+            assert said["Degraded"]["status"] == "True"
         if said["Accepted"]["status"] == "False":
             assert said["Stalled"]["status"] == "True"
         if said["Accepted"]["status"] == "True":

@@ -10,6 +10,7 @@ from streamapp.control import bookkeeping_codec
 from streamapp.protocol.termination import ExitCode
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.driver.modes.stop_signal import SignalStop
+from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
 from streamapp_runtime.driver.reporting.listeners import Listeners
 from streamapp_runtime.driver.reporting.metric_values import RunMetrics
 from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -34,7 +35,7 @@ def test_the_sentence_names_the_place_and_the_log_has_the_traceback(
         bookkeeping_codec.encode_bookkeeping(None)  # type: ignore[arg-type]
 
     progress = ProgressLog(lambda _: None, lambda: 0.0)
-    run_end = run_to_end(start, progress, RunMetrics(lambda: 0.0))
+    run_end = run_to_end(start, progress, RunMetrics(lambda: 0.0), DriverLiveness(lambda: 0.0))
     assert run_end.code is ExitCode.RETRY
     assert run_end.message.startswith("StreamApp itself failed at streamapp.control.bookkeeping_")
     assert run_end.message.endswith("; report this")

@@ -89,6 +89,9 @@ def _ended_pod(history: DriverHistory, pod: PodState, now: float) -> EndedDriver
     if (pod.displaced or pod.leaving_since is not None) and run_outcome is not RunOutcome.CONFIG:
         reason = pod.displaced or ConditionReason.DELETED
         return _ended_driver(history, DriverOutcome.DISPLACED, reason, "its pod was taken away", ended_at)
+    if pod.hung_seconds is not None:
+        message = f"it had made no progress for {pod.hung_seconds:.0f} s, and was ended"
+        return _ended_driver(history, DriverOutcome.LOST, ConditionReason.NO_PROGRESS, message, ended_at)
     default = ConditionReason.COMPLETED if run_outcome is RunOutcome.DONE else ConditionReason.DRIVER_FAILED
     reason = reported_reason(termination.reason if termination else "", default)
     message = reported_text(termination.message if termination else "") or "it said nothing"

@@ -18,7 +18,7 @@ class DriverOutcome(StrEnum):
     RETRY = "retry"  # it failed and may be restarted
     STOPPED = "stopped"  # the operator asked it to end
     DISPLACED = "displaced"  # Kubernetes or a user removed its pod
-    LOST = "lost"  # its node is gone or not ready
+    LOST = "lost"  # its node is gone or not ready, or it made no progress
 
 
 @dataclass(frozen=True, slots=True)

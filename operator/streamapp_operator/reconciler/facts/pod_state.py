@@ -21,6 +21,10 @@ class PodLifecycle(StrEnum):
 
 
 _ENDED = {"Succeeded", "Failed"}
+_KILLED = {128 + 9, 128 + 15}
+"""What a container exits with that a signal has ended."""
+HANG_SECONDS = 10.0
+"""A container that was unready for so long before a signal ended it was ended for that."""
 _BAD_STARTS = {
     "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull",
     "ImagePullBackOff", "InvalidImageName", "RunContainerError",
@@ -44,6 +48,8 @@ class PodState:
     displaced: str  # why Kubernetes removed it: eviction, drain, preemption; empty otherwise
     trouble: str  # why it cannot start, as text; empty where no problem is known
     unready_since: float | None  # since when it is not ready
+    silent_since: float | None  # since when its container fails the probes that it passed before
+    hung_seconds: float | None  # for how long that was so when a signal ended it
     manifest: Manifest
 
 
@@ -70,6 +76,8 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
         displaced=_displaced(status, conditions),
         trouble=_trouble(container_status, conditions),
         unready_since=_unready_since(conditions),
+        silent_since=_silent_since(conditions, running) if not container_status.get("ready", True) else None,
+        hung_seconds=_hung_seconds(conditions, terminated),
         manifest=manifest,
     )
 
@@ -137,6 +145,27 @@ def _unready_since(conditions: Mapping[str, Any]) -> float | None:
     if ready is None or ready.get("status") == "True":
         return None
     return parse_timestamp(ready.get("lastTransitionTime"))
+
+
+def _silent_since(conditions: Mapping[str, Any], state: Mapping[str, Any] | None) -> float | None:
+    """Since when a container that was ready is not; None for one that has yet to be, or is.
+
+    Its pod became unready with the container, after the container began; both times are of one node's clock.
+    """
+    since, started_at = _unready_since(conditions), parse_timestamp((state or {}).get("startedAt"))
+    return since if since is not None and started_at is not None and since > started_at else None
+
+
+def _hung_seconds(conditions: Mapping[str, Any], terminated: Mapping[str, Any] | None) -> float | None:
+    """For how long a container had been unready that a signal ended without a last word; None otherwise."""
+    if terminated is None or terminated.get("exitCode") not in _KILLED:
+        return None
+    if terminated.get("message") or terminated.get("reason") == "OOMKilled":
+        return None
+    since, ended_at = _silent_since(conditions, terminated), parse_timestamp(terminated.get("finishedAt"))
+    if since is None or ended_at is None or ended_at - since < HANG_SECONDS:
+        return None
+    return ended_at - since
 
 
 def incarnation_of(pod: PodState) -> int:

@@ -48,6 +48,7 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
             {"name": port, "containerPort": number, "protocol": "TCP"}
             for port, number in driver_service.PORTS.items()
         ],
+        **_probes(),
         "resources": _resources(app, installation),
         "securityContext": container_security(),
         "terminationMessagePath": message_names.TERMINATION,
@@ -73,6 +74,29 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
     if secrets_to_pull := runtime_image.pull_secrets(app, installation):
         template["spec"]["imagePullSecrets"] = [{"name": secret} for secret in secrets_to_pull]
     return merge_template(user_template, template)
+
+
+def _probes() -> dict[str, Any]:
+    """The probes, which ask whether the driver makes progress.
+
+    A driver that is stopped is unready within 20 s, which the app's conditions tell, and ended within 80 s.
+    It gets no time for its batch, which would not end. Until its process answers for the first time it has
+    five minutes.
+    """
+    return {
+        "startupProbe": _probe(5, 60),
+        "readinessProbe": _probe(5, 3),
+        "livenessProbe": _probe(10, 6) | {"terminationGracePeriodSeconds": 10},
+    }
+
+
+def _probe(period_seconds: int, failures: int) -> dict[str, Any]:
+    return {
+        "httpGet": {"path": message_names.LIVENESS_PATH, "port": "metrics"},
+        "timeoutSeconds": 5,
+        "periodSeconds": period_seconds,
+        "failureThreshold": failures,
+    }
 
 
 def _state(app: StreamApp, image: str) -> StateVolume:

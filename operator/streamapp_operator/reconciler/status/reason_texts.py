@@ -13,7 +13,8 @@ CONDITION_TEXTS: Mapping[ConditionType, str] = {
     "the partition "
     "counts are not known, mostly because a system does not answer.",
     ConditionType.LAUNCHED: "There is a driver pod for the generation that is to run.",
-    ConditionType.READY: "The driver makes batches with the job model that it was told to run. Its "
+    ConditionType.READY: "The driver makes batches with the job model that it was told to run. Unknown: "
+    "the driver or its node does not answer, or the driver makes no progress. Its "
     "`observedGeneration` is the generation that runs, not the newest.",
     ConditionType.PROGRESSING: "The operator is bringing the app from one form to another.",
     ConditionType.DEGRADED: (
@@ -70,6 +71,10 @@ REASON_TEXTS: Mapping[ConditionReason, str] = {
     ConditionReason.BACKING_OFF: "The next driver waits, because the last ones failed.",
     ConditionReason.RESTARTS_EXHAUSTED: "The app failed as often as its restart policy allows.",
     ConditionReason.DELETED: "The driver's pod was deleted.",
+    ConditionReason.NO_PROGRESS: (
+        "The driver is stopped or hangs, or its node does not answer; the message says which. A driver that "
+        "hangs is ended after a minute."
+    ),
     ConditionReason.NODE_LOST: "The driver's node is gone, or did not answer for `driver.lostTimeout`.",
     ConditionReason.SUPERSEDED: "There was a second driver; the newest one stays.",
     ConditionReason.SPEC_CHANGED: "An edit restarts the driver; the message names the fields.",

@@ -12,6 +12,7 @@ _EVENT_TYPES: Mapping[tuple[ConditionType, str], EventType] = {
     (ConditionType.ACCEPTED, "False"): "Warning",
     (ConditionType.PLANNED, "Unknown"): "Warning",
     (ConditionType.READY, "True"): "Normal",
+    (ConditionType.READY, "Unknown"): "Warning",
     (ConditionType.PROGRESSING, "True"): "Normal",
     (ConditionType.DEGRADED, "True"): "Warning",
     (ConditionType.STALLED, "True"): "Warning",

@@ -10,6 +10,7 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.listeners import Listeners
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -21,6 +22,7 @@ def run_to_end(
     start: "Callable[[SignalStop, Listeners], None]",
     progress: "ProgressLog",
     metrics: "RunMetrics",
+    liveness: "DriverLiveness",
     *,
     ends_start: bool = False,
 ) -> RunEnd:
@@ -46,6 +48,7 @@ def run_to_end(
         unended=progress.unended,
         left_open=progress.left_open,
         slow=progress.slow,
+        doing=liveness.doing,
         changed=_both(progress.changed, metrics.changed),
     )
     try:
@@ -63,6 +66,13 @@ def run_to_end(
         for line in "".join(traceback.format_exception(error)).splitlines(keepends=True):
             SPARK_OUTPUT.write(line)
         return RunEnd(ExitCode.RETRY, f"StreamApp itself {internal_fault(error)}; report this")
+    return _without_failure(stopped=stop.is_set(), was_late=liveness.was_late)
+
+
+def _without_failure(*, stopped: bool, was_late: bool) -> RunEnd:
+    """The end of a run that did not fail. A kubelet that ends a driver for its lateness does not say so."""
+    if stopped and was_late:
+        return RunEnd(ExitCode.RETRY, "it had made no progress for a while, and was asked to end")
     return RunEnd(ExitCode.DONE)
 
 

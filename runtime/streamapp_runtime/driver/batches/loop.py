@@ -63,6 +63,8 @@ SUCCESSOR_SECONDS: Final = 5.0
 
 START_SECONDS: Final = 300.0
 """A batch without rows may take so long at least."""
+BIND_SECONDS: Final = 180.0
+"""So long Spark may take to notice that an executor does not answer that lanes are bound to."""
 TRIAL_SECONDS: Final = 30.0
 """A part of a batch that is tried may take so long at least, and ten times as long as any batch before."""
 
@@ -80,6 +82,7 @@ class Loop:
     changed: Callable[[RunChange], None] = lambda _: None  # called when processors are missing, or back
     unended: Callable[[tuple[str, ...]], None] = lambda _: None  # called with what idle tasks wait for
     slow: Callable[[str], None] = lambda _: None  # called from another thread while a batch takes long
+    doing: Callable[[str, float | None], None] = lambda *_: None  # a step, and how long it may take
     locations: ExecutorLocations = no_locations
     number: int = 0  # of the last batch
     awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows have waited for long
@@ -96,6 +99,8 @@ class Loop:
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatcher = field(init=False)
+    _outage_reason: str = ""  # why the streams' system was last taken to be away
+    _backoff_reason: str = ""  # and a remote table
     _ended_at: float = 0.0  # when the last batch ended
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
@@ -158,6 +163,10 @@ class Loop:
     def start(self) -> None:
         """Note how far tables have to be filled before they are joined."""
         self.backlog.start()
+
+    def note_step(self) -> None:
+        """Say that the loop goes on, and what it waits for, if it waits for something."""
+        self.doing(self._waiting or "looks for records", 0.0)
 
     def step(self) -> BatchResult | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
@@ -236,6 +245,8 @@ class Loop:
             seconds = self.retries.pause_seconds()
             if seconds is not None:
                 self.pause(seconds)
+            seconds = self.run.settings.executor_start + BIND_SECONDS
+            self.doing(self._waiting or "assigns tasks to executors", seconds)
             supervisor.assign()
         while True:
             match supervisor.next_action:
@@ -267,10 +278,25 @@ class Loop:
             self.backlog.forget_read()
         return batch
 
+    @property
+    def _waiting(self) -> str:
+        """What outside of the app is waited for; empty where nothing is."""
+        if self.retries.outage.since is not None:
+            return f"waits for the streams' system: {self._outage_reason}"
+        if self.backoff.tasks:
+            return f"waits for a remote table: {self._backoff_reason}"
+        return f"waits for {', '.join(self.awaited)}" if self.awaited else ""
+
     def _look_for_successor(self) -> None:
-        """FencedError where another driver took over: at least once, no commit of a lane would be told so."""
+        """FencedError where another driver took over: at least once, no commit of a lane would be told so.
+
+        A Spark that has ended ends the run also while there is nothing to do; one that is stopped, which does
+        not answer, lets no step end.
+        """
         if time.monotonic() - self._looked_at > SUCCESSOR_SECONDS:
             self.ledger.check()
+            if not self._hosting.alive:
+                raise failures.FailedError("Spark has ended")
             self._looked_at = time.monotonic()
 
     def _ranges_to_read(
@@ -330,8 +356,9 @@ class Loop:
         self.supervisor.note(reports)
         reactions = [(reaction_to(report.status), report) for report in reports]
         waiting = {report.task: report.message for reaction, report in reactions if reaction is Reaction.WAIT}
+        self._backoff_reason = "; ".join(sorted(set(waiting.values()))) or self._backoff_reason
         if self.backoff.note(waiting, reading_tasks):
-            self.trouble("; ".join(sorted(set(waiting.values()))))
+            self.trouble(self._backoff_reason)
         failed = [pair for pair in reactions if pair[0] not in {Reaction.CONTINUE, Reaction.WAIT}]
         if not failed:
             # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
@@ -351,6 +378,7 @@ class Loop:
         self.trouble(reason)
         self.bad_records.note_failure()
         self.supervisor.fail(fence=fence)
+        self._outage_reason = reason if outage else self._outage_reason
         self.retries.note_failure(reason, outage=outage, rows=rows)
         if not self._hosting.alive:
             raise failures.FailedError(f"Spark has ended: {reason}")
@@ -436,8 +464,11 @@ class Loop:
         if self.end_by is not None and not orders.release:
             left = max(self.end_by - time.monotonic(), 0.0)
             seconds = left if seconds is None else min(seconds, left)
+        self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
         with self._watch.over(orders.batch, seconds) as address:
-            return exchange.run(replace(orders, steps_to=address))
+            reports = exchange.run(replace(orders, steps_to=address))
+        self.note_step()
+        return reports
 
     def _orders(
         self,

@@ -121,6 +121,7 @@ def run_app(mode: RunMode, stop: StopFlag, listeners: Listeners) -> None:
             changed=listeners.changed,
             unended=listeners.unended,
             slow=listeners.slow,
+            doing=listeners.doing,
         )
         follower = mode.follower(loop, executor_pool, listeners.changed)
         follower.begin()
@@ -168,6 +169,7 @@ def _serve(
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     loop.end_by = None if deadline is None else deadline + LAST_BATCH_SECONDS
     while not stop.is_set() and (deadline is None or time.monotonic() < deadline):
+        loop.note_step()
         follower.follow()
         batch = loop.step()
         if batch is not None:

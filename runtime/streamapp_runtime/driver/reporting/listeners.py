@@ -22,4 +22,5 @@ class Listeners:
         [tuple[OpenWindows, ...], int | None], None
     ]  # at the end of a run, with the watermark
     slow: Callable[[str], None]
+    doing: Callable[[str, float | None], None]  # a step of the loop, and how many seconds it may take
     changed: Callable[[RunChange], None]

@@ -1,0 +1,123 @@
+"""A driver that makes no progress is told of while it hangs, and followed by the next when it was ended."""
+
+import json
+
+import pytest
+
+from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.small_apps import join
+
+
+@pytest.fixture
+def running(sim: OperatorSim) -> OperatorSim:
+    """A simulation with an app that has run for a while."""
+    sim.bring_up(join())
+    sim.pass_time(600)
+    return sim
+
+
+def _silent(sim: OperatorSim) -> None:
+    sim.silence()
+    sim.settle()
+
+
+def test_an_app_whose_driver_hangs_is_not_known_to_be_ready(running: OperatorSim) -> None:
+    _silent(running)
+    assert running.says("Ready") == ("Unknown", "NoProgress")
+    assert running.says("Degraded") == ("True", "NoProgress")
+    assert running.says("Stalled") == ("False", "UpToDate")
+    assert (running.status()["phase"], running.status()["reason"]) == ("Running", "NoProgress")
+    message = running.condition("Ready")["message"]
+    assert message.startswith("driver app-driver-1 has made no progress since 2026-11-01T12:10:00Z; ")
+    assert ("Warning", "NoProgress", message) in running.events()
+    assert len(running.drivers()) == 1
+
+
+def test_a_driver_that_goes_on_makes_its_app_ready_again(running: OperatorSim) -> None:
+    _silent(running)
+    running.begin()
+    running.settle()
+    assert running.says("Ready") == ("True", "Running")
+    assert running.says("Degraded") == ("False", "Healthy")
+
+
+def test_a_hung_driver_that_was_ended_is_followed_at_once_and_counts_as_lost(running: OperatorSim) -> None:
+    _silent(running)
+    running.pass_time(60)
+    running.end(code=137)
+    running.settle()
+    assert running.driver()["metadata"]["name"] == "app-driver-2"
+    driver = running.status()["driver"]
+    ending = driver["lastEnding"]
+    assert (ending["outcome"], ending["reason"]) == ("lost", "NoProgress")
+    assert ending["message"] == "it had made no progress for 60 s, and was ended"
+    assert (driver["failures"], running.status()["restarts"]) == (0, 1)
+
+
+def test_an_operator_that_was_away_knows_a_hung_driver_by_its_pod(running: OperatorSim) -> None:
+    running.silence()
+    running.pass_time(60)
+    running.end(code=137)
+    running.restart()
+    running.settle()
+    assert running.status()["driver"]["lastEnding"]["reason"] == "NoProgress"
+
+
+def test_a_driver_that_never_restarts_by_its_policy_is_replaced_like_a_lost_one(sim: OperatorSim) -> None:
+    sim.bring_up(join(restartPolicy={"type": "Never"}))
+    sim.pass_time(600)
+    sim.silence()
+    sim.pass_time(60)
+    sim.end(code=137)
+    sim.settle()
+    assert sim.driver()["metadata"]["name"] == "app-driver-2"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ending"),
+    [
+        (0, {"code": 137}),  # killed while it was ready
+        (60, {"code": 137, "message": "something of its own"}),
+        (60, {"code": 3, "message": json.dumps({"outcome": "retry", "message": "the broker went away"})}),
+    ],
+)
+def test_other_ends_are_failures(running: OperatorSim, seconds: int, ending: dict[str, object]) -> None:
+    running.silence()
+    running.pass_time(seconds)
+    running.end(**ending)  # type: ignore[arg-type]
+    running.settle()
+    assert running.status()["driver"]["lastEnding"]["outcome"] == "retry"
+    assert running.says("Launched") == ("False", "BackingOff")
+
+
+def test_a_driver_that_was_never_ready_is_starting_and_its_end_a_failure(sim: OperatorSim) -> None:
+    sim.apply(join())
+    sim.settle()
+    sim.begin()
+    sim.silence()  # at the very moment at which it began
+    sim.settle()
+    assert sim.says("Ready") == ("False", "DriverStarting")
+    sim.pass_time(300)
+    sim.end(code=137)
+    sim.settle()
+    assert sim.status()["driver"]["lastEnding"]["outcome"] == "retry"
+
+
+def test_another_container_that_is_unready_says_nothing_of_the_driver(running: OperatorSim) -> None:
+    running.unready("app-driver-1")
+    running.settle()
+    assert running.says("Ready") == ("True", "Running")
+
+
+def test_a_driver_on_a_node_that_does_not_answer_is_not_known_to_be_ready(running: OperatorSim) -> None:
+    running.unready("app-driver-1")
+    condition = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+    path = "/api/v1/nodes/node-a/status"
+    merge = "application/merge-patch+json"
+    try:
+        running.server.ask("PATCH", path, {"status": {"conditions": [condition]}}, merge)
+        running.settle()
+        assert running.says("Ready") == ("Unknown", "NoProgress")
+        assert running.condition("Ready")["message"] == "node node-a of driver app-driver-1 does not answer"
+    finally:
+        running.server.ask("PATCH", path, {"status": {"conditions": []}}, merge)
