@@ -1,24 +1,15 @@
 """The type of an expression, where it is sure without Spark; empty text where only Spark can tell."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from sqlglot import exp
 
 from streamapp.columns.column_scope import ColumnScope
-from streamapp.spec.value_types.column_list import SIMPLE, Column
+from streamapp.spec.value_types.column_list import SIMPLE, SYNONYMS, Column
 
 UNKNOWN: Final = ""
 """The type of a column of which only the name is sure."""
 
-_SYNONYMS: Final[Mapping[str, str]] = {
-    "BYTE": "TINYINT",
-    "SHORT": "SMALLINT",
-    "INTEGER": "INT",
-    "LONG": "BIGINT",
-    "REAL": "FLOAT",
-    "TIMESTAMP_LTZ": "TIMESTAMP",
-}
 _BOOLEANS: Final = (
     exp.And,
     exp.Or,
@@ -42,7 +33,7 @@ _MOST_INT: Final = 2**31 - 1
 
 def known_type(declared: str) -> str:
     """A declared type as Spark names it, where that is a matter of one word."""
-    word = _SYNONYMS.get(declared, declared)
+    word = SYNONYMS.get(declared, declared)
     if word.startswith(("CHAR(", "VARCHAR(")):
         return "STRING"
     return word if word in SIMPLE else UNKNOWN

@@ -1,18 +1,10 @@
 """Declared types as Spark names them, without Spark: from the spelling that `parse_columns` gives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from streamapp.spec.value_types.column_list import SIMPLE
+from streamapp.spec.value_types.column_list import SIMPLE, SYNONYMS
 
-_SYNONYMS: Final[Mapping[str, str]] = {
-    "BYTE": "TINYINT",
-    "SHORT": "SMALLINT",
-    "INTEGER": "INT",
-    "LONG": "BIGINT",
-    "REAL": "FLOAT",
-    "TIMESTAMP_LTZ": "TIMESTAMP",
-}
 _DECIMALS: Final = ("DECIMAL", "DEC", "NUMERIC")
 _TEXTS: Final = ("CHAR", "VARCHAR")
 _DIGITS: Final = "10"
@@ -47,7 +39,7 @@ def _named(declared: str) -> tuple[str, bool]:
         return "STRING", True
     if word not in SIMPLE:
         raise TypeError(f"not a type of a column list: {declared}")
-    return _SYNONYMS.get(word, word), False
+    return SYNONYMS.get(word, word), False
 
 
 def _part(text: str, *, fields: bool) -> tuple[str, bool]:

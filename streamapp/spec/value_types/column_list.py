@@ -4,7 +4,9 @@ Column lists are parsed without Spark, so that an error is reported where the li
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from streamapp.spec.problem import nearest, short
 
@@ -12,6 +14,15 @@ SIMPLE = (
     "STRING", "BOOLEAN", "BINARY", "DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "VARIANT",
     "TINYINT", "BYTE", "SMALLINT", "SHORT", "INT", "INTEGER", "BIGINT", "LONG", "FLOAT", "REAL", "DOUBLE",
 )  # fmt: skip
+SYNONYMS: Final[Mapping[str, str]] = {
+    "BYTE": "TINYINT",
+    "SHORT": "SMALLINT",
+    "INTEGER": "INT",
+    "LONG": "BIGINT",
+    "REAL": "FLOAT",
+    "TIMESTAMP_LTZ": "TIMESTAMP",
+}
+"""Simple types that Spark names in another way than they may be declared."""
 PARAMETERS = {"DECIMAL": (0, 2), "DEC": (0, 2), "NUMERIC": (0, 2), "CHAR": (1, 1), "VARCHAR": (1, 1)}
 NESTED = ("ARRAY", "MAP", "STRUCT")
 MOST_DIGITS = 38
