@@ -29,7 +29,7 @@ class AllowedFunctions:
 ROW_FUNCTIONS = AllowedFunctions()
 
 
-def analyse(
+def select_list_columns(
     spark: SparkSource,
     items: list[str],
     scope: ColumnScope,
@@ -38,17 +38,17 @@ def analyse(
 ) -> tuple[Column, ...]:
     """Names and types of a select list over a scope; RefusedError tells what Spark refuses, or we do."""
     plain = plain_columns(items, scope, allowed)
-    return analysed(spark, items, scope, allowed, group_by) if plain is None else plain
+    return columns_by_spark(spark, items, scope, allowed, group_by) if plain is None else plain
 
 
-def analysed(
+def columns_by_spark(
     spark: SparkSource,
     items: list[str],
     scope: ColumnScope,
     allowed: AllowedFunctions = ROW_FUNCTIONS,
     group_by: str = "",
 ) -> tuple[Column, ...]:
-    """The same, by Spark's own analyser."""
+    """What Spark's own analyser makes of a select list; RefusedError as above."""
     grouping = f" GROUP BY {group_by}" if group_by else ""
     entries = ",\n".join(items)
     try:

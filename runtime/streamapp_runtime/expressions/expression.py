@@ -3,7 +3,7 @@
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
-from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
 from streamapp_runtime.expressions.plain_expression import names_in, plain_condition, plain_entries
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -39,7 +39,7 @@ def expression(spark: SparkSource, text: str, scope: ColumnScope) -> tuple[Templ
         return bind(_condition_item(text), scope), "BOOLEAN"
     item = single_item(spark, text)
     template = bind(item, scope)
-    (column,) = analyse(spark, [item.text], scope)
+    (column,) = select_list_columns(spark, [item.text], scope)
     return template, column.type
 
 

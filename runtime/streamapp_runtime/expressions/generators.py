@@ -7,7 +7,7 @@ from pyspark.sql import types as t
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import GENERATORS
-from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import SelectItem, argument_ranges
 from streamapp_runtime.expressions.expression import expression
 from streamapp_runtime.expressions.spark_source import SparkSource
@@ -56,7 +56,7 @@ def generator_of(spark: SparkSource, item: SelectItem, scope: ColumnScope) -> Ge
     fields: tuple[str, ...] = ()
     if kind.startswith("MAP<"):
         array, fields = array.inside("map_entries(", ")"), ("key", "value")
-        (entries,) = analyse(spark, [f"map_entries({text})"], scope)
+        (entries,) = select_list_columns(spark, [f"map_entries({text})"], scope)
         kind = entries.type
     elif function.startswith("inline"):
         fields = tuple(_fields_of(kind))

@@ -7,7 +7,7 @@ from streamapp.columns.column_rules import new_names, require_boolean, require_o
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctions, analyse
+from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctions, select_list_columns
 from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
 from streamapp_runtime.expressions.expression import bind, expression
 from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
@@ -74,7 +74,7 @@ def _select(
     bound = {
         i: bind(e, scope) for i, e in enumerate(entries) if isinstance(e, SelectItem) and not is_generator(e)
     }
-    analysed = list(analyse(spark, texts, scope, allowed)) if texts else []
+    analysed = list(select_list_columns(spark, texts, scope, allowed)) if texts else []
     generated = len(analysed) - len(bound)
     columns: list[Column] = []
     for index, entry in enumerate(entries):

@@ -11,8 +11,8 @@ from streamapp.spec.value_types.column_list import SIMPLE, Column, parse_columns
 from streamapp_runtime.expressions.analysis import (
     ROW_FUNCTIONS,
     AllowedFunctions,
-    analysed,
     canonical,
+    columns_by_spark,
     plain_columns,
 )
 from streamapp_runtime.expressions.catalyst import parsed_select_items, read_select_items
@@ -81,7 +81,7 @@ def test_a_plain_entry_has_the_name_and_type_that_spark_gives_it(
     allowed = AllowedFunctions(aggregates=True) if aggregates else ROW_FUNCTIONS
     plain = plain_columns([text], SCOPE, allowed)
     if plain is not None:
-        assert plain == analysed(spark, [text], SCOPE, allowed)
+        assert plain == columns_by_spark(spark, [text], SCOPE, allowed)
 
 
 LITERALS = (
@@ -141,7 +141,7 @@ def test_a_plain_condition_is_the_predicate_and_the_template_that_spark_makes_of
     assert plain == analysed_predicate(spark, text, SCOPE)
     if plain_entries(text) is None:
         (item,) = parsed_select_items(spark, text)
-        (column,) = analysed(spark, [item.text], SCOPE)
+        (column,) = columns_by_spark(spark, [item.text], SCOPE)
         assert expression(NO_SPARK, text, SCOPE) == (bind(item, SCOPE), column.type)
 
 

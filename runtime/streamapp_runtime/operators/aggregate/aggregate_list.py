@@ -11,7 +11,7 @@ from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import RUNNING_TOTALS
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.analysis import AllowedFunctions, analyse
+from streamapp_runtime.expressions.analysis import AllowedFunctions, select_list_columns
 from streamapp_runtime.expressions.catalyst import (
     FunctionCall,
     SelectItem,
@@ -86,7 +86,7 @@ def _item(
     before: tuple[Column, ...],
     states: list[PartialState],
 ) -> tuple[Template, Column]:
-    (column,) = analyse(
+    (column,) = select_list_columns(
         spark, [item.whole], _grouped(rows, before), AllowedFunctions(aggregates=True), _by(before)
     )
     replaced: list[tuple[int, int, TemplatePieces]] = []
@@ -120,7 +120,7 @@ def _states(
     if function == "count":
         return (_place(_count(spark, text, only, rows), first, states),)
     argument, kind = expression(spark, text, rows)
-    (total,) = analyse(spark, [f"{function}({text})"], rows, AllowedFunctions(aggregates=True))
+    (total,) = select_list_columns(spark, [f"{function}({text})"], rows, AllowedFunctions(aggregates=True))
     if function in {"avg", "mean"}:
         return _average(spark, _only(argument, only), kind, total.type, first, states)
     state = PartialState(function, _only(argument, only), kind, total.type)
@@ -143,7 +143,7 @@ def _average(
     summed, operand = kind, argument
     if not kind.startswith("DECIMAL"):
         summed, operand = "DOUBLE", argument.inside("CAST(", " AS DOUBLE)") if kind != "DOUBLE" else argument
-    (sum_type,) = analyse(
+    (sum_type,) = select_list_columns(
         spark, [f"sum(CAST(NULL AS {summed}))"], ColumnScope(()), AllowedFunctions(aggregates=True)
     )
     sums = _place(PartialState("sum", operand, summed, sum_type.type), first, states)
@@ -171,7 +171,7 @@ def _is_aggregate(spark: SparkSource, item: SelectItem, call: FunctionCall, rows
         return True
     text = item.text[call.start : call.end]
     try:
-        analyse(spark, [text], rows)
+        select_list_columns(spark, [text], rows)
     except CompileRefusedError as refused:
         return "aggregate function has no place" in refused.message
     return False

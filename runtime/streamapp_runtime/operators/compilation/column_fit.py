@@ -7,7 +7,7 @@ from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.analysis import analyse
+from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import Template, column_template
@@ -45,7 +45,7 @@ def _cast(
     if column.type == wanted.type:
         return _required(column_template(position), wanted, what)
     try:
-        analyse(
+        select_list_columns(
             spark, [f"CAST({quoted(column.name)} AS {wanted.type})"], ColumnScope((ScopeSide("", columns),))
         )
     except CompileRefusedError:
