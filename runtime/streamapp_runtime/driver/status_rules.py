@@ -53,6 +53,7 @@ _ROWS: Final = {
     TaskStatus.EXCESS: StatusRule(
         Reaction.END_FOR_GOOD, sentence="more records would be left out than the app allows"
     ),
+    TaskStatus.EXPRESSION: StatusRule(Reaction.RECOVER, TrialVerdict.FAILS),
     TaskStatus.CODE: StatusRule(Reaction.RECOVER, TrialVerdict.FAILS),
     TaskStatus.WAITING: StatusRule(Reaction.WAIT, TrialVerdict.UNPROVED_OUTAGE),
     TaskStatus.AWAY: StatusRule(Reaction.END, TrialVerdict.UNPROVED_OUTAGE),

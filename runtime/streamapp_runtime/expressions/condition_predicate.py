@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
-from streamapp_runtime.expressions.plain_expression import plain_condition
+from streamapp_runtime.expressions.plain_value import plain_condition
 from streamapp_runtime.expressions.predicate import (
     And,
     ColumnValue,
@@ -20,6 +20,7 @@ from streamapp_runtime.expressions.predicate import (
     Not,
     Or,
     Predicate,
+    RowValue,
     TextTest,
     like_test,
 )
@@ -44,7 +45,7 @@ class _BeyondError(Exception):
     """Something in the tree that only Spark can compute."""
 
 
-def predicate_of(spark: SparkSource, text: str, scope: ColumnScope) -> Predicate | None:
+def predicate_of(spark: SparkSource, text: str, scope: ColumnScope) -> RowValue | None:
     """The condition as a predicate over a scope's positions; None where Spark itself has to compute it."""
     plain = plain_condition(text, scope)
     return analysed_predicate(spark, text, scope) if plain is None else plain

@@ -1,11 +1,14 @@
 """From the text of an expression to a template: its columns become holes, its clock the batch's time."""
 
+from dataclasses import replace
+
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp_runtime.expressions.analysis import select_list_columns
 from streamapp_runtime.expressions.catalyst import FunctionCall, SelectItem, SqlName, read_select_items
-from streamapp_runtime.expressions.plain_expression import names_in, plain_condition, plain_entries
+from streamapp_runtime.expressions.plain_expression import plain_entries
+from streamapp_runtime.expressions.plain_value import PlainValue, plain_value
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.sql_types import quoted
 from streamapp_runtime.expressions.template import BATCH_TIME, Template
@@ -35,19 +38,20 @@ def single_item(spark: SparkSource, text: str) -> SelectItem:
 
 def expression(spark: SparkSource, text: str, scope: ColumnScope) -> tuple[Template, str]:
     """One expression and its type."""
-    if plain_entries(text) is None and plain_condition(text, scope) is not None:
-        return bind(_condition_item(text), scope), "BOOLEAN"
+    plain = plain_value(text, scope) if plain_entries(text) is None else None
+    if plain is not None:
+        return plain_template(text, plain, scope), plain.type
     item = single_item(spark, text)
     template = bind(item, scope)
     (column,) = select_list_columns(spark, [item.text], scope)
     return template, column.type
 
 
-def _condition_item(text: str) -> SelectItem:
-    """A plain condition, whose columns Spark need not find."""
-    bare = text.strip()
-    names = (SqlName(name.parts, name.start, name.end) for name in names_in(bare))
-    return SelectItem(bare, (), tuple(names), ())
+def plain_template(text: str, plain: PlainValue, scope: ColumnScope, start: int = 0) -> Template:
+    """An expression whose columns Spark need not find; `start` is its place in the text that was read."""
+    lead = len(text) - len(text.lstrip()) + start
+    names = (SqlName(name.parts, name.start - lead, name.end - lead) for name in plain.names)
+    return replace(bind(SelectItem(text.strip(), (), tuple(names), ()), scope), value=plain.value)
 
 
 def bind(item: SelectItem, scope: ColumnScope, calls: ReplacedRanges | None = None) -> Template:

@@ -1,33 +1,22 @@
-"""Expressions whose meaning is plain without Spark: columns, running totals of columns, simple conditions.
+"""Lists whose meaning is plain without Spark: columns, stars, running totals of columns.
 
 What is read here is what Spark's parser and analyser make of the same text, to the letter; anything else is
 left to them. So most apps are compiled without a word to the JVM, and a test of such an app needs none.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp.spec.value_types.column_list import Column
-from streamapp_runtime.expressions.predicate import (
-    And,
-    ColumnValue,
-    Comparison,
-    Constant,
-    InList,
-    IsNull,
-    Not,
-    Or,
-    Predicate,
-    like_test,
-)
 
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)|`(?P<quoted>[^`]+)`|(?P<number>[0-9]+)(?![A-Za-z0-9_.])"
-    r"|'(?P<text>[^'\\]*)'(?!\s*['\"])|(?P<sign><=>|<=|>=|<>|!=|==|[=<>(),.*]))"
+    r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)|`(?P<quoted>[^`]+)`"
+    r"|(?P<number>[0-9]+(?:\.[0-9]+)?)(?![A-Za-z0-9_.])|'(?P<text>[^'\\]*)'(?!\s*['\"])"
+    r"|(?P<sign><=>|<=|>=|<>|!=|==|\|\||-(?!-)|/(?!\*)|[=<>(),.*+]))"
 )
 _RESERVED: Final = WORDS_FOR_NOW | frozenset(
     (
@@ -44,9 +33,6 @@ _RESERVED: Final = WORDS_FOR_NOW | frozenset(
 )
 """Words that are, or may be, more than the name of a column."""
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
-_KINDS: Final[Mapping[str, type]] = {"STRING": str, "BOOLEAN": bool} | dict.fromkeys(_WHOLE, int)
-_SIGNS: Final = {"=": "=", "==": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_MOST_INT: Final = 2**31 - 1
 _SUMS: Final = dict.fromkeys(_WHOLE, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
 _ORDERED: Final = (*_WHOLE, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
 
@@ -93,10 +79,10 @@ class PlainEntry:
 
 def plain_entries(text: str) -> tuple[PlainEntry, ...] | None:
     """The entries of a list of columns, stars and running totals; None where it has anything else."""
-    tokens = _tokens(text)
+    tokens = plain_tokens(text)
     if not tokens:
         return None
-    reader = _Reader(tokens)
+    reader = PlainReader(tokens)
     entries: list[PlainEntry] = []
     while (entry := reader.entry()) is not None:
         entries.append(entry)
@@ -120,28 +106,6 @@ def plain_type(text: str, scope: ColumnScope) -> Column | None:
     return Column(name, kind) if kind and name else None
 
 
-def plain_condition(text: str, scope: ColumnScope) -> Predicate | None:
-    """A condition over a scope's positions as Spark's analyser has it; None where it may be another."""
-    tokens = _tokens(text)
-    if not tokens:
-        return None
-    reader = _Reader(tokens)
-    condition = _Conditions(reader, scope).condition()
-    return condition if reader.done else None
-
-
-def names_in(text: str) -> tuple[PlainName, ...]:
-    """The columns of a plain condition, in the order in which they stand."""
-    reader, names = _Reader(_tokens(text) or ()), list[PlainName]()
-    while not reader.done:
-        name = reader.name()
-        if name is not None:
-            names.append(name)
-        else:
-            reader.place += 1
-    return tuple(names)
-
-
 def column_of(name: PlainName, scope: ColumnScope) -> Column | None:
     """The column that a name is, spelled as it is declared; None where it is none, or a field of one."""
     match = scope.find(name.parts)
@@ -151,7 +115,8 @@ def column_of(name: PlainName, scope: ColumnScope) -> Column | None:
     return column if column.name == name.parts[-1] else None
 
 
-def _tokens(text: str) -> tuple[PlainToken, ...] | None:
+def plain_tokens(text: str) -> tuple[PlainToken, ...] | None:
+    """The tokens of a text; None where it has others than lists and values are read of."""
     tokens: list[PlainToken] = []
     place, end = 0, len(text.rstrip())
     while place < end:
@@ -181,35 +146,30 @@ def _type_of_total(call: PlainCall, scope: ColumnScope) -> str | None:
             return column.type if column.type in _ORDERED else None
 
 
-def _balanced(parts: Sequence[Predicate], combine: type[And | Or]) -> Predicate:
-    """What one word joins, as the even tree that Spark's parser makes of it."""
-    if len(parts) == 1:
-        return parts[0]
-    half = (len(parts) - 1) // 2 + 1
-    return combine(_balanced(parts[:half], combine), _balanced(parts[half:], combine))
-
-
 def _name_of_total(call: PlainCall, text: str) -> str:
     """The name that Spark gives a total without an alias; empty where it writes it in another way."""
     name = call.argument.parts[0] if call.argument and len(call.argument.parts) == 1 else ""
     return text if name and text == f"{call.function}({name})" else ""
 
 
-class _Reader:
-    """A cursor over tokens."""
+class PlainReader:
+    """A cursor over the tokens of a text."""
 
     def __init__(self, tokens: Sequence[PlainToken]) -> None:
         self.tokens, self.place = tokens, 0
 
     @property
     def done(self) -> bool:
+        """Whether nothing is left."""
         return self.place == len(self.tokens)
 
     def peek(self, ahead: int = 0) -> PlainToken:
+        """The next token, or one behind it; one of no kind at the end."""
         at = self.place + ahead
         return self.tokens[at] if at < len(self.tokens) else PlainToken("", "", 0, 0)
 
     def take(self, sign: str) -> bool:
+        """Take a sign, if it comes next."""
         token = self.peek()
         taken = token.kind == "sign" and token.text == sign
         self.place += taken
@@ -225,6 +185,7 @@ class _Reader:
         return taken
 
     def entry(self) -> PlainEntry | None:
+        """The next entry of a list; None where it is of another kind."""
         start = self.peek().start
         if self.take("*"):
             return PlainEntry(None, "", "", start, start + 1)
@@ -235,29 +196,30 @@ class _Reader:
             self.place += 2
             end = self.peek(-1).end
             return PlainEntry(None, "", ".".join(value.parts), start, end) if len(value.parts) == 1 else None
-        alias = self._alias()
+        alias = self.alias()
         return None if alias is None else PlainEntry(value, alias, None, start, value.end)
 
     def name(self) -> PlainName | None:
         """A dotted name; None, and nothing taken, where none stands here."""
-        if not self._is_name(0) or self.peek(1).text == "(":
+        if not self.is_name(0) or self.peek(1).text == "(":
             return None
         first, parts = self.peek(), [self.peek().text]
         self.place += 1
-        while self.peek().kind == "sign" and self.peek().text == "." and self._is_name(1):
+        while self.peek().kind == "sign" and self.peek().text == "." and self.is_name(1):
             parts.append(self.peek(1).text)
             self.place += 2
         return PlainName(tuple(parts), first.start, self.peek(-1).end)
 
-    def _is_name(self, ahead: int) -> bool:
+    def is_name(self, ahead: int) -> bool:
+        """Whether a token can be the name of a column."""
         token = self.peek(ahead)
         return token.kind == "quoted" or (token.kind == "name" and token.text.lower() not in _RESERVED)
 
-    def _alias(self) -> str | None:
+    def alias(self) -> str | None:
         """The name behind AS; empty where there is none, None where something else follows."""
         if self.done or self.peek().text == ",":
             return ""
-        if not self.word("as") or not self._is_name(0):
+        if not self.word("as") or not self.is_name(0):
             return None
         self.place += 1
         return self.peek(-1).text if self.done or self.peek().text == "," else None
@@ -274,106 +236,4 @@ class _Reader:
         if (is_star or argument is not None) and self.take(")"):
             return PlainCall(function, argument, first.start, self.peek(-1).end)
         self.place = before
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Conditions:
-    """Reads a condition; each method gives None where Spark might read it in another way."""
-
-    reader: _Reader
-    scope: ColumnScope
-
-    def condition(self) -> Predicate | None:
-        return self._chain("or", Or, lambda: self._chain("and", And, self._negated))
-
-    def _chain(
-        self, word: str, combine: type[And | Or], read: Callable[[], Predicate | None]
-    ) -> Predicate | None:
-        parts = [read()]
-        while parts[-1] is not None and self.reader.word(word):
-            parts.append(read())
-        return _balanced([part for part in parts if part is not None], combine) if parts[-1] else None
-
-    def _negated(self) -> Predicate | None:
-        if self.reader.word("not"):
-            of = self._negated()
-            return None if of is None else Not(of)
-        if self.reader.take("("):
-            inside = self.condition()
-            return inside if inside is not None and self.reader.take(")") else None
-        return self._test()
-
-    def _test(self) -> Predicate | None:
-        reader = self.reader
-        left = self._operand()
-        if left is None:
-            return None
-        value, kind = left
-        if reader.word("is"):
-            negated, is_null = reader.word("not"), reader.word("null")
-            test: Predicate | None = IsNull(value) if is_null else None
-        else:
-            before, negated = reader.place, reader.word("not")
-            test = self._like_or_in(value, kind)
-            if reader.place == before:
-                return self._comparison(value, kind)
-        return Not(test) if negated and test is not None else test
-
-    def _like_or_in(self, of: Predicate, kind: type) -> Predicate | None:
-        if self.reader.word("like"):
-            return self._like(of, kind)
-        return self._among(of, kind) if self.reader.word("in") else None
-
-    def _comparison(self, left: Predicate, kind: type) -> Predicate | None:
-        sign = self.reader.peek().text
-        if sign not in {*_SIGNS, "<>", "!="}:
-            return left if kind is bool else None
-        self.reader.place += 1
-        right = self._operand()
-        if right is None or right[1] is not kind:
-            return None
-        if sign in {"<>", "!="}:
-            return Not(Comparison("=", left, right[0]))
-        return Comparison(_SIGNS[sign], left, right[0])
-
-    def _like(self, of: Predicate, kind: type) -> Predicate | None:
-        token = self.reader.peek()
-        self.reader.place += 1
-        return like_test(of, token.text, "\\") if kind is str and token.kind == "text" else None
-
-    def _among(self, of: Predicate, kind: type) -> Predicate | None:
-        values = []
-        if not self.reader.take("("):
-            return None
-        while (constant := self._constant()) is not None and constant[1] is kind:
-            values.append(constant[0].value)
-            if self.reader.take(")"):
-                return InList(of, tuple(values))
-            if not self.reader.take(","):
-                return None
-        return None
-
-    def _operand(self) -> tuple[Predicate, type] | None:
-        constant = self._constant()
-        if constant is not None:
-            return constant
-        name = self.reader.name()
-        is_word = name is not None and len(name.parts) == 1  # a column of a side is a field to Spark
-        column = column_of(name, self.scope) if name is not None and is_word else None
-        match = None if name is None else self.scope.find(name.parts)
-        kind = None if column is None else _KINDS.get(column.type)
-        return None if kind is None or match is None else (ColumnValue(match[0]), kind)
-
-    def _constant(self) -> tuple[Constant, type] | None:
-        token = self.reader.peek()
-        if token.kind == "text":
-            self.reader.place += 1
-            return Constant(token.text), str
-        if token.kind == "number" and int(token.text) <= _MOST_INT:
-            self.reader.place += 1
-            return Constant(int(token.text)), int
-        for word, truth in (("true", True), ("false", False)):
-            if self.reader.word(word):
-                return Constant(truth), bool
         return None

@@ -1,12 +1,15 @@
-"""Conditions that a Python worker can judge for whole columns at once, exactly as Spark would.
+"""Conditions and values that a Python worker can compute for whole columns at once, exactly as Spark would.
 
 Only what means the same to Spark and to Arrow has a place here: comparisons of texts by their bytes, of whole
-numbers and of booleans, tests of how a text begins, ends or what it contains, and three-valued logic.
+numbers and of booleans, tests of how a text begins, ends or what it contains, and three-valued logic; and the
+arithmetic, branches, casts and texts below.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-ConstantValue = str | int | bool
+ConstantValue = str | int | bool | float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,8 @@ class Comparison:
     """`=`, `<`, `<=`, `>` or `>=` of two values of one kind; null where one of them is."""
 
     sign: str
-    left: "Predicate"
-    right: "Predicate"
+    left: "RowValue"
+    right: "RowValue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class TextTest:
     """Whether a text `starts` with, `ends` with, or `contains` another."""
 
     test: str
-    of: "Predicate"
+    of: "RowValue"
     text: str
 
 
@@ -45,7 +48,7 @@ class TextTest:
 class InList:
     """Whether a value is one of several; null where it is null."""
 
-    of: "Predicate"
+    of: "RowValue"
     values: tuple[ConstantValue, ...]
 
 
@@ -53,36 +56,175 @@ class InList:
 class IsNull:
     """Whether there is no value; never null itself."""
 
-    of: "Predicate"
+    of: "RowValue"
 
 
 @dataclass(frozen=True, slots=True)
 class And:
     """AND: false where one side is false, whatever the other is."""
 
-    left: "Predicate"
-    right: "Predicate"
+    left: "RowValue"
+    right: "RowValue"
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
     """OR: true where one side is true, whatever the other is."""
 
-    left: "Predicate"
-    right: "Predicate"
+    left: "RowValue"
+    right: "RowValue"
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
     """NOT: null where its value is null."""
 
-    of: "Predicate"
+    of: "RowValue"
 
 
 Predicate = ColumnValue | Constant | Comparison | TextTest | InList | IsNull | And | Or | Not
 
 
-def like_test(of: Predicate, pattern: str, escape: str) -> Predicate | None:
+@dataclass(frozen=True, slots=True)
+class NullValue:
+    """No value, of a type."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`+`, `-`, `*` or `/` of two numbers of one type, which is the result's."""
+
+    sign: str
+    left: "RowValue"
+    right: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """The number of the other sign."""
+
+    of: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A value as another type."""
+
+    of: "RowValue"
+    source: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The value behind the first condition that is true; the other branches are not computed."""
+
+    branches: tuple[tuple["RowValue", "RowValue"], ...]
+    otherwise: "RowValue"
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Coalesce:
+    """The first value that is not null; those behind it are not computed."""
+
+    values: tuple["RowValue", ...]
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """Texts one behind the other; null where one of them is."""
+
+    values: tuple["RowValue", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextFunction:
+    """A `length` in characters, or a text without spaces at its ends: `trim`, `ltrim`, `rtrim`."""
+
+    function: str
+    of: "RowValue"
+
+
+@dataclass(frozen=True, slots=True)
+class Substring:
+    """Characters of a text from one on, counted from 0; all that follow where there is no length."""
+
+    of: "RowValue"
+    start: int
+    length: int | None
+
+
+RowValue = (
+    Predicate | NullValue | Arithmetic | Negation | Cast | Case | Coalesce | Concat | TextFunction | Substring
+)
+
+WHOLE_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+"""The types of whole numbers, each wider than the one before."""
+
+
+def narrows(cast: Cast) -> bool:
+    """Whether a cast may meet a number that has no place in its type."""
+    whole = cast.source in WHOLE_TYPES and cast.type in WHOLE_TYPES
+    return whole and WHOLE_TYPES.index(cast.type) < WHOLE_TYPES.index(cast.source)
+
+
+def may_fail(value: RowValue) -> bool:
+    """Whether there are rows on which computing a value is an error."""
+    match value:
+        case Arithmetic(sign, _, _, kind) if sign == "/" or kind in WHOLE_TYPES:
+            return True
+        case Negation(_, kind) if kind in WHOLE_TYPES:
+            return True
+        case Cast() if narrows(value):
+            return True
+        case _:
+            return any(may_fail(part) for part in parts_of(value))
+
+
+def is_predicate(value: RowValue) -> bool:
+    """Whether a value is made of nothing but conditions, columns and constants."""
+    return isinstance(value, Predicate) and all(is_predicate(part) for part in parts_of(value))
+
+
+def parts_of(value: RowValue) -> Iterator[RowValue]:
+    """The values that a value is made of."""
+    for part in (getattr(value, one.name) for one in fields(value)):
+        yield from _values_in(part)
+
+
+def reads_columns(value: RowValue) -> bool:
+    """Whether a value depends on any column."""
+    return isinstance(value, ColumnValue) or any(reads_columns(part) for part in parts_of(value))
+
+
+def over_positions(value: RowValue, place: Callable[[int], int]) -> RowValue:
+    """The same value over columns at other positions."""
+    if isinstance(value, ColumnValue):
+        return ColumnValue(place(value.position))
+    return replace(value, **{one.name: _moved(getattr(value, one.name), place) for one in fields(value)})
+
+
+def _values_in(part: Any) -> Iterator[RowValue]:
+    if isinstance(part, RowValue):
+        yield part
+    elif isinstance(part, tuple):
+        for inner in part:
+            yield from _values_in(inner)
+
+
+def _moved(part: Any, place: Callable[[int], int]) -> Any:
+    if isinstance(part, RowValue):
+        return over_positions(part, place)
+    return tuple(_moved(inner, place) for inner in part) if isinstance(part, tuple) else part
+
+
+def like_test(of: RowValue, pattern: str, escape: str) -> Predicate | None:
     """LIKE with a pattern that says how a text begins, ends, what it contains, or all of it; else None."""
     bare = pattern.strip("%")
     if any(special in bare for special in ("%", "_", "\\", escape)) or escape in "%_":

@@ -1,7 +1,7 @@
 """Select lists: from their text to named, typed expressions over a scope."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from streamapp.columns.column_rules import new_names, require_boolean, require_one_generator, require_unique
 from streamapp.columns.column_scope import ColumnScope
@@ -9,8 +9,17 @@ from streamapp.columns.compile_refusal import CompileRefusedError
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.analysis import ROW_FUNCTIONS, AllowedFunctions, select_list_columns
 from streamapp_runtime.expressions.catalyst import SelectItem, read_select_items
-from streamapp_runtime.expressions.expression import bind, expression
+from streamapp_runtime.expressions.expression import bind, expression, plain_template
 from streamapp_runtime.expressions.generators import Generator, generator_of, is_generator
+from streamapp_runtime.expressions.plain_expression import (
+    PlainCall,
+    PlainEntry,
+    PlainName,
+    PlainReader,
+    column_of,
+    plain_tokens,
+)
+from streamapp_runtime.expressions.plain_value import plain_output
 from streamapp_runtime.expressions.spark_source import SparkSource
 from streamapp_runtime.expressions.template import Template, column_template
 
@@ -34,6 +43,9 @@ class SelectList:
 
 def select(spark: SparkSource, text: str, scope: ColumnScope) -> SelectList:
     """A select list that makes one row of each."""
+    plain = _plain_select(text, scope)
+    if plain is not None:
+        return plain
     return _select(spark, list(_expanded(read_select_items(spark, text), scope)), scope, ROW_FUNCTIONS)
 
 
@@ -49,6 +61,44 @@ def condition(spark: SparkSource, text: str, scope: ColumnScope) -> Template:
     template, kind = expression(spark, text, scope)
     require_boolean(kind)
     return template
+
+
+def _plain_select(text: str, scope: ColumnScope) -> SelectList | None:
+    """A list of columns, stars, and expressions that need no Spark; None where it has anything else."""
+    reader = PlainReader(plain_tokens(text) or ())
+    columns: list[Column] = []
+    outputs: list[Template] = []
+    while True:
+        place = reader.place
+        entry = reader.entry()
+        if entry is not None and not isinstance(entry.value, PlainCall):
+            positions = _positions(entry, scope)
+            if not positions:
+                return None
+            named = [replace(scope.columns[p], name=entry.alias or scope.columns[p].name) for p in positions]
+            columns += named
+            outputs += [column_template(position) for position in positions]
+        else:
+            reader.place = place
+            output = plain_output(reader, scope)
+            if output is None:
+                return None
+            columns.append(Column(output.name, output.computed.type))
+            computed_text = text[output.start : output.end]
+            outputs.append(plain_template(computed_text, output.computed, scope, output.start))
+        if reader.done:
+            return SelectList(require_unique(tuple(columns)), tuple(outputs))
+        if not reader.take(","):
+            return None
+
+
+def _positions(entry: PlainEntry, scope: ColumnScope) -> tuple[int, ...]:
+    """The columns that an entry stands for; none where Spark has to say what is wrong."""
+    if entry.value is None:
+        return scope.star(entry.star_of or None) or ()
+    match = scope.find(entry.value.parts) if isinstance(entry.value, PlainName) else None
+    column = column_of(entry.value, scope) if isinstance(entry.value, PlainName) else None
+    return (match[0],) if match is not None and column is not None else ()
 
 
 def _expanded(items: tuple[SelectItem, ...], scope: ColumnScope) -> Iterator[SelectItem | int]:

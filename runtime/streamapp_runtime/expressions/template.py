@@ -5,7 +5,9 @@ change its meaning on the way.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from streamapp_runtime.expressions.predicate import ColumnValue, RowValue, over_positions
 
 BATCH_TIME = -1
 """The hole that takes the batch's time."""
@@ -16,6 +18,13 @@ class Template:
     """Pieces of text, and between them positions of columns."""
 
     pieces: tuple[str | int, ...]
+    value: RowValue | None = field(default=None, compare=False)
+    """The same for a Python worker, over the same positions; None where only Spark can compute it."""
+
+    @property
+    def in_python(self) -> RowValue | None:
+        """What a worker computes; None where that is for Spark."""
+        return self.value if self.column is None else ColumnValue(self.column)
 
     @property
     def column(self) -> int | None:
@@ -43,7 +52,8 @@ class Template:
     def moved(self, to: Sequence[int]) -> "Template":
         """The same expression over other positions: `to` lists the old ones in their new order."""
         place = {old: new for new, old in enumerate(to)} | {BATCH_TIME: BATCH_TIME}
-        return Template(tuple(p if isinstance(p, str) else place[p] for p in self.pieces))
+        value = self.value and over_positions(self.value, place.__getitem__)
+        return Template(tuple(p if isinstance(p, str) else place[p] for p in self.pieces), value)
 
     def inside(self, before: str, after: str) -> "Template":
         """The expression with text around it."""

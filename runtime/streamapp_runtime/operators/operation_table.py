@@ -7,7 +7,12 @@ import pyarrow as pa
 
 from streamapp_runtime.operators.aggregate.totals_operation import Totals
 from streamapp_runtime.operators.aggregate.totals_runner import TOTALS_RUNNER
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import (
+    ComputeColumns,
+    FilterRows,
+    KeyRows,
+    SelectColumns,
+)
 from streamapp_runtime.operators.join.join_operation import JoinStreams
 from streamapp_runtime.operators.join.join_runner import JOIN_RUNNER
 from streamapp_runtime.operators.operation import Operation
@@ -19,6 +24,7 @@ from streamapp_runtime.operators.operation_executor import (
     row_runner,
 )
 from streamapp_runtime.operators.stateless.row_executors import (
+    COMPUTE_COLUMNS_RUNNER,
     FilterRowsExecutor,
     KeyRowsExecutor,
     SelectColumnsExecutor,
@@ -35,6 +41,7 @@ RUNNERS: Mapping[type[Operation], OperationRunner] = {
     SelectColumns: row_runner(SelectColumnsExecutor),
     KeyRows: row_runner(KeyRowsExecutor),
     FilterRows: row_runner(FilterRowsExecutor),
+    ComputeColumns: COMPUTE_COLUMNS_RUNNER,
     LookUp: row_runner(LookUpExecutor),
     LookUpRemote: row_runner(RemoteLookUpExecutor),
     WriteTable: row_runner(TableWriteExecutor),

@@ -12,11 +12,17 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Capability
+from streamapp_runtime.expressions.predicate import ColumnValue, RowValue
 from streamapp_runtime.formats.arrow_types import arrow_schema
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
-from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.compilation.row_operations import (
+    ComputeColumns,
+    FilterRows,
+    KeyRows,
+    SelectColumns,
+)
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.program.compiler import compile_program
 from streamapp_runtime.program.program import PlacedOperation, Program, PythonLayer, RowEdge
 from streamapp_runtime.program.sql_layer import apply_layer
@@ -144,17 +150,10 @@ def _task(
                 for edge in each.outputs:
                     registers = dict(zip(edge.registers, values, strict=True))
                     rest.append(empty | fixed | {"tag": edge.tag} | registers)
+        case ComputeColumns() as compute:
+            rest += _computed(mine, compute, each, empty)
         case FilterRows(where):
-            columns = [
-                pa.array([row[register] for row in mine], field.type)
-                for register, field in zip(
-                    each.sources[0].registers, arrow_schema(each.sources[0].columns), strict=True
-                )
-            ]
-            kept = evaluate_predicate(where, columns, len(mine)).to_pylist()
-            for row, holds_for in zip(mine, kept, strict=True):
-                if holds_for or row["z"]:
-                    rest.extend(row | {"tag": edge.tag} for edge in each.outputs)
+            rest += _filtered(mine, where, each)
         case Write():
             (edge,) = each.sources
             written[each.name] = [
@@ -165,6 +164,45 @@ def _task(
         case other:
             raise NotImplementedError(other)
     return rest
+
+
+def _filtered(rows: list[Row], where: RowValue, each: PlacedOperation) -> list[Row]:
+    kept = _values(rows, each.sources[0]).condition(where).to_pylist()
+    kept_rows = [row for row, holds_for in zip(rows, kept, strict=True) if holds_for or row["z"]]
+    return [row | {"tag": edge.tag} for row in kept_rows for edge in each.outputs]
+
+
+def _values(rows: list[Row], source: RowEdge) -> RowValues:
+    columns = zip(source.registers, arrow_schema(source.columns), strict=True)
+    return RowValues([pa.array([row[r] for row in rows], f.type) for r, f in columns], len(rows))
+
+
+def _computed(rows: list[Row], compute: ComputeColumns, each: PlacedOperation, empty: Row) -> list[Row]:
+    """The rows on every edge that the operation writes."""
+    (source,), edge = each.sources, each.outputs[0]
+    values = _values(rows, source)
+    columns = [
+        [row[source.registers[value.position]] for row in rows]
+        if isinstance(value, ColumnValue)
+        else values.column(value, field.type).to_pylist()
+        for value, field in zip(compute.values, arrow_schema(edge.columns), strict=True)
+    ]
+    assert not values.failures
+    made = []
+    for row, computed in zip(rows, zip(*columns, strict=True), strict=True):
+        fixed = {n: row[n] for n in empty if n in {"task", "k", "t", "z", "src", "off", "now"}}
+        if compute.key is not None:
+            key = KeyRows((), compute.key, compute.tombstones_keep_key)
+            fixed["k"] = (
+                _key_of(row, key, source)
+                if not row["z"]
+                else row["k"]
+                if compute.tombstones_keep_key
+                else None
+            )
+        registers = dict(zip(edge.registers, [None] * len(computed) if row["z"] else computed, strict=True))
+        made += [empty | fixed | {"tag": each_edge.tag} | registers for each_edge in each.outputs]
+    return made
 
 
 def _key_of(row: Row, operation: KeyRows, source: RowEdge) -> Any:

@@ -261,15 +261,15 @@ def test_a_run_that_ends_at_an_expression_says_so_in_a_few_lines_and_names_the_f
     env: AppEnv,
 ) -> None:
     env.write("events", inputs([*GOOD[:3], {"user": "u3", "n": 0}], "user"), partitions=1)
-    divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 / n AS n"}}
+    divided = {"name": "divided", "map": {"from": "events", "select": "user, 10 % n AS n"}}
     command = env.command(copying({"action": "fail"}, divided), "--until-end", "--processors", "1")
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 1
-    assert re.search(r'cannot be processed: events#0 at offset 3, key "u3": Spark says: Divis', ended.stderr)
+    assert re.search(r'cannot be processed: events#0 at offset 3, key "u3": Spark says: Remai', ended.stderr)
     assert len(ended.stderr) < 2000
     assert "Traceback" not in ended.stderr
     file = ended.stderr.splitlines()[-1].removeprefix("Spark's own output is in ")
-    assert "DIVIDE_BY_ZERO" in Path(file).read_text()
+    assert "REMAINDER_BY_ZERO" in Path(file).read_text()
 
 
 def test_the_last_line_of_a_run_says_how_many_records_were_left_out_and_why(env: AppEnv) -> None:

@@ -78,7 +78,7 @@ def test_a_run_ends_at_what_trying_again_does_not_mend(status: TaskStatus) -> No
 
 
 @pytest.mark.parametrize("status", TaskStatus)
-def test_in_a_search_a_batch_fails_by_the_apps_own_code_alone_and_what_befalls_a_lane_proves_nothing(
+def test_in_a_search_a_batch_fails_by_code_and_expressions_alone_and_what_befalls_a_lane_proves_nothing(
     status: TaskStatus,
 ) -> None:
     reports = [TaskReport("task-0", status, message="why")]
@@ -89,7 +89,9 @@ def test_in_a_search_a_batch_fails_by_the_apps_own_code_alone_and_what_befalls_a
         with pytest.raises(UnprovedTrialError, match="why"):
             failed_report(reports)
     else:
-        assert failed_report(reports) == (reports[0] if status is TaskStatus.CODE else None)
+        assert failed_report(reports) == (
+            reports[0] if status in {TaskStatus.CODE, TaskStatus.EXPRESSION} else None
+        )
 
 
 def test_what_was_committed_counts_and_what_has_to_be_done_again_does_not() -> None:

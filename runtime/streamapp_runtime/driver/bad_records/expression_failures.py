@@ -13,6 +13,7 @@ from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.lanes.protocol.failed_rows import failed_rows_in
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, FilterRows
 from streamapp_runtime.program.failed_row_steps import (
     all_sql_steps,
     failed_step,
@@ -30,18 +31,33 @@ RecordId = tuple[str, int, int]
 
 def failing_records(
     executors: LaneHosts,
+    exchange: BatchExchange,
     incarnation: int,
     trial: Callable[[BatchExchange], tuple[TaskReport, ...] | TrialFailure],
 ) -> Mapping[RecordId, str]:
-    """The records on which expressions fail, found in one trial; none where something else fails."""
-    exchange = executors.marking_exchange(incarnation)
-    if exchange is None:
-        return {}
-    with without_shared_subexpressions(executors.session):
+    """The records on which expressions fail, found in one trial; none where something else fails.
+
+    Spark's are marked in a trial of their own kind; those that workers compute are told of in every batch.
+    """
+    marking = executors.marking_exchange(incarnation)
+    if marking is not None:
+        with without_shared_subexpressions(executors.session):
+            reports = trial(marking)
+    elif computes_in_python(executors.program):
         reports = trial(exchange)
+    else:
+        return {}
     if isinstance(reports, TrialFailure):
         return {}
-    return reasons_by_record(executors.session, executors.program, reports)
+    by_workers = {one[:3]: one[3] for report in reports for one in report.failed_records}
+    if marking is None:
+        return by_workers
+    return {**reasons_by_record(executors.session, executors.program, reports), **by_workers}
+
+
+def computes_in_python(program: Program) -> bool:
+    """Whether workers compute expressions."""
+    return any(isinstance(task.operation, ComputeColumns | FilterRows) for task in program.python_tasks)
 
 
 def reasons_by_record(

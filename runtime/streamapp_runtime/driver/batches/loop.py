@@ -398,9 +398,9 @@ class Loop:
 
     def _records_that_fail(self, ranges: Sequence[PendingRange]) -> Mapping[RecordId, str]:
         """The records on which expressions fail."""
-        self._exchange_of_restored_lanes()
+        exchange = self._exchange_of_restored_lanes()
         trial = partial(self._trial, ranges)
-        return failing_records(self.supervisor.executors, self.ledger.incarnation, trial)
+        return failing_records(self.supervisor.executors, exchange, self.ledger.incarnation, trial)
 
     def _trial_failure(self, ranges: Sequence[PendingRange]) -> TrialFailure | None:
         """How a batch fails; None where it does not. Nothing of it is committed."""

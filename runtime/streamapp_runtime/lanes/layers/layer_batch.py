@@ -25,7 +25,7 @@ from streamapp_runtime.lanes.layers.wide_rows import (
     VALUE_REGISTER,
 )
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange
-from streamapp_runtime.lanes.protocol.failed_rows import FailedRows
+from streamapp_runtime.lanes.protocol.failed_rows import MOST_FAILED_ROWS, FailedRecord, FailedRows
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord, dead_letters
@@ -86,6 +86,7 @@ class LayerBatch:
         self.state.ends_at_bad = context.setup.rejection[RejectionCause.RECORD].action == "fail"
         self.times = StepTimes()
         self.failed_rows = FailedRows.of(lane)
+        self.failed_records: list[FailedRecord] = []  # on which an expression that a worker computes failed
         self._touched: set[tuple[int, str]] = set()
 
     def process(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -116,7 +117,8 @@ class LayerBatch:
                 self._hand_on(task, rows_out, rows)
         yield from self._out(rows)
         yield from self._send_late_rows()
-        if self.orders.trial or self.orders.release:
+        self._take_failed_rows()
+        if self.orders.trial or self.orders.release or self.failed_records:
             self.context.side_input_stores.drop()
         else:
             self.side_inputs.apply(self.lane, self.state.tasks)
@@ -165,6 +167,7 @@ class LayerBatch:
                         times=self.times.by_step(),
                         counted=self.counted(),
                         published=self.side_inputs.published,
+                        failed_records=tuple(self.failed_records),
                     )
                 reports.append((index, report.text()))
         return reports
@@ -239,6 +242,7 @@ class LayerBatch:
                 for counter, number in zip(self._counters(), report.counts, strict=False):
                     counter[task] += number
                 self.times.add(report.times)
+                self.failed_records += report.failed_records
                 self.rejections[task].add(report.rejections)
                 for counted, name, number in report.counted:
                     self.state.count(counted, name, number)
@@ -313,6 +317,16 @@ class LayerBatch:
         placement = self.context.setup.placements.get(stream)
         _, asked = self.ranges[source]
         return {} if placement is None else misplaced_keys(placement, asked.partition, keys)
+
+    def _take_failed_rows(self) -> None:
+        """Fail where an expression failed on rows, and name their records, if they come of one."""
+        failed = self.state.failed
+        if failed:
+            self.fail_lane(TaskStatus.EXPRESSION, failed[0].reason)
+        for row in failed:
+            if row.source >= 0 and len(self.failed_records) < MOST_FAILED_ROWS:
+                _, asked = self.ranges[row.source]
+                self.failed_records.append((asked.stream, asked.partition, row.offset, row.reason))
 
     def _set_aside_rejected(self) -> Iterator[pa.RecordBatch]:
         """Do with records of which operations say that they are bad as with those that cannot be decoded."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from streamapp.side_inputs.side_input_version import EndOfVersion
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.event_time.watermark_receiver import WatermarkUpdate
+from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
@@ -26,6 +27,7 @@ class LayerReport:
     paused_inputs: Sequence[str] = ()  # what is not read on, and the side inputs of which nothing is seen yet
     watermark_update: WatermarkUpdate | None = None  # what the task has reached in event time
     rejections: RejectionReport = field(default_factory=RejectionReport)  # what was left out
+    failed_records: Sequence[FailedRecord] = ()  # of the lane: those on which an expression failed
 
     def text(self) -> str:
         """As it travels."""
@@ -33,6 +35,7 @@ class LayerReport:
         fields |= {"counted": self.counted, "published": self.published}
         fields["paused_inputs"] = list(self.paused_inputs)
         fields["rejections"] = self.rejections.fields()
+        fields["failed_records"] = list(self.failed_records)
         fields["seals"] = {str(p): (seal.upstream, seal.upstreams) for p, seal in self.seals.items()}
         fields["watermark_update"] = asdict(self.watermark_update) if self.watermark_update else None
         for name, positions in (("arrived", self.arrived), ("contained", self.contained)):
@@ -56,6 +59,7 @@ class LayerReport:
             paused_inputs=fields["paused_inputs"],
             watermark_update=WatermarkUpdate(**update) if update else None,
             rejections=RejectionReport.parse(fields["rejections"]),
+            failed_records=failed_records_of(fields["failed_records"]),
         )
 
 

@@ -195,6 +195,7 @@ class LayerWorker:
                 rejections=batch.rejections.get(index, RejectionReport()),
                 oom_kills=self.oom_kills if index == 0 else None,
                 failed_rows=batch.failed_rows.text() if index == 0 else "",
+                failed_records=tuple(batch.failed_records) if index == 0 else (),
                 contained={str(p): at for p, at in batch.side_inputs.contained.get(index, {}).items()},
                 **_time(batch, done, index),
             )

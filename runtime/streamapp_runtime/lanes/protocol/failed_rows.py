@@ -13,6 +13,9 @@ from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange
 MOST_FAILED_ROWS = 1_000
 """So many of a lane are told at once; where there are more, the search is made again without these."""
 
+FailedRecord = tuple[str, int, int, str]
+"""Stream, partition and offset of a record, and why an expression fails on it."""
+
 
 @dataclass(slots=True)
 class FailedRows:
@@ -50,3 +53,11 @@ class FailedRows:
 def failed_rows_in(text: str) -> pa.Table:
     """The wide rows, and beside each the stream and partition of its record."""
     return pa.ipc.open_stream(base64.b64decode(text)).read_all()
+
+
+def failed_records_of(fields: Sequence[Sequence[object]]) -> tuple[FailedRecord, ...]:
+    """Records as they were sent in JSON."""
+    return tuple(
+        (str(stream), int(str(partition)), int(str(offset)), str(reason))
+        for stream, partition, offset, reason in fields
+    )

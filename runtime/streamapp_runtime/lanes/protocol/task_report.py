@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from streamapp_runtime.lanes.protocol.failed_rows import FailedRecord, failed_records_of
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
@@ -35,6 +36,7 @@ class TaskReport:
     rejections: RejectionReport = field(default_factory=RejectionReport)
     oom_kills: int | None = None  # by the kernel's count, when the worker started; of the lane's first task
     failed_rows: str = ""  # the rows of the lane on which an expression failed, in a search for them
+    failed_records: Sequence[FailedRecord] = ()  # of the lane: on which an expression failed in a worker
 
     def fields(self) -> dict[str, Any]:
         """As it travels in JSON: without what it has nothing to say of."""
@@ -52,6 +54,8 @@ class TaskReport:
             report["steps"] = tuple((name, seconds) for name, seconds in sent["steps"])
         if "counted" in sent:
             report["counted"] = tuple((counter, name, number) for counter, name, number in sent["counted"])
+        if "failed_records" in sent:
+            report["failed_records"] = failed_records_of(sent["failed_records"])
         if "rejections" in sent:
             report["rejections"] = RejectionReport.parse(sent["rejections"])
         return cls(**report)

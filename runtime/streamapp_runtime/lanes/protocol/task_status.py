@@ -18,6 +18,8 @@ class TaskStatus(StrEnum):
     """A record cannot be processed, and the app wants to end at such a record."""
     EXCESS = "excess"
     """More records were left out than the app's bound allows."""
+    EXPRESSION = "expression"
+    """An expression fails on a row, and a worker computes it."""
     CODE = "code"
     """The app's own Python failed."""
     WAITING = "waiting"

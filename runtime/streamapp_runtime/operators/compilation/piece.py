@@ -5,9 +5,14 @@ from dataclasses import dataclass, field, replace
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.generators import Generator
-from streamapp_runtime.expressions.predicate import Predicate
+from streamapp_runtime.expressions.predicate import RowValue
 from streamapp_runtime.expressions.template import Template, all_columns
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
+from streamapp_runtime.operators.compilation.row_operations import (
+    ComputeColumns,
+    FilterRows,
+    KeyRows,
+    SelectColumns,
+)
 from streamapp_runtime.operators.operation import Operation
 
 
@@ -26,14 +31,16 @@ class SqlPart:
     key_of_tombstone: Template | None = None  # over no column, for tombstones have none
     delete: Template | None = None
     generator: Generator | None = None
-    judgeable: Predicate | None = None
+    judgeable: RowValue | None = None
     plain_key: bool = False
 
     @property
-    def in_python(self) -> SelectColumns | KeyRows | FilterRows | None:
+    def in_python(self) -> SelectColumns | KeyRows | FilterRows | ComputeColumns | None:
         """The same for a Python worker; None where only Spark SQL can do it."""
-        if self.delete or self.generator or not all_columns(self.outputs):
+        if self.delete or self.generator or self.key_of_tombstone:
             return None
+        if not all_columns(self.outputs):
+            return self._computed()
         chosen = tuple(c for c in (t.column for t in self.outputs) if c is not None)
         if self.key is not None:
             column = self.key.column if self.plain_key and self.where is None else None
@@ -42,6 +49,15 @@ class SqlPart:
             return SelectColumns(chosen)
         keeps_all = chosen == tuple(range(len(chosen)))
         return FilterRows(self.judgeable) if self.judgeable is not None and keeps_all else None
+
+    def _computed(self) -> ComputeColumns | None:
+        values = tuple(v for v in (output.in_python for output in self.outputs) if v is not None)
+        key = None if self.key is None else self.key.column
+        if len(values) < len(self.outputs) or self.where is not None:
+            return None
+        if self.key is not None and not (self.plain_key and key is not None):
+            return None
+        return ComputeColumns(values, key, self.tombstones_keep_key)
 
     @property
     def reads_batch_time(self) -> bool:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from streamapp_runtime.expressions.predicate import Predicate
+from streamapp_runtime.expressions.predicate import RowValue
 from streamapp_runtime.operators.operation import RowOperation
 
 
@@ -26,4 +26,13 @@ class KeyRows(RowOperation):
 class FilterRows(RowOperation):
     """Give on the rows for which a condition is true, as they are, and all tombstones."""
 
-    where: Predicate
+    where: RowValue
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeColumns(RowOperation):
+    """Give rows on with columns that are computed of theirs, and under another key where one is told."""
+
+    values: tuple[RowValue, ...]
+    key: int | None = None  # the column that is the key; None where rows keep their own
+    tombstones_keep_key: bool = True

@@ -78,6 +78,7 @@ class LaneState:
         self.late: list[LateRowBatch] = []
         self.misplaced: MisplacedKeys = _none_misplaced
         self.rejected: list[RejectedRow] = []
+        self.failed: list[RejectedRow] = []  # rows on which an expression fails, and with them the batch
         self.ends_at_bad = False  # whether one bad record is as good as all: the app ends at it
         self.touched: dict[tuple[int, str], list[pa.Array]] = {}  # closed windows that late rows changed
         self.counted: Counter[tuple[str, str]] = Counter()  # by counter, and by the table or operator

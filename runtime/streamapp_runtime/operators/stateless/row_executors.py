@@ -1,14 +1,21 @@
 """Rows kept, dropped or keyed by what stands in them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.operators.compilation.row_operations import FilterRows, KeyRows, SelectColumns
-from streamapp_runtime.operators.operation_executor import StatelessExecutor
-from streamapp_runtime.operators.state.lane_state import LaneState
-from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
+from streamapp_runtime.operators.compilation.row_operations import (
+    ComputeColumns,
+    FilterRows,
+    KeyRows,
+    SelectColumns,
+)
+from streamapp_runtime.operators.operation_executor import OperationRunner, StatelessExecutor
+from streamapp_runtime.operators.state.lane_state import LaneState, RejectedRow
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.rows.task_slices import concat_slices
 
@@ -22,9 +29,11 @@ class FilterRowsExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The rows for which the condition is true."""
         (rows,) = slices
-        mask = evaluate_predicate(self.operation.where, rows.columns, len(rows))
+        values = RowValues(rows.columns, len(rows))
+        mask = values.condition(self.operation.where)
         if rows.tombstone.true_count:
             mask = pc.or_(mask, rows.tombstone)
+        note_failures(rows, values.failures, state)  # where it failed it is not true
         return rows if mask.true_count == len(rows) else rows.filter(mask)
 
 
@@ -48,11 +57,61 @@ class KeyRowsExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The same rows with the chosen columns, under the new key."""
         (rows,) = slices
-        key = key_bytes(rows.columns[self.operation.key])
-        if rows.tombstone.true_count:
-            of_tombstones = rows.key if self.operation.tombstones_keep_key else pa.scalar(None, pa.binary())
-            key = pc.if_else(rows.tombstone, of_tombstones, key)
+        key = _key_of(rows, self.operation.key, self.operation.tombstones_keep_key)
         return replace(rows.choose(self.operation.chosen), key=key)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeColumnsExecutor(StatelessExecutor):
+    """Runs ComputeColumns. A tombstone has no columns, whatever is computed."""
+
+    operation: ComputeColumns
+    output_schema: pa.Schema
+
+    def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
+        """The same rows with the computed columns, without those on which that fails."""
+        (rows,) = slices
+        values = RowValues(rows.columns, len(rows))
+        columns = [
+            values.column(value, field.type)
+            for value, field in zip(self.operation.values, self.output_schema, strict=True)
+        ]
+        if rows.tombstone.true_count:
+            columns = [pc.if_else(rows.tombstone, None, column) for column in columns]
+        key, keeps_key = self.operation.key, self.operation.tombstones_keep_key
+        computed = rows.with_columns(columns)
+        if key is not None:
+            computed = replace(computed, key=_key_of(rows, key, keeps_key))
+        failed_rows = note_failures(rows, values.failures, state)
+        if not failed_rows:
+            return computed
+        return computed.filter(pa.array(~np.isin(np.arange(len(rows)), failed_rows)))
+
+
+def note_failures(rows: Slice, failures: Mapping[int, str], state: LaneState) -> list[int]:
+    """Note rows on which an expression fails, and say which they are: none of them is a tombstone."""
+    failed_rows = [row for row in failures if not rows.tombstone[row].as_py()]
+    for row in failed_rows:
+        source, offset = rows.source[row].as_py(), rows.offset[row].as_py()
+        state.failed.append(RejectedRow(source, offset, failures[row]))
+    return failed_rows
+
+
+def _compute_columns(
+    operation: ComputeColumns, _: Sequence[pa.Schema], output_schema: pa.Schema
+) -> ComputeColumnsExecutor:
+    return ComputeColumnsExecutor(operation, output_schema)
+
+
+COMPUTE_COLUMNS_RUNNER = OperationRunner(executor=_compute_columns, state_form=None)
+
+
+def _key_of(rows: Slice, column: int, tombstones_keep_key: bool) -> pa.Array:
+    key = key_bytes(rows.columns[column])
+    if rows.tombstone.true_count:
+        of_tombstones = rows.key if tombstones_keep_key else pa.scalar(None, pa.binary())
+        key = pc.if_else(rows.tombstone, of_tombstones, key)
+    return key
 
 
 def key_bytes(column: pa.Array) -> pa.Array:

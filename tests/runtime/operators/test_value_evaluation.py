@@ -20,8 +20,8 @@ from streamapp_runtime.expressions.predicate import (
 )
 from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.state.lane_state import LaneState
-from streamapp_runtime.operators.stateless.predicate_evaluation import evaluate_predicate
 from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor
+from streamapp_runtime.operators.stateless.value_evaluation import evaluate_predicate
 from tests.harness.engine.plain_rows import Row, rows_of, slice_of
 
 SCHEMA = pa.schema(

@@ -1,0 +1,247 @@
+"""Values and conditions computed for whole columns.
+
+A row on which a value cannot be computed is an error to Spark. Here the others are computed all the same, and
+the row is noted with Spark's words for it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp_runtime.expressions.predicate import (
+    And,
+    Arithmetic,
+    Case,
+    Cast,
+    Coalesce,
+    ColumnValue,
+    Comparison,
+    Concat,
+    Constant,
+    ConstantValue,
+    InList,
+    IsNull,
+    Negation,
+    Not,
+    NullValue,
+    Or,
+    Predicate,
+    RowValue,
+    Substring,
+    TextFunction,
+    TextTest,
+    narrows,
+)
+from streamapp_runtime.formats.arrow_types import arrow_type
+
+EvaluatedValue = Any
+"""A column, or a scalar where the value is the same for every row."""
+
+_SIGNS: Final[Mapping[str, Callable[[EvaluatedValue, EvaluatedValue], EvaluatedValue]]] = {
+    "=": pc.equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_TESTS: Final[Mapping[str, Callable[[EvaluatedValue, str], EvaluatedValue]]] = {
+    "starts": pc.starts_with,
+    "ends": pc.ends_with,
+    "contains": pc.match_substring,
+}
+_TEXTS: Final[Mapping[str, Callable[[EvaluatedValue], EvaluatedValue]]] = {
+    "length": pc.utf8_length,
+    "trim": lambda text: pc.utf8_trim(text, " "),
+    "ltrim": lambda text: pc.utf8_ltrim(text, " "),
+    "rtrim": lambda text: pc.utf8_rtrim(text, " "),
+}
+_CHECKED: Final[Mapping[str, Callable[[EvaluatedValue, EvaluatedValue], EvaluatedValue]]] = {
+    "+": pc.add_checked,
+    "-": pc.subtract_checked,
+    "*": pc.multiply_checked,
+    "/": pc.divide,
+}
+_EXACT: Final[Mapping[str, Callable[[int, int], int]]] = {
+    "+": int.__add__,
+    "-": int.__sub__,
+    "*": int.__mul__,
+}
+_TOLERANT: Final = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
+_BY_ZERO: Final = (
+    "Spark says: Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead"
+)
+
+
+class _Evaluation:
+    """Computes values over columns; each method gives a column or a scalar."""
+
+    def __init__(self, columns: Sequence[pa.Array], rows: int) -> None:
+        self.columns, self.rows = columns, rows
+        self.failures: dict[int, str] = {}
+
+    def array(self, result: EvaluatedValue, kind: pa.DataType) -> pa.Array:
+        if isinstance(result, pa.Scalar):
+            return pa.repeat(result.cast(kind), self.rows)
+        if isinstance(result, pa.ChunkedArray):
+            result = result.combine_chunks()
+        return result if result.type == kind else result.cast(kind)
+
+    def computed(self, value: RowValue, needed: np.ndarray) -> EvaluatedValue:
+        """A value; a failure of rows for which Spark would not compute it is none."""
+        return _EVALUATORS[type(value)](self, value, needed)
+
+    def operands(self, values: Iterable[RowValue], needed: np.ndarray) -> Iterator[EvaluatedValue]:
+        return (self.computed(value, needed) for value in values)
+
+    def among(self, one: InList, needed: np.ndarray) -> EvaluatedValue:
+        operand = self.computed(one.of, needed)
+        is_listed = pc.is_in(operand, value_set=pa.array(one.values, _scalar(one.values[0]).type))
+        return pc.if_else(pc.is_valid(operand), is_listed, None)
+
+    def substring(self, one: Substring, needed: np.ndarray) -> EvaluatedValue:
+        stop = None if one.length is None else one.start + one.length
+        return pc.utf8_slice_codeunits(self.computed(one.of, needed), one.start, stop)
+
+    def arithmetic(self, one: Arithmetic, needed: np.ndarray) -> EvaluatedValue:
+        sign, kind = one.sign, arrow_type(one.type)
+        first, second = (side.cast(kind) for side in self.operands((one.left, one.right), needed))
+        if sign == "/":
+            by_zero = pc.equal(second, pa.scalar(0.0))
+            failed = self.array(pc.and_(by_zero, pc.is_valid(first)), pa.bool_())
+            if failed.true_count:
+                self.fail(np.asarray(failed.fill_null(False)) & needed, lambda _: _BY_ZERO)
+            return pc.divide(first, second)
+        try:
+            return _CHECKED[sign](first, second)
+        except pa.ArrowInvalid:
+            pairs = zip(*(self.array(side, kind).to_pylist() for side in (first, second)), strict=True)
+            values = [None if None in pair else _EXACT[sign](*pair) for pair in pairs]
+            tolerant = f". Use '{_TOLERANT[sign]}' to tolerate overflow and return NULL instead"
+            return self.fitting(values, kind, needed, lambda _: f"Spark says: overflow{tolerant}")
+
+    def negated(self, one: Negation, needed: np.ndarray) -> EvaluatedValue:
+        of = self.computed(one.of, needed)
+        try:
+            return pc.negate_checked(of)
+        except pa.ArrowInvalid:
+            values = [None if number is None else -number for number in of.to_pylist()]
+            return self.fitting(values, arrow_type(one.type), needed, lambda _: "Spark says: overflow")
+
+    def cast(self, cast: Cast, needed: np.ndarray) -> EvaluatedValue:
+        of, kind = self.computed(cast.of, needed), arrow_type(cast.type)
+        if not narrows(cast):
+            return of.cast(kind, safe=False)
+        try:
+            return of.cast(kind)
+        except pa.ArrowInvalid:
+            suffix = {"BIGINT": "L", "SMALLINT": "S"}.get(cast.source, "")
+            return self.fitting(
+                of.to_pylist(),
+                kind,
+                needed,
+                lambda number: (
+                    f'Spark says: The value {number}{suffix} of the type "{cast.source}" cannot be cast to '
+                    f'"{cast.type}" due to an overflow. Use `try_cast` to tolerate overflow and return NULL '
+                    "instead"
+                ),
+            )
+
+    def case(self, case: Case, needed: np.ndarray) -> pa.Array:
+        kind, left = arrow_type(case.type), needed
+        conditions: list[pa.Array] = []
+        values: list[pa.Array] = []
+        for test, value in case.branches:
+            holds = self.array(self.computed(test, left), pa.bool_()).fill_null(False)
+            conditions.append(holds)
+            values.append(self.array(self.computed(value, left & np.asarray(holds)), kind))
+            left = left & ~np.asarray(holds)
+        otherwise = self.array(self.computed(case.otherwise, left), kind)
+        names = [str(number) for number in range(len(conditions))]
+        return pc.case_when(pa.StructArray.from_arrays(conditions, names), *values, otherwise)
+
+    def first_value(self, one: Coalesce, needed: np.ndarray) -> pa.Array:
+        kind = arrow_type(one.type)
+        result = self.array(self.computed(one.values[0], needed), kind)
+        for value in one.values[1:]:
+            needed = needed & np.asarray(result.is_null())
+            result = pc.coalesce(result, self.array(self.computed(value, needed), kind))
+        return result
+
+    def fitting(
+        self,
+        values: Sequence[int | None],
+        kind: pa.DataType,
+        needed: np.ndarray,
+        reason: Callable[[int], str],
+    ) -> pa.Array:
+        """Whole numbers as a type; those that have no place in it are null, and failed where needed."""
+        most = 2 ** (kind.bit_width - 1) - 1
+        outside = np.array([number is not None and not -most - 1 <= number <= most for number in values])
+        self.fail(outside & needed, lambda row: reason(values[row] or 0))
+        return pa.array([None if out else number for number, out in zip(values, outside, strict=True)], kind)
+
+    def fail(self, rows: np.ndarray, reason: Callable[[int], str]) -> None:
+        for row in np.flatnonzero(rows).tolist():
+            self.failures.setdefault(row, reason(row))
+
+
+class RowValues:
+    """The columns of some rows, what is computed of them, and the rows on which that failed."""
+
+    def __init__(self, columns: Sequence[pa.Array], rows: int) -> None:
+        """Nothing is computed yet."""
+        self._evaluation = _Evaluation(columns, rows)
+
+    @property
+    def failures(self) -> Mapping[int, str]:
+        """By row, in Spark's words."""
+        return self._evaluation.failures
+
+    def column(self, value: RowValue, kind: pa.DataType) -> pa.Array:
+        """A value for each row, null where it failed."""
+        evaluation = self._evaluation
+        return evaluation.array(evaluation.computed(value, np.ones(evaluation.rows, bool)), kind)
+
+    def condition(self, value: RowValue) -> pa.BooleanArray:
+        """For each row whether a condition is true; what is null is not."""
+        result = self.column(value, pa.bool_())
+        return result.fill_null(False) if result.null_count else result
+
+
+def evaluate_predicate(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.BooleanArray:
+    """For each row whether a predicate that cannot fail is true; what is null is not."""
+    return RowValues(columns, rows).condition(predicate)
+
+
+def _scalar(value: ConstantValue) -> pa.Scalar:
+    """Whole numbers are as wide as can be; Arrow widens what they are compared with."""
+    return pa.scalar(value, pa.int64() if type(value) is int else None)
+
+
+_EVALUATORS: Final[Mapping[type, Callable[[_Evaluation, Any, np.ndarray], EvaluatedValue]]] = {
+    ColumnValue: lambda rows, one, _: rows.columns[one.position],
+    Constant: lambda _, one, __: _scalar(one.value),
+    NullValue: lambda _, one, __: pa.scalar(None, arrow_type(one.type)),
+    Comparison: lambda rows, one, needed: _SIGNS[one.sign](*rows.operands((one.left, one.right), needed)),
+    TextTest: lambda rows, one, needed: _TESTS[one.test](rows.computed(one.of, needed), one.text),
+    InList: _Evaluation.among,
+    IsNull: lambda rows, one, needed: pc.is_null(rows.computed(one.of, needed)),
+    And: lambda rows, one, needed: pc.and_kleene(*rows.operands((one.left, one.right), needed)),
+    Or: lambda rows, one, needed: pc.or_kleene(*rows.operands((one.left, one.right), needed)),
+    Not: lambda rows, one, needed: pc.invert(rows.computed(one.of, needed)),
+    Arithmetic: _Evaluation.arithmetic,
+    Negation: _Evaluation.negated,
+    Cast: _Evaluation.cast,
+    Case: _Evaluation.case,
+    Coalesce: _Evaluation.first_value,
+    Concat: lambda rows, one, needed: pc.binary_join_element_wise(
+        *rows.operands(one.values, needed), "", null_handling="emit_null"
+    ),
+    TextFunction: lambda rows, one, needed: _TEXTS[one.function](rows.computed(one.of, needed)),
+    Substring: _Evaluation.substring,
+}
+if missing := set(get_args(RowValue)) - _EVALUATORS.keys():
+    raise TypeError(f"nothing evaluates {', '.join(sorted(kind.__name__ for kind in missing))}")

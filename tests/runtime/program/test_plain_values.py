@@ -1,0 +1,356 @@
+"""What a worker computes is what Spark computes: names, types, values, errors and their words."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.errors import PySparkException
+from pyspark.sql import Column as SparkColumn
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  # as everybody calls it
+
+from streamapp.columns.column_scope import ColumnScope, ScopeSide
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.expressions.analysis import columns_by_spark
+from streamapp_runtime.expressions.catalyst import parsed_select_items
+from streamapp_runtime.expressions.expression import bind
+from streamapp_runtime.expressions.plain_value import PlainValue, plain_value
+from streamapp_runtime.expressions.predicate import may_fail
+from streamapp_runtime.expressions.select_list import select
+from streamapp_runtime.expressions.spark_messages import spark_message
+from streamapp_runtime.expressions.spark_source import SparkOnDemand
+from streamapp_runtime.formats.arrow_types import arrow_schema, arrow_type
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
+from streamapp_runtime.program.failed_row_steps import without_shared_subexpressions
+
+COLUMNS = parse_columns(
+    "user STRING, page STRING, n INT, k INT, m BIGINT, t TINYINT, s SMALLINT, x DOUBLE, y DOUBLE, ok BOOLEAN"
+)
+SCOPE = ColumnScope((ScopeSide("", COLUMNS),))
+SCHEMA = arrow_schema(COLUMNS)
+TEXTS = st.sampled_from(
+    [None, "", " ", "a", " a ", "\ta ", "ab", "ba", "\u00a0a\u2003", "é", "e\u0301", "ß", "İ", "\U0001f600b"]
+)
+DOUBLES = st.sampled_from(
+    [None, 0.0, -0.0, 1.0, -1.5, 0.1, float("nan"), float("inf"), -float("inf"), 1e308, 5e-324, 2.0**53]
+)
+
+
+def wholes(bits: int) -> st.SearchStrategy[int | None]:
+    most = 2 ** (bits - 1) - 1
+    odd = [None, 0, 1, -1, 2, 7, most, most - 1, -most, -most - 1, most // 2 + 1]
+    return st.sampled_from(odd) | st.integers(-most - 1, most)
+
+
+LARGE = wholes(64) | st.sampled_from([2**31, -(2**31) - 1, 2**53 + 1, 2**32])
+ROWS = st.lists(
+    st.tuples(
+        TEXTS,
+        TEXTS,
+        wholes(32),
+        wholes(32),
+        LARGE,
+        wholes(8),
+        wholes(16),
+        DOUBLES,
+        DOUBLES,
+        st.sampled_from([None, True, False]),
+    ),
+    min_size=1,
+    max_size=16,
+)
+
+_NUMBERS = st.sampled_from(
+    [
+        "n",
+        "n",
+        "k",
+        "m",
+        "m",
+        "t",
+        "s",
+        "x",
+        "y",
+        "0",
+        "1",
+        "2",
+        "-1",
+        "7",
+        "127",
+        "2147483647",
+        "-2147483648",
+        "2147483648",
+        "1.5",
+        "0.0",
+        "-0.0",
+        "0.1",
+        "NULL",
+    ]
+)
+_TEXTS = st.sampled_from(["user", "page", "'a'", "''", "' '", "'é'", "NULL", "CAST(NULL AS STRING)"])
+_CONDITIONS = st.sampled_from(["ok", "NOT ok", "true", "false", "user IS NULL", "n IS NOT NULL", "NULL"])
+_TYPES = st.sampled_from(["INT", "BIGINT", "DOUBLE", "STRING", "SMALLINT", "TINYINT", "integer", "BOOLEAN"])
+_SIGNS = st.sampled_from(["=", "<>", "<", "<=", ">", ">=", "!=", "=="])
+
+
+def case_of(value: st.SearchStrategy[str], condition: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("CASE WHEN {} THEN {} ELSE {} END".format, condition, value, value),
+        st.builds("CASE WHEN {} THEN {} WHEN {} THEN {} END".format, condition, value, condition, value),
+        st.builds("CASE {} WHEN {} THEN {} ELSE {} END".format, value, value, value, value),
+        st.builds("if({}, {}, {})".format, condition, value, value),
+        st.builds("coalesce({}, {})".format, value, value),
+        st.builds("coalesce({}, {}, {})".format, value, value, value),
+        st.builds("nvl({}, {})".format, value, value),
+        st.builds("NULLIF({}, {})".format, value, value),
+        st.builds("({})".format, value),
+    )
+
+
+def conditions(depth: int) -> st.SearchStrategy[str]:
+    if not depth:
+        return _CONDITIONS
+    inner, number, text = conditions(depth - 1), numbers(depth - 1), texts(depth - 1)
+    return st.one_of(
+        inner,
+        st.builds("{} {} {}".format, number, _SIGNS, number),
+        st.builds("{} {} {}".format, text, _SIGNS, text),
+        st.builds("({} {} {})".format, inner, st.sampled_from(["AND", "OR", "="]), inner),
+        st.builds("NOT ({})".format, inner),
+        st.builds("({}) IS {}NULL".format, number, st.sampled_from(["", "NOT "])),
+        st.builds("{} IN ({}, 1)".format, number, st.sampled_from(["0", "-1", "3000000000"])),
+        st.builds("{} LIKE {}".format, text, st.sampled_from(["'a%'", "'%a'", "'%a%'", "'a'"])),
+        st.builds("{}({}, 'a')".format, st.sampled_from(["startswith", "endsWith", "contains"]), text),
+        case_of(inner, inner),
+    )
+
+
+def numbers(depth: int) -> st.SearchStrategy[str]:
+    if not depth:
+        return _NUMBERS
+    inner, text = numbers(depth - 1), texts(depth - 1)
+    return st.one_of(
+        inner,
+        st.builds("{} {} {}".format, inner, st.sampled_from(["+", "-", "*", "/", "+", "-", "*"]), inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*/"), inner),
+        st.builds("-{}".format, inner.filter(lambda text: not text.startswith("-"))),
+        st.builds("CAST({} AS {})".format, inner, _TYPES),
+        st.builds("length({})".format, text),
+        case_of(inner, conditions(depth - 1)),
+    )
+
+
+def texts(depth: int) -> st.SearchStrategy[str]:
+    if not depth:
+        return _TEXTS
+    inner = texts(depth - 1)
+    return st.one_of(
+        inner,
+        st.builds("{} || {}".format, inner, inner),
+        st.builds("concat({}, {}, {})".format, inner, inner, inner),
+        st.builds("{}({})".format, st.sampled_from(["trim", "ltrim", "RTRIM"]), inner),
+        st.builds("substring({}, {})".format, inner, st.sampled_from(["0", "1", "2", "-1", "5"])),
+        st.builds(
+            "substr({}, {}, {})".format, inner, st.sampled_from(["1", "2", "3"]), st.sampled_from("0123")
+        ),
+        st.builds("CAST({} AS STRING)".format, numbers(depth - 1) | conditions(depth - 1)),
+        case_of(inner, conditions(depth - 1)),
+    )
+
+
+EXPRESSIONS = st.one_of(
+    *(kind(depth) for kind in (numbers, texts, conditions) for depth in (1, 2, 3)), numbers(2), numbers(2)
+)
+
+
+def tried(frame: DataFrame, texts: list[str]) -> list[SparkColumn]:
+    """Each expression, null in place of an array of its value on rows where it fails."""
+    jvm: Any = frame.sparkSession.sparkContext._jvm
+    sql, columns = jvm.org.apache.spark.sql, []
+    for text in texts:
+        value = sql.classic.ExpressionUtils.expression(F.array(F.expr(text))._jc)
+        caught = sql.catalyst.expressions.TryEval(value)
+        columns.append(SparkColumn(sql.classic.ExpressionUtils.column(caught)))
+    return columns
+
+
+def by_spark(spark: SparkSession, texts: list[str], rows: list[tuple[Any, ...]]) -> list[list[Any]]:
+    """For each expression what Spark gives for each row; the text "fails" where it fails."""
+    values = list(zip(*rows, strict=True))
+    table = pa.table([pa.array(v, f.type) for v, f in zip(values, SCHEMA, strict=True)], schema=SCHEMA)
+    frame = spark.createDataFrame(table)
+    with without_shared_subexpressions(spark):
+        results = frame.select(*(c.alias(f"c{n}") for n, c in enumerate(tried(frame, texts)))).toArrow()
+    return [
+        ["fails" if each is None else repr(each[0]) for each in column.to_pylist()]
+        for column in results.columns
+    ]
+
+
+def by_worker(plain: PlainValue, rows: list[tuple[Any, ...]]) -> list[Any]:
+    columns = [pa.array(v, f.type) for v, f in zip(zip(*rows, strict=True), SCHEMA, strict=True)]
+    values = RowValues(columns, len(rows))
+    results = values.column(plain.value, arrow_type(plain.type)).to_pylist()
+    return ["fails" if n in values.failures else repr(value) for n, value in enumerate(results)]
+
+
+@settings(max_examples=250)
+@given(st.lists(EXPRESSIONS, min_size=8, max_size=16), ROWS)
+def test_a_value_and_its_failures_are_those_of_spark(
+    spark: SparkSession, expressions: list[str], rows: list[tuple[Any, ...]]
+) -> None:
+    plain_values = {text: plain for text in expressions if (plain := plain_value(text, SCOPE))}
+    if not plain_values:
+        return
+    named = [f"{text} AS c{n}" for n, text in enumerate(plain_values)]
+    assert [column.type for column in columns_by_spark(spark, named, SCOPE)] == [
+        plain.type for plain in plain_values.values()
+    ]
+    for (text, plain), wanted in zip(
+        plain_values.items(), by_spark(spark, list(plain_values), rows), strict=True
+    ):
+        assert by_worker(plain, rows) == wanted, text
+
+
+LISTS = st.lists(
+    st.tuples(EXPRESSIONS | st.sampled_from(["user", "m", "*"]), st.sampled_from(["", " AS `a b`", " AS c"])),
+    min_size=1,
+    max_size=3,
+)
+
+
+def _without_spark(text: str) -> SparkSession:
+    raise LookupError(text)
+
+
+NO_SPARK = SparkOnDemand(_without_spark)
+
+
+@settings(max_examples=150)
+@given(LISTS)
+def test_a_list_that_is_read_without_spark_has_the_names_types_and_templates_that_it_has_with_spark(
+    spark: SparkSession, entries: list[tuple[str, str]]
+) -> None:
+    text = ",".join(
+        f"{value}{alias or f' AS e{n}'}" if value != "*" else value
+        for n, (value, alias) in enumerate(entries)
+    )
+    try:
+        plain = select(NO_SPARK, text, SCOPE)
+    except LookupError:
+        return
+    except Exception as refused:  # the same of both
+        with pytest.raises(type(refused)):
+            select(spark, text, SCOPE)
+        return
+    assert plain.columns == columns_by_spark(spark, [text], SCOPE)
+    items = [item for item in parsed_select_items(spark, text) if not item.star]
+    computed = [output for output in plain.outputs if output.column is None]
+    assert computed == [made for item in items if (made := bind(item, SCOPE)).column is None]
+
+
+PLAIN = [
+    "n + 1",
+    "n - k * 2",
+    "m * 2",
+    "x * 1.5 + y",
+    "n / k",
+    "-n",
+    "CASE WHEN n > 10 THEN 'many' WHEN n > 1 THEN 'some' ELSE 'none' END",
+    "CASE n WHEN 1 THEN 'one' ELSE page END",
+    "CASE WHEN n + 1 > 10 THEN n ELSE m END",
+    "coalesce(n, 0)",
+    "coalesce(x, 0.0)",
+    "nullif(k, 0)",
+    "nvl(user, 'nobody')",
+    "if(ok, 1, 0)",
+    "n > 1 AND ok",
+    "user || '/' || page",
+    "concat(user, ' ', trim(page))",
+    "length(user)",
+    "substring(page, 1, 3)",
+    "CAST(n AS STRING)",
+    "CAST(m AS INT)",
+    "CAST(n AS DOUBLE)",
+    "CAST(NULL AS BIGINT)",
+    "'text'",
+    "true",
+    "17",
+    "contains(page, 'x')",
+]
+LEFT_TO_SPARK = [
+    "n + 1 + 2",  # Spark adds 1 and 2 first
+    "2147483647 + 1",
+    "n + 1 > 0 AND ok",
+    "(n + 1) IS NULL",
+    "if(n + 1 > 0, 1, 1)",
+    "CASE WHEN n + 1 > 0 THEN 1 ELSE 2 END + 1",
+    "n + 1 = n + 1",
+    "coalesce(n + 1, 0) * 2",
+    "t + s",
+    "n * 1.5",
+    "x + CASE WHEN ok THEN 1.5 ELSE 0.1 END",
+    "1.5",
+    "x > 1",
+    "upper(user)",
+    "substring(user, 0, 1)",
+    "substring(user, -1, 1)",
+    "CAST(user AS INT)",
+    "CAST(x AS INT)",
+    "CAST(x AS STRING)",
+    "n % 2",
+    "NULL",
+    "user || n",
+    "nullif(x, 0)",
+    "if(n, 1, 2)",
+    "n --1",
+    "n /* 1 */ + 1",
+    "trim(LEADING 'a' FROM user)",
+    "concat()",
+    "n BETWEEN 1 AND 2",
+    "CASE END",
+    "CAST(n AS DECIMAL(3, 1))",
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_expressions_that_most_apps_have_need_no_spark(text: str) -> None:
+    assert plain_value(text, SCOPE) is not None
+
+
+@pytest.mark.parametrize("text", LEFT_TO_SPARK)
+def test_what_spark_may_compute_in_another_way_is_left_to_it(text: str) -> None:
+    assert plain_value(text, SCOPE) is None
+
+
+def failing(spark: SparkSession) -> Iterator[tuple[str, dict[str, Any]]]:
+    edges: dict[str, Any] = {"n": 2**31 - 1, "k": -(2**31), "m": 2**63 - 1, "x": 0.0, "y": -0.0}
+    for text in (
+        *("n + 1", "k - 1", "n * n", "m + 1", "-m - 3", "m * m", "-k", "n / x", "x / y", "n / (n - n)"),
+        *(
+            "CAST(m AS INT)",
+            "CAST(m AS SMALLINT)",
+            "CAST(n AS TINYINT)",
+            "CAST(CAST(200 + n AS INT) AS TINYINT)",
+        ),
+    ):
+        yield text, edges
+
+
+def test_an_error_has_the_words_of_spark(spark: SparkSession) -> None:
+    for text, edges in failing(spark):
+        row = tuple(edges.get(column.name) for column in COLUMNS)
+        plain = plain_value(text, SCOPE)
+        assert plain is not None, text
+        assert may_fail(plain.value)
+        values = RowValues([pa.array([v], f.type) for v, f in zip(row, SCHEMA, strict=True)], 1)
+        values.column(plain.value, arrow_type(plain.type))
+        frame = spark.createDataFrame(
+            pa.table([pa.array([v], f.type) for v, f in zip(row, SCHEMA, strict=True)], schema=SCHEMA)
+        )
+        with pytest.raises(PySparkException) as error:
+            frame.selectExpr(f"{text} AS v").collect()
+        assert values.failures == {0: spark_message(error.value)}, text
