@@ -332,6 +332,7 @@ class _Values:
 
     def nullif(self, _: str, arguments: Sequence[PlainValue]) -> PlainValue:
         value, other = arguments
+        self._sure(value.value)  # Spark may compute it once, before all others
         return self._branches([(self._compared("=", value, other), _NOTHING)], value)
 
     def length(self, _: str, arguments: Sequence[PlainValue]) -> PlainValue:

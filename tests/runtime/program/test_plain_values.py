@@ -292,6 +292,7 @@ LEFT_TO_SPARK = [
     "coalesce(n + 1, 0) * 2",
     "t + s",
     "n * 1.5",
+    "nullif(n + 1, 0)",
     "x + CASE WHEN ok THEN 1.5 ELSE 0.1 END",
     "1.5",
     "x > 1",
