@@ -55,7 +55,7 @@ def init(name: str, python: bool, template: str) -> None:
 
 
 def _check_name(name: str) -> None:
-    """Refuse what is no name of an app, with the nearest one that is."""
+    """Refuse an invalid name, with the nearest valid one."""
     from streamapp.spec.problem import short
     from streamapp.spec.value_types.scalars import APP_NAME, MEANING, MOST_APP_NAME
 
@@ -65,5 +65,5 @@ def _check_name(name: str) -> None:
     hint = f", such as {mended}" if mended else ""
     meaning = f"{MEANING[APP_NAME]}, at most {MOST_APP_NAME} characters"
     raise click.BadParameter(
-        f'"{short(name)}" is no name of an app; write {meaning}{hint}', param_hint="NAME"
+        f'"{short(name)}" is not a valid name of an app; write {meaning}{hint}', param_hint="NAME"
     )
