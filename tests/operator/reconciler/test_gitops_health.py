@@ -75,6 +75,13 @@ def failing(sim: OperatorSim) -> None:
     sim.fail_driver(1)
 
 
+def hanging(sim: OperatorSim) -> None:
+    sim.bring_up(join())
+    sim.pass_time(600)
+    sim.silence()
+    sim.settle()
+
+
 def exhausted(sim: OperatorSim) -> None:
     sim.bring_up(join(restartPolicy={"type": "Never"}))
     sim.fail_driver(600)
@@ -107,6 +114,7 @@ LIVES: list[tuple[Callable[[OperatorSim], None], str, str]] = [
     (restarting, "Progressing", "InProgress"),
     (refused, "Degraded", "Failed"),
     (failing, "Degraded", "InProgress"),
+    (hanging, "Degraded", "InProgress"),
     (exhausted, "Degraded", "Failed"),
     (suspended, "Suspended", "InProgress"),
     (paused, "Suspended", "InProgress"),
