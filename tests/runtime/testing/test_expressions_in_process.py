@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from streamapp.testing import AppFailedError, TestApp
+from tests.harness.core.app_resources import app_resource
 
 Start = Callable[..., TestApp]
 SELECT = (
@@ -21,17 +22,7 @@ def resource(*operators: dict[str, Any], last: str, **spec: Any) -> dict[str, An
         {"name": "out", "key": "user"},
     ]
     sent = {"name": "sent", "sendTo": {"from": last, "stream": "out"}}
-    return {
-        "apiVersion": "streamapp.dev/v1alpha1",
-        "kind": "StreamApp",
-        "metadata": {"name": "app", "namespace": "test"},
-        "spec": {
-            "systems": [{"name": "main", "embedded": {"path": "data"}}],
-            "streams": [{"system": "main", **stream} for stream in streams],
-            "operators": [*operators, sent],
-            **spec,
-        },
-    }
+    return app_resource([*operators, sent], streams, **spec)
 
 
 def mapped(select: str, **more: str) -> dict[str, Any]:
@@ -53,6 +44,12 @@ def test_a_map_that_computes_needs_no_session(streamapp: Start) -> None:
         {"user": "bob", "n": 12, "page": "many", "one": 1, "nothing": None},
         {"user": "cid", "n": None, "page": "/a", "one": 1, "nothing": None},
     ]
+
+
+def test_values_that_nobody_reads_are_not_computed(streamapp: Start) -> None:
+    app = streamapp(resource(mapped("2147483647 - n AS n"), last="views"))
+    app.send("views", view("ann", -1))
+    assert app.rows("out") == [view("ann", -1)]
 
 
 def test_computed_rows_go_on_under_a_key_that_is_one_of_their_columns(streamapp: Start) -> None:

@@ -100,6 +100,8 @@ def note_failures(rows: Slice, failures: Mapping[int, str], state: LaneState) ->
 def _compute_columns(
     operation: ComputeColumns, _: Sequence[pa.Schema], output_schema: pa.Schema
 ) -> ComputeColumnsExecutor:
+    if not output_schema.names:  # nobody reads them, and Spark would compute nothing either
+        operation = replace(operation, values=())
     return ComputeColumnsExecutor(operation, output_schema)
 
 
