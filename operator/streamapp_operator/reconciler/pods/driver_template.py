@@ -86,7 +86,7 @@ def _probes() -> dict[str, Any]:
     return {
         "startupProbe": _probe(5, 60),
         "readinessProbe": _probe(5, 3),
-        "livenessProbe": _probe(10, 6) | {"terminationGracePeriodSeconds": 10},
+        "livenessProbe": _probe(10, 6),
     }
 
 
