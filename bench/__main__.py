@@ -6,6 +6,7 @@ yields a `bench.row.Row` as soon as it is measured, and a docstring whose first 
 
 import ast
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -13,6 +14,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from math import isnan
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -148,5 +151,10 @@ def _fields(bench: str, row: Row) -> dict[str, object]:
     }
 
 
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _end)  # brokers, Spark and others that a bench has started end with it
     main()

@@ -1,6 +1,11 @@
-"""`python -m bench`: names, groups, figures as JSON."""
+"""`python -m bench`: names, groups, figures as JSON, and an end in between."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +13,7 @@ from click.testing import CliRunner
 
 from bench.__main__ import MEASURED, _fields, main
 from bench.row import Aim, Compared, Row
+from tests.harness.repository.checkout import REPOSITORY
 
 
 def test_every_bench_is_listed_with_what_it_measures() -> None:
@@ -87,3 +93,41 @@ def test_a_row_is_written_as_json_that_others_read(
     fields = json.loads(json.dumps(_fields("bench", row), allow_nan=False))
     assert (fields["value"], fields["ratio"], row.remark) == (value, ratio, remark)
     assert fields["missed"] == (row.aim is not None)
+
+
+def _descendants(pid: int) -> set[int]:
+    """The processes that a process has started, and those that these have started."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    family = {pid}
+    while more := {child for child, parent in parents.items() if parent in family} - family:
+        family |= more
+    return family - {pid}
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_bench_that_is_ended_ends_the_broker_that_it_started(kafka_jars: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "bench", "kafka.delivery"]
+    with subprocess.Popen(command, cwd=REPOSITORY, env=environment, stdout=subprocess.DEVNULL) as bench:
+        try:
+            deadline = time.monotonic() + 120
+            while not (started := _descendants(bench.pid)) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            assert started, "no broker was started"
+            bench.send_signal(signal.SIGTERM)
+            assert bench.wait(60) == 128 + signal.SIGTERM
+        finally:
+            bench.kill()
+    assert [pid for pid in started if _lives(pid)] == []
+    assert list(tmp_path.iterdir()) == []
