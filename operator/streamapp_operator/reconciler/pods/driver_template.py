@@ -79,9 +79,10 @@ def driver_template(app: StreamApp, installation: Installation) -> dict[str, Any
 def _probes() -> dict[str, Any]:
     """The probes, which ask whether the driver makes progress.
 
-    A driver that is stopped is unready within 20 s, which the app's conditions tell, and ended within 80 s.
-    It gets no time for its batch, which would not end. Until its process answers for the first time it has
-    five minutes.
+    A driver that is stopped is unready within 20 s, which the app's conditions report, and the kubelet begins
+    to end it within 80 s. It has the grace period of its pod for that: one of the probe's own counts for
+    nothing where a container is never restarted. Until its process answers for the first time it has five
+    minutes.
     """
     return {
         "startupProbe": _probe(5, 60),
