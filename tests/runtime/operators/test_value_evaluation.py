@@ -21,7 +21,7 @@ from streamapp_runtime.expressions.predicate import (
 from streamapp_runtime.operators.compilation.row_operations import FilterRows
 from streamapp_runtime.operators.state.lane_state import LaneState
 from streamapp_runtime.operators.stateless.row_executors import FilterRowsExecutor
-from streamapp_runtime.operators.stateless.value_evaluation import evaluate_predicate
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from tests.harness.engine.plain_rows import Row, rows_of, slice_of
 
 SCHEMA = pa.schema(
@@ -61,7 +61,7 @@ def test_a_predicate_holds_where_it_is_true_and_not_where_it_is_null(
     predicate: Predicate, rows: list[tuple[Any, ...]]
 ) -> None:
     columns = slice_of([Row(columns=row) for row in rows], SCHEMA).columns
-    assert evaluate_predicate(predicate, columns, len(rows)).to_pylist() == [
+    assert RowValues(columns, len(rows)).condition(predicate).to_pylist() == [
         truth(predicate, row) is True for row in rows
     ]
 

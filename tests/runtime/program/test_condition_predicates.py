@@ -11,7 +11,7 @@ from streamapp.columns.column_scope import ColumnScope, ScopeSide
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.expressions.condition_predicate import predicate_of
 from streamapp_runtime.operators.compilation.row_operations import FilterRows
-from streamapp_runtime.operators.stateless.value_evaluation import evaluate_predicate
+from streamapp_runtime.operators.stateless.value_evaluation import RowValues
 from streamapp_runtime.operators.tables.table_operations import LookUp
 from streamapp_runtime.program.program import PythonLayer
 from tests.harness.engine.compiled_apps import app, layer_of, program_of, task
@@ -83,7 +83,7 @@ def test_what_a_worker_judges_it_judges_as_spark_does(spark: SparkSession, text:
     types = [pa.string(), pa.int32(), pa.int64(), pa.int16(), pa.bool_(), pa.float64()]
     values = list(zip(*rows, strict=True))
     columns = [pa.array(values[place], kind) for place, kind in enumerate(types)]
-    assert evaluate_predicate(predicate, columns, len(rows)).to_pylist() == wanted
+    assert RowValues(columns, len(rows)).condition(predicate).to_pylist() == wanted
 
 
 @pytest.mark.parametrize("text", NOT_JUDGED)

@@ -28,7 +28,6 @@ from streamapp_runtime.expressions.predicate import (
     Not,
     NullValue,
     Or,
-    Predicate,
     RowValue,
     Substring,
     TextFunction,
@@ -209,11 +208,6 @@ class RowValues:
         """For each row whether a condition is true; what is null is not."""
         result = self.column(value, pa.bool_())
         return result.fill_null(False) if result.null_count else result
-
-
-def evaluate_predicate(predicate: Predicate, columns: Sequence[pa.Array], rows: int) -> pa.BooleanArray:
-    """For each row whether a predicate that cannot fail is true; what is null is not."""
-    return RowValues(columns, rows).condition(predicate)
 
 
 def _scalar(value: ConstantValue) -> pa.Scalar:
