@@ -58,8 +58,8 @@ def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iter
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), *_roots()])}
     quiet = subprocess.DEVNULL
     with (
-        subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet) as process,  # noqa: S603 - our own
         Watch(brokers, out).following() as watch,
+        subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet) as process,  # noqa: S603 - our own
     ):
         try:
             _await(process, brokers, watch)

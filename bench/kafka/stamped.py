@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from threading import Event, Thread
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from bench.app_runs.page_views import BEGINNING
 from bench.kafka.topics import PARTITIONS
@@ -15,6 +15,8 @@ USERS = 1_000
 AT = datetime.fromtimestamp(BEGINNING / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 TICK = 0.005
 """Seconds between two bundles of views."""
+LEADER_SECONDS = 30.0
+"""So long a new topic may be without leaders."""
 
 
 class Watch:
@@ -23,38 +25,48 @@ class Watch:
     def __init__(self, brokers: str, topic: str) -> None:
         self.seen: list[tuple[int, float]] = []
         self._ended = Event()
-        self._thread = Thread(target=self._follow, args=(brokers, topic), daemon=True)
-        self._ready = Event()
+        settings = {"group.id": "bench", "enable.auto.commit": False, "isolation.level": "read_committed"}
+        self._consumer = Consumer({"bootstrap.servers": brokers, **settings})
+        self._topic = topic
 
     @contextmanager
     def following(self) -> Iterator["Watch"]:
         """From the end that the topic has now."""
-        self._thread.start()
-        self._ready.wait()
-        try:
-            yield self
-        finally:
-            self._ended.set()
-            self._thread.join()
+        with closing(self._consumer):
+            self._consumer.assign(self._ends())
+            thread = Thread(target=self._follow, daemon=True)
+            thread.start()
+            try:
+                yield self
+            finally:
+                self._ended.set()
+                thread.join()
 
     def since(self, start: int) -> list[float]:
         """Milliseconds from production to sight, of what was produced from then on."""
         return [age for produced, age in list(self.seen) if produced >= start]
 
-    def _follow(self, brokers: str, topic: str) -> None:
-        settings = {"group.id": "bench", "enable.auto.commit": False, "isolation.level": "read_committed"}
-        consumer = Consumer({"bootstrap.servers": brokers, **settings})
-        with closing(consumer):
-            places = [TopicPartition(topic, index) for index in range(PARTITIONS)]
-            ends = [consumer.get_watermark_offsets(place)[1] for place in places]
-            consumer.assign([TopicPartition(topic, n, end) for n, end in enumerate(ends)])
-            self._ready.set()
-            while not self._ended.is_set():
-                message = consumer.poll(0.1)
-                if message is not None and message.error() is None:
-                    now = time.time_ns()
-                    produced = _stamp(message.value() or b"")
-                    self.seen.append((produced, (now - produced) / 1e6))
+    def _ends(self) -> list[TopicPartition]:
+        """Where the partitions end; those of a topic that was just made have no leader yet."""
+        places = [TopicPartition(self._topic, index) for index in range(PARTITIONS)]
+        until = time.monotonic() + LEADER_SECONDS
+        while True:
+            try:
+                ends = [self._consumer.get_watermark_offsets(place)[1] for place in places]
+            except KafkaException:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(TICK)
+            else:
+                return [TopicPartition(self._topic, index, end) for index, end in enumerate(ends)]
+
+    def _follow(self) -> None:
+        while not self._ended.is_set():
+            message = self._consumer.poll(0.1)
+            if message is not None and message.error() is None:
+                now = time.time_ns()
+                produced = _stamp(message.value() or b"")
+                self.seen.append((produced, (now - produced) / 1e6))
 
 
 def produce(brokers: str, rate: int, seconds: float) -> None:
