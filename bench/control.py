@@ -19,7 +19,8 @@ from streamapp_runtime.lanes.event_time.lane_event_time import LaneEventTime
 from streamapp_runtime.lanes.event_time.watermark_receiver import BookkeepingCache, WatermarkUpdate
 from streamapp_runtime.lanes.event_time.watermark_sender import WatermarkSender
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, TaskOrder
-from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.state.event_clock import WatermarkReach
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -111,10 +112,11 @@ def _hear(
     )
     lane = LaneEventTime(keeping, LaneOrder("processor-0", tasks), 1_000 * number, memory)
     read = Read(STREAM, "main", STREAM, StreamRole.INTERMEDIATE, "json", COLUMNS)
-    form = open_format("json", COLUMNS)
-    for index, task in enumerate(tasks):
-        for taken in read_records(read, form, RequestedRange(task.ranges[0], index, index, {}), system):
-            lane.receive(index, Partition(STREAM, index), taken)
+    decoder = RecordDecoder(read, open_format("json", COLUMNS))
+    requests = [RequestedRange(task.ranges[0], index, index) for index, task in enumerate(tasks)]
+    for decoded in read_records(decoder, requests, system):
+        for records in decoded.parts:
+            lane.receive(records.request.task, Partition(STREAM, records.request.task), records)
     lane.finish_reading(())
     speaking = WatermarkSender(keeping, lane.now)
     for index, task in enumerate(tasks):

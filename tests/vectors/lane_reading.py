@@ -9,7 +9,8 @@ import pyarrow as pa
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.record_format import DecodedBatch, UndecodableRecord
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
-from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.stream_system import STORED
 
@@ -47,7 +48,8 @@ class _Log:
 def read_in_lane(values: Sequence[bytes], form: Any = None, first: int = 0) -> DecodedRecords:
     """What a lane has of these values of partition 0 of the stream `int`; the first is at an offset."""
     read = Read("int", "main", "int", StreamRole.INTERMEDIATE, "json", ())
-    request = RequestedRange(ReadRange("int", 0, first, first + len(values)), 0, 0, {})
+    request = RequestedRange(ReadRange("int", 0, first, first + len(values)), 0, 0)
     system: Any = _Log(values)
-    (records,) = read_records(read, form or FailingFormat(), request, system)
+    (decoded,) = read_records(RecordDecoder(read, form or FailingFormat()), [request], system)
+    (records,) = decoded.parts
     return records

@@ -16,7 +16,8 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
     SidePartition,
     TaskOrder,
 )
-from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.lanes.task_stores.side_input_specs import SideInputStoreSpec, SideInputStream
 from streamapp_runtime.lanes.task_stores.side_input_stores import SideInputStores
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
@@ -99,14 +100,14 @@ class Versioned:
                 ranges.append(ReadRange(NAME, partition.index, at, span.end))
         order = TaskOrder("task-0", 0, "", tuple(ranges), self.settled().sides)
         rows = SideInputArrivals(self.side_inputs, contained={0: dict(contained)})
-        form = open_format("bytes", COLUMNS)
+        decoder = RecordDecoder(self.read, open_format("bytes", COLUMNS))
         for number, found in enumerate(ranges):
             end = None
-            for taken in read_records(self.read, form, RequestedRange(found, 0, number, {}), self.system):
-                if taken.rows is not None and len(taken.rows):
-                    values = taken.rows.columns[0]
-                    self.side_inputs.fill("task-0", "prices", taken.rows.key, values)
-                end = taken.end or end
+            for decoded in read_records(decoder, [RequestedRange(found, 0, number)], self.system):
+                if decoded.rows:
+                    values = decoded.rows.columns[0]
+                    self.side_inputs.fill("task-0", "prices", decoded.rows.key, values)
+                end = next((part.end for part in decoded.parts if part.end), end)
             rows.note_range(0, found, end)
         rows.apply(LaneOrder("p", (order,), shared=orders), [0])
         self.shared = rows.published.get("prices", self.shared)

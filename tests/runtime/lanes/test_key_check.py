@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -17,7 +18,8 @@ from streamapp_runtime.formats.stream_format import open_format
 from streamapp_runtime.key_partitioning import partition_of
 from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.lanes.records.key_check import KeyCheck, key_check, key_texts
-from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
 from streamapp_runtime.systems.stream_system import RECORDS
@@ -51,10 +53,11 @@ def found_in(
             "events", "main", "events", StreamRole.INPUT, "json", COLUMNS, key="user", reliance=reliance
         )
         asked = ReadRange("events", partition, 0, len(records))
-        keys_of = key_check(read, asked, {"events": placement})
-        request = RequestedRange(asked, 0, 0, {}, keys=keys_of)
-        (found,) = read_records(read, open_format("json", COLUMNS), request, system)
-        return found
+        keys_of = key_check(read, {"events": placement})
+        decoder = RecordDecoder(read, open_format("json", COLUMNS), keys=keys_of)
+        (decoded,) = read_records(decoder, [RequestedRange(asked, 0, 0)], system)
+        (records_of_range,) = decoded.parts
+        return records_of_range
     finally:
         system.close()
 
@@ -190,8 +193,9 @@ def test_a_record_is_bad_exactly_when_one_of_the_three_rules_says_so(
     column = pa.array([None if tombstone else user for _, user, tombstone in rows], pa.string())
     records = pa.record_batch([own, values], names=["key", "value"])
     keys = pc.coalesce(own, key_texts(column))
-    faults = KeyCheck("user", partition, placement).faults(
-        records, keys, pa.record_batch([column], names=["user"])
+    partitions = np.full(len(rows), partition)
+    faults = KeyCheck("user", placement).faults(
+        records, keys, pa.record_batch([column], names=["user"]), partitions
     )
 
     def is_bad(key: str | None, user: str | None, tombstone: bool) -> bool:

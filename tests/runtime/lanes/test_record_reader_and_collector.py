@@ -19,7 +19,8 @@ from streamapp_runtime.lanes.protocol.batch_orders import (
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause
 from streamapp_runtime.lanes.records.dead_letters import SideOutputStream, dead_letters
 from streamapp_runtime.lanes.records.record_collector import RecordCollector
-from streamapp_runtime.lanes.records.record_reader import DecodedRecords, RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import read_records
 from streamapp_runtime.operators.stateless.stream_operations import Read, StreamRole, Write
 from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.embedded.embedded_system import EmbeddedSystem
@@ -48,9 +49,9 @@ def taken(
         )
         transaction.commit()
         read = Read("events", "main", "events", role, "json", COLUMNS)
-        return list(
-            read_records(read, open_format("json", COLUMNS), RequestedRange(WHOLE, 2, 5, known), system)
-        )
+        decoder = RecordDecoder(read, open_format("json", COLUMNS))
+        requests = [RequestedRange(WHOLE, 2, 5, known)]
+        return [part for decoded in read_records(decoder, requests, system) for part in decoded.parts]
     finally:
         system.close()
 

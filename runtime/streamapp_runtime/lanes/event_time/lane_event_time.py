@@ -13,7 +13,7 @@ from streamapp_runtime.lanes.event_time.watermark_receiver import (
     WatermarkUpdate,
 )
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder
-from streamapp_runtime.lanes.records.record_reader import DecodedRecords
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords
 from streamapp_runtime.operators.state.event_clock import EventClock
 
 

@@ -1,20 +1,24 @@
 """One batch in the first layer of a lane: records become rows, and move event time on."""
 
-from collections.abc import Generator, Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.lanes.layers.layer_batch import LayerBatch
-from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
+from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import BYTES_IN
 from streamapp_runtime.lanes.records.key_check import key_check
-from streamapp_runtime.lanes.records.record_reader import RequestedRange, read_records
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords, RecordDecoder, RequestedRange
+from streamapp_runtime.lanes.records.record_reader import DecodedRanges, read_records
 from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.rows.slice import Slice
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -29,64 +33,117 @@ class FirstLayerBatch(LayerBatch):
         Side inputs go first, and behind them the word that they are all there: so a table that is to have
         them before it is joined has them, and none takes a part of a range for the whole.
         """
-        now = self.orders.time_ms
+        known: defaultdict[tuple[str, int], dict[int, KnownRejection]] = defaultdict(dict)
+        for one in self.orders.skip:
+            known[one.stream, one.partition][one.offset] = one
         requests = [
-            RequestedRange(one, index, number, {}, now) for number, (index, one) in enumerate(self.ranges)
+            RequestedRange(self._held(one), index, number, known.get((one.stream, one.partition), {}))
+            for number, (index, one) in enumerate(self.ranges)
         ]
-        for request in requests:
-            if self._fills_table(request):
-                end = yield from self._records(request)
+        for group in joint_requests([request for request in requests if self._fills_table(request)]):
+            ends: dict[int, VersionEnd] = {}
+            yield from self._records(group, ends)
+            for request in group:
                 if request.task not in self.failed and not request.range.only_rejects:
-                    self.side_inputs.note_range(request.task, request.range, end)
+                    self.side_inputs.note_range(request.task, request.range, ends.get(request.number))
         if self.side_inputs.arrived and not self.context.last:
             yield self.context.wide.from_reports(self.side_inputs.arrival())
-        for request in requests:
-            if not self._fills_table(request):
-                yield from self._records(request)
+        for group in joint_requests([request for request in requests if not self._fills_table(request)]):
+            yield from self._records(group, {})
         if self.time:
             self.time.finish_reading(self.failed)
 
-    def _records(self, request: RequestedRange) -> Generator[pa.RecordBatch, None, VersionEnd | None]:
-        """The records of one range, handed on; where the version of a bounded data set ends in it."""
-        stream, index = request.range.stream, request.task
-        read, outputs = self.context.reads[stream]
-        place = stream, request.range.partition
-        if request.range.only_rejects:
-            request = replace(request, range=self._held(read, request.range))
-        known = {one.offset: one for one in self.orders.skip if (one.stream, one.partition) == place}
-        before = self.lane.tasks[index].rejections
-        rejections, end = RejectionCounter(self.context.setup.rejection, before, *place), None
-        keys = key_check(read, request.range, self.context.setup.placements)
-        request = replace(request, known=known, keys=keys)
-        chunks = read_records(read, self.context.formats[stream], request, self.context.system)
-        for chunk in () if index in self.failed else self.times.making(READ_STEP, chunks):
-            count = len(chunk.rows) if chunk.rows else 0
-            self.rows_in[index] += count + len(chunk.bad)
-            self.bytes_in[index] += chunk.size
-            self.state.count(BYTES_IN, read.topic, chunk.size)
-            yield from self.set_aside(index, chunk.bad, request.range)
-            if excess := rejections.count(chunk):
-                self.fail_task(index, TaskStatus.EXCESS, excess)
-            if index in self.failed:
-                break
-            if request.range.only_rejects:
-                continue
-            if self.time:
-                self.time.receive(index, Partition(*place), chunk)
-            if chunk.rows and count:
-                yield from self.run({edge.tag: chunk.rows for edge in outputs})
-                if excess := rejections.count_later(chunk.rows.offset, self.rejected_rows):
-                    self.fail_task(index, TaskStatus.EXCESS, excess)
-                self.rejected_rows.clear()
-            end = chunk.end or end
-        self.rejections[index].add(rejections.report())
-        return end
+    def _records(
+        self, requests: Sequence[RequestedRange], ends: dict[int, VersionEnd]
+    ) -> Iterator[pa.RecordBatch]:
+        """The records of some ranges of one stream, handed on.
 
-    def _held(self, read: Read, asked: ReadRange) -> ReadRange:
-        """What the stream still has of a range."""
-        partition = Partition(read.topic, asked.partition)
+        `ends` gets, by the number of a range, where the version of a bounded data set ends in it.
+        """
+        stream, setup = requests[0].range.stream, self.context.setup
+        read, outputs = self.context.reads[stream]
+        counters = {
+            request.number: RejectionCounter(
+                setup.rejection, self.lane.tasks[request.task].rejections, stream, request.range.partition
+            )
+            for request in requests
+        }
+        keys = key_check(read, setup.placements)
+        decoder = RecordDecoder(read, self.context.formats[stream], self.orders.time_ms, keys)
+        ranges = read_records(decoder, requests, self.context.system, self.failed)
+        for decoded in self.times.making(READ_STEP, ranges):
+            for part in decoded.parts:
+                if part.end:
+                    ends[part.request.number] = part.end
+                yield from self._note(read, part, counters[part.request.number])
+            rows = None if requests[0].range.only_rejects else self._healthy_rows(decoded)
+            if rows:
+                yield from self.run({edge.tag: rows for edge in outputs})
+                self._count_rejected(decoded.parts, counters)
+        for request in requests:
+            self.rejections[request.task].add(counters[request.number].report())
+
+    def _note(
+        self, read: Read, records: DecodedRecords, counter: RejectionCounter
+    ) -> Iterator[pa.RecordBatch]:
+        """Count the records of a range, do with the bad ones as the app wants, and move event time on."""
+        asked, index = records.request.range, records.request.task
+        if index in self.failed:
+            return
+        self.rows_in[index] += (len(records.rows) if records.rows else 0) + len(records.bad)
+        self.bytes_in[index] += records.size
+        self.state.count(BYTES_IN, read.topic, records.size)
+        yield from self.set_aside(index, records.bad, asked)
+        if excess := counter.count(records):
+            self.fail_task(index, TaskStatus.EXCESS, excess)
+        if self.time and index not in self.failed and not asked.only_rejects:
+            self.time.receive(index, Partition(asked.stream, asked.partition), records)
+
+    def _healthy_rows(self, decoded: DecodedRanges) -> Slice | None:
+        """The rows of tasks that have not failed; None where there are none."""
+        rows = decoded.rows
+        if rows and any(part.request.task in self.failed for part in decoded.parts):
+            rows = rows.filter(pa.array(~np.isin(rows.task.to_numpy(), sorted(self.failed))))
+        return rows if rows and len(rows) else None
+
+    def _count_rejected(self, parts: Sequence[DecodedRecords], counters: dict[int, RejectionCounter]) -> None:
+        """Count the records that operations have rejected."""
+        for part in parts if self.rejected_rows else ():
+            partition, task = part.request.range.partition, part.request.task
+            if not part.rows or task in self.failed:
+                continue
+            first, last = part.rows.offset[0].as_py(), part.rows.offset[-1].as_py()
+            rejected = [
+                one
+                for one in self.rejected_rows
+                if one.partition == partition and first <= one.offset <= last
+            ]
+            if excess := counters[part.request.number].count_later(part.rows.offset, rejected):
+                self.fail_task(task, TaskStatus.EXCESS, excess)
+        self.rejected_rows.clear()
+
+    def _held(self, asked: ReadRange) -> ReadRange:
+        """What the stream still has of a range of which only bad records matter; others are as they are."""
+        if not asked.only_rejects:
+            return asked
+        partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)
         oldest = self.context.system.spans([partition])[partition].oldest
         return replace(asked, start=min(max(asked.start, oldest), asked.end))
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None
+
+
+def joint_requests(requests: Sequence[RequestedRange]) -> list[list[RequestedRange]]:
+    """Ranges of one stream together, such that the ranges of each task stay in their order."""
+    groups: dict[tuple[int, str, bool], list[RequestedRange]] = {}
+    turns: dict[int, tuple[int, str, bool]] = {}  # by task: the group of its last range
+    for request in requests:
+        asked = request.range
+        turn, stream, only_rejects = turns.get(request.task, (0, asked.stream, asked.only_rejects))
+        if (stream, only_rejects) != (asked.stream, asked.only_rejects):
+            turn += 1
+        group = turn, asked.stream, asked.only_rejects
+        turns[request.task] = group
+        groups.setdefault(group, []).append(request)
+    return [groups[group] for group in sorted(groups)]

@@ -316,7 +316,8 @@ class LayerBatch:
     def _misplaced_keys(self, stream: str, source: int, keys: pa.Array) -> Mapping[int, str]:
         placement = self.context.setup.placements.get(stream)
         _, asked = self.ranges[source]
-        return {} if placement is None else misplaced_keys(placement, asked.partition, keys)
+        partitions = np.full(len(keys), asked.partition)
+        return {} if placement is None else misplaced_keys(placement, partitions, keys)
 
     def _take_failed_rows(self) -> None:
         """Fail where an expression failed on rows, and name their records, if they come of one."""

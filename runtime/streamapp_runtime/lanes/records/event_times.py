@@ -23,7 +23,7 @@ class EventTimes:
     """The times of the rows in milliseconds, and what follows from those that a column tells."""
 
     times: pa.Array
-    newest: int | None = None  # the newest that a column tells, without those that are too far ahead
+    of_column: pa.Array | None = None  # those that a column tells, null for those that are too far ahead
     ahead: Mapping[int, str] = field(default_factory=dict)  # place in the batch -> why
 
 
@@ -35,18 +35,19 @@ def event_times(read: Read, stamps: pa.Array, columns: pa.RecordBatch, now_ms: i
     if read.event_time is None:
         return EventTimes(stamps)
     column_times = _column_times(read, columns.column(read.event_time))
-    times, newest = pc.coalesce(column_times, stamps), pc.max(column_times).as_py()
-    if now_ms is None or read.max_ahead is None or newest is None:
-        return EventTimes(times, newest)
+    times = pc.coalesce(column_times, stamps)
+    if now_ms is None or read.max_ahead is None:
+        return EventTimes(times, column_times)
     limit = now_ms + milliseconds(read.max_ahead)
-    if newest <= limit:
-        return EventTimes(times, newest)
+    newest = pc.max(column_times).as_py()
+    if newest is None or newest <= limit:
+        return EventTimes(times, column_times)
     is_ahead = pc.fill_null(pc.greater(column_times, limit), False)
     ahead = {
         place: _reason(read, column_times[place].as_py(), now_ms)
         for place in np.flatnonzero(is_ahead.to_numpy(zero_copy_only=False)).tolist()
     }
-    return EventTimes(times, pc.max(column_times.filter(pc.invert(is_ahead))).as_py(), ahead)
+    return EventTimes(times, pc.if_else(is_ahead, None, column_times), ahead)
 
 
 def _column_times(read: Read, column: pa.Array) -> pa.Array:

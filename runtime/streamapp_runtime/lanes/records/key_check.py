@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from streamapp.spec.problem import short
 from streamapp.tasks.key_placement import NO_TASK, KeyPlacement, KeyReliance
 from streamapp_runtime.key_partitioning import partition_of
-from streamapp_runtime.lanes.protocol.batch_orders import ReadRange
 from streamapp_runtime.operators.stateless.stream_operations import Read
 
 _EXACT_TYPES = (
@@ -25,6 +24,8 @@ _EXACT_TYPES = (
     pa.types.is_boolean,
     pa.types.is_date,
 )
+PartitionIndexes = npt.NDArray[np.int64]
+"""The partition in which each record was read."""
 MEND = (
     "write it under its key, put a partitionBy before what needs the key, "
     'or say "keys: unchecked" for the stream'
@@ -33,20 +34,22 @@ MEND = (
 
 @dataclass(frozen=True, slots=True)
 class KeyCheck:
-    """What the keys of one range are held against."""
+    """What the keys of a stream's records are held against."""
 
     column: str | None  # the column that is said to be the key
-    partition: int
     placement: KeyPlacement | None  # None where it does not matter in which partition a key is
 
-    def faults(self, records: pa.RecordBatch, keys: pa.Array, columns: pa.RecordBatch) -> dict[int, str]:
+    def faults(
+        self, records: pa.RecordBatch, keys: pa.Array, columns: pa.RecordBatch, partitions: PartitionIndexes
+    ) -> dict[int, str]:
         """What is wrong with the keys of records that could be decoded, by their place in the batch.
 
-        `keys` are the records' own, and where they have none those of the column.
+        `keys` are the records' own, and where they have none those of the column. `partitions` says where
+        each record was read.
         """
         faults: dict[int, str] = {}
         if self.placement is not None:
-            misplaced = misplaced_keys(self.placement, self.partition, keys)
+            misplaced = misplaced_keys(self.placement, partitions, keys)
             faults |= {place: f"its key {where}; {MEND}" for place, where in misplaced.items()}
         if self.column is not None:
             faults |= _null_keys(self.column, keys)
@@ -54,15 +57,15 @@ class KeyCheck:
         return faults
 
 
-def key_check(read: Read, asked: ReadRange, placements: Mapping[str, KeyPlacement]) -> KeyCheck | None:
-    """What the keys of a range are held against; None where nothing relies on them."""
+def key_check(read: Read, placements: Mapping[str, KeyPlacement]) -> KeyCheck | None:
+    """What the keys of a stream are held against; None where nothing relies on them."""
     if read.reliance is KeyReliance.NONE:
         return None
     placement = placements.get(read.stream) if read.reliance is KeyReliance.PLACE else None
     column = read.key if any(each.name == read.key for each in read.columns) else None
     if column is None and placement is None:
         return None
-    return KeyCheck(column, asked.partition, placement)
+    return KeyCheck(column, placement)
 
 
 def key_bytes(column: pa.Array) -> pa.BinaryArray:
@@ -77,27 +80,41 @@ def key_texts(column: pa.Array) -> pa.BinaryArray | None:
     return key_bytes(column) if is_exact else None
 
 
-def misplaced_keys(placement: KeyPlacement, partition: int, keys: pa.Array) -> dict[int, str]:
-    """Which keys belong to another task than a partition does, by their place, and where each belongs."""
-    initial_index = placement.initial_index(partition)
-    if placement.tasks[initial_index] == NO_TASK:
-        return {}
+def misplaced_keys(placement: KeyPlacement, partitions: PartitionIndexes, keys: pa.Array) -> dict[int, str]:
+    """Which keys belong to another task than their partition does, by their place, and where each belongs."""
+    initial_indexes = _initial_indexes(placement, partitions)
     key_indexes = partition_of(keys, placement.count)
-    misplaced: npt.NDArray[np.bool_] = key_indexes != initial_index
-    if placement.tasks.count(placement.tasks[initial_index]) > 1:
-        tasks = np.array(placement.tasks, np.int32)
-        misplaced = tasks[key_indexes] != tasks[initial_index]
+    misplaced: npt.NDArray[np.bool_] = key_indexes != initial_indexes
+    if not misplaced.any():
+        return {}
+    tasks = np.array(placement.tasks, np.int32)
+    partition_tasks = tasks[initial_indexes]
+    # Several partitions may be of one task, and one of which each task has its own copy is in its place.
+    misplaced &= (tasks[key_indexes] != partition_tasks) & (partition_tasks != NO_TASK)
     if keys.null_count:
         misplaced &= keys.is_valid().to_numpy(zero_copy_only=False)
     places = np.flatnonzero(misplaced)
-    where = f"of {placement.count}"
-    if partition >= placement.count:
-        where += f" when state began, and this partition goes with {initial_index}"
     texts = _texts(keys, places)
     return {
-        place: f"{text} belongs in partition {index} {where}"
-        for place, text, index in zip(places.tolist(), texts, key_indexes[places].tolist(), strict=True)
+        place: f"{text} belongs in partition {index} {_counted(placement, partition)}"
+        for place, text, index, partition in zip(
+            places.tolist(), texts, key_indexes[places].tolist(), partitions[places].tolist(), strict=True
+        )
     }
+
+
+def _initial_indexes(placement: KeyPlacement, partitions: PartitionIndexes) -> PartitionIndexes:
+    """The initial partition that each of these goes back to."""
+    distinct, places = np.unique(partitions, return_inverse=True)
+    return np.array([placement.initial_index(index) for index in distinct.tolist()], np.int64)[places]
+
+
+def _counted(placement: KeyPlacement, partition: int) -> str:
+    """Of how many partitions one is that keys belong in."""
+    if partition < placement.count:
+        return f"of {placement.count}"
+    initial_index = placement.initial_index(partition)
+    return f"of {placement.count} when state began, and this partition goes with {initial_index}"
 
 
 def _null_keys(column: str, keys: pa.Array) -> dict[int, str]:

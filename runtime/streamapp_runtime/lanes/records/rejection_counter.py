@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from streamapp_runtime.lanes.protocol.rejections import RejectionCause, RejectionCount, RejectionReport
 from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
-from streamapp_runtime.lanes.records.record_reader import DecodedRecords
+from streamapp_runtime.lanes.records.record_decoding import DecodedRecords
 from streamapp_runtime.lanes.records.rejection_policy import RejectionPolicy, counted_on, samples
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 

@@ -1,0 +1,242 @@
+"""Records of one stream as rows, those of many ranges at once, with what could not be decoded set apart.
+
+Most of what decoding costs does not depend on the number of records. A lane of many tasks reads a few records
+of many partitions in each batch, so these are decoded together and told apart afterwards.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from streamapp.control.control_message import Control, MessageKind
+from streamapp.control.message_codec import decode_control_message
+from streamapp.tasks.refusal import Refusal
+from streamapp_runtime.formats.message_envelope import open_envelopes
+from streamapp_runtime.formats.record_format import RecordFormat
+from streamapp_runtime.lanes.protocol.batch_orders import KnownRejection, ReadRange
+from streamapp_runtime.lanes.protocol.traffic import size_of
+from streamapp_runtime.lanes.records.dead_letters import RejectedRecord
+from streamapp_runtime.lanes.records.event_times import event_times
+from streamapp_runtime.lanes.records.key_check import KeyCheck, key_bytes
+from streamapp_runtime.lanes.records.version_end import VersionEnd
+from streamapp_runtime.operators.stateless.stream_operations import Read
+from streamapp_runtime.rows.slice import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedRange:
+    """A range in the lane's order: whose it is, where it stands there, and which of its records are bad."""
+
+    range: ReadRange
+    task: int
+    number: int
+    known: Mapping[int, KnownRejection] = field(default_factory=dict)  # by offset: what is known to be bad
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedRecords:
+    """The rows of some records of a range, and what was wrong with others."""
+
+    request: RequestedRange
+    rows: Slice | None
+    size: int
+    bad: tuple[RejectedRecord, ...] = ()
+    newest: int | None = None  # the newest event time, where a column tells it
+    control: tuple[Control, ...] = ()  # what upstream tasks say, in order
+    end: VersionEnd | None = None  # of the version that is read; what is behind it was left
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChunk:
+    """Records of a range as they were read."""
+
+    request: RequestedRange
+    records: pa.RecordBatch
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecoder:
+    """What the records of a stream are decoded by."""
+
+    read: Read
+    form: RecordFormat
+    now_ms: int | None = None  # the time of the batch, which event times may not run far ahead of
+    keys: KeyCheck | None = None  # what the records' keys are held against
+
+    def decode(self, chunks: Sequence[RecordChunk]) -> tuple[Slice, list[DecodedRecords]]:
+        """The rows of all chunks, and what came of each chunk, its part of the rows included."""
+        records = _joined([chunk.records for chunk in chunks])
+        owners = np.repeat(np.arange(len(chunks)), [len(chunk.records) for chunk in chunks])
+        rejections = _Rejections(self.read.stream, chunks)
+        control: list[list[Control]] = [[] for _ in chunks]
+        if self.read.enveloped:
+            records, owners = self._opened(records, owners, rejections, control)
+        rows, owners, newest = self._rows(records, owners, chunks, rejections)
+        bounds = np.searchsorted(owners, np.arange(len(chunks) + 1)).tolist()
+        parts = [
+            DecodedRecords(
+                chunk.request,
+                rows.slice(start, end - start) if len(chunks) > 1 else rows,
+                size_of(chunk.records.column("value")),
+                rejections.of(number),
+                newest.get(number),
+                tuple(control[number]),
+            )
+            for number, (chunk, start, end) in enumerate(zip(chunks, bounds[:-1], bounds[1:], strict=True))
+        ]
+        return rows, parts
+
+    def set_aside(self, chunk: RecordChunk) -> DecodedRecords:
+        """Nothing of records that are known as bad."""
+        known = [chunk.request.known[offset] for offset in chunk.records.column("offset").to_pylist()]
+        reasons = {place: one.reason for place, one in enumerate(known)}
+        bad = rejected_records(chunk.records, self.read.stream, chunk.request.range, reasons)
+        bad = tuple(replace(record, cause=one.cause) for record, one in zip(bad, known, strict=True))
+        return DecodedRecords(chunk.request, None, size_of(chunk.records.column("value")), bad)
+
+    def _opened(
+        self,
+        records: pa.RecordBatch,
+        owners: npt.NDArray[np.int64],
+        rejections: "_Rejections",
+        control: Sequence[list[Control]],
+    ) -> tuple[pa.RecordBatch, npt.NDArray[np.int64]]:
+        """The users' records out of their envelopes; control messages go where they belong."""
+        opened = open_envelopes(records.column("value"))
+        user = opened.types == MessageKind.USER
+        places = np.flatnonzero(~user)
+        control_bodies = zip(
+            opened.types[places].tolist(), opened.values.take(pa.array(places)).to_pylist(), strict=True
+        )
+        for place, (kind, body) in zip(places.tolist(), control_bodies, strict=True):
+            message = _message(kind, body)
+            if isinstance(message, Refusal):
+                rejections.note(records, owners, {place: f"{message.message}; {message.hint}"})
+            else:
+                control[owners[place]].append(message)
+        records = records.set_column(2, records.schema.field(2), opened.values)
+        return (records, owners) if user.all() else (records.filter(pa.array(user)), owners[user])
+
+    def _rows(
+        self,
+        records: pa.RecordBatch,
+        owners: npt.NDArray[np.int64],
+        chunks: Sequence[RecordChunk],
+        rejections: "_Rejections",
+    ) -> tuple[Slice, npt.NDArray[np.int64], Mapping[int, int]]:
+        """Rows, the chunk of each, and the newest event time of each chunk that has one."""
+        decoded = self.form.decode(records.column("value"))
+        columns = decoded.columns
+        if decoded.bad:
+            rejections.note(records, owners, {each.index: each.reason for each in decoded.bad})
+            good = decoded.good()
+            records, columns, owners = records.filter(good), columns.filter(good), owners[np.asarray(good)]
+        keys = _keys(self.read, records.column("key"), columns)
+        if self.keys:
+            partitions = np.array([chunk.request.range.partition for chunk in chunks])[owners]
+            if faults := self.keys.faults(records, keys, columns, partitions):
+                rejections.note(records, owners, faults)
+                good = _others(faults, len(records))
+                records, columns, keys = records.filter(good), columns.filter(good), keys.filter(good)
+                owners = owners[np.asarray(good)]
+        times = event_times(self.read, records.column("timestamp"), columns, self.now_ms)
+        newest = _newest(times.of_column, owners)
+        rows = Slice(
+            task=pa.array(np.array([chunk.request.task for chunk in chunks], np.int32)[owners]),
+            key=keys,
+            time=times.times,
+            tombstone=records.column("value").is_null(),
+            source=pa.array(np.array([chunk.request.number for chunk in chunks], np.int32)[owners]),
+            offset=records.column("offset"),
+            columns=tuple(columns.columns),
+        )
+        if times.ahead:
+            rejections.note(records, owners, times.ahead)
+            good = _others(times.ahead, len(records))
+            rows, owners = rows.filter(good), owners[np.asarray(good)]
+        return rows, owners, newest
+
+
+def rejected_records(
+    records: pa.RecordBatch, stream: str, range_read: ReadRange, reasons: Mapping[int, str]
+) -> tuple[RejectedRecord, ...]:
+    """The records at these places, as they were read."""
+    chosen = records.take(pa.array(list(reasons), pa.int64())).to_pylist()
+    return tuple(
+        RejectedRecord(
+            stream,
+            range_read.partition,
+            record["offset"],
+            reason,
+            record["key"],
+            record["value"],
+            record["timestamp"],
+        )
+        for record, reason in zip(chosen, reasons.values(), strict=True)
+    )
+
+
+class _Rejections:
+    """The bad records of each chunk."""
+
+    def __init__(self, stream: str, chunks: Sequence[RecordChunk]) -> None:
+        self._stream, self._chunks = stream, chunks
+        self._records: defaultdict[int, list[RejectedRecord]] = defaultdict(list)
+
+    def note(
+        self, records: pa.RecordBatch, owners: npt.NDArray[np.int64], reasons: Mapping[int, str]
+    ) -> None:
+        """Note what is wrong with the records at these places, each of which is of a chunk."""
+        by_owner: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        for place, reason in reasons.items():
+            by_owner[int(owners[place])][place] = reason
+        for owner, reasons_of_owner in by_owner.items():
+            asked = self._chunks[owner].request.range
+            self._records[owner] += rejected_records(records, self._stream, asked, reasons_of_owner)
+
+    def of(self, chunk: int) -> tuple[RejectedRecord, ...]:
+        """The bad records of one, in their order."""
+        return tuple(sorted(self._records.get(chunk, ()), key=attrgetter("offset")))
+
+
+@lru_cache(maxsize=10_000)
+def _message(kind: int, body: bytes) -> Control | Refusal:
+    """A control message; tasks say the same to every partition, and a lane reads many of these."""
+    return decode_control_message(kind, body)
+
+
+def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def _newest(times: pa.Array | None, owners: npt.NDArray[np.int64]) -> Mapping[int, int]:
+    """The newest time of each chunk that has one."""
+    if times is None or times.null_count == len(times):
+        return {}
+    if times.null_count:
+        owners = owners[np.asarray(times.is_valid())]
+        times = times.drop_null()
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    newest = np.maximum.reduceat(times.to_numpy(), starts)
+    return dict(zip(owners[starts].tolist(), newest.tolist(), strict=True))
+
+
+def _others(places: Iterable[int], count: int) -> pa.BooleanArray:
+    """Which of so many records are at none of these places."""
+    others = np.ones(count, bool)
+    others[list(places)] = False
+    return pa.array(others)
+
+
+def _keys(read: Read, keys: pa.Array, columns: pa.RecordBatch) -> pa.Array:
+    """The record's own key; where it has none, the text of the column that is said to be its key."""
+    if read.key is None or not keys.null_count:
+        return keys
+    return pc.coalesce(keys, key_bytes(columns.column(read.key)))
