@@ -5,7 +5,7 @@ Reads give Arrow, never an object per record. All writes of a lane in a batch, c
 are one transaction.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,6 +25,15 @@ class OffsetSpan:
     """What a partition holds: offsets from `oldest` up to, and without, `end`."""
 
     oldest: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """Records of a partition: start <= offset < end."""
+
+    partition: Partition
+    start: int
     end: int
 
 
@@ -158,6 +167,12 @@ class StreamSystem(Protocol):
         """The committed records (schema STORED) with start <= offset < end, in order.
 
         An OutOfRangeError when the range does not lie between the partition's oldest offset and its end.
+        """
+
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Say which ranges are read next, so that a system may ask for all of them at once.
+
+        Nothing depends on it, and what is wrong with a range is said when it is read.
         """
 
     def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:

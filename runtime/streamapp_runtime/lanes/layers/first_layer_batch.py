@@ -19,6 +19,7 @@ from streamapp_runtime.lanes.records.rejection_counter import RejectionCounter
 from streamapp_runtime.lanes.records.version_end import VersionEnd
 from streamapp_runtime.operators.stateless.stream_operations import Read
 from streamapp_runtime.rows.slice import Slice
+from streamapp_runtime.systems.stream_system import OffsetRange
 
 READ_STEP = "read"
 """The step beside the operators: records fetched and decoded."""
@@ -40,6 +41,9 @@ class FirstLayerBatch(LayerBatch):
             RequestedRange(self._held(one), index, number, known.get((one.stream, one.partition), {}))
             for number, (index, one) in enumerate(self.ranges)
         ]
+        self.context.system.fetch_ahead(
+            [self._offsets(one) for one in requests if one.task not in self.failed]
+        )
         for group in joint_requests([request for request in requests if self._fills_table(request)]):
             ends: dict[int, VersionEnd] = {}
             yield from self._records(group, ends)
@@ -129,6 +133,11 @@ class FirstLayerBatch(LayerBatch):
         partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)
         oldest = self.context.system.spans([partition])[partition].oldest
         return replace(asked, start=min(max(asked.start, oldest), asked.end))
+
+    def _offsets(self, request: RequestedRange) -> OffsetRange:
+        asked = request.range
+        partition = Partition(self.context.reads[asked.stream][0].topic, asked.partition)
+        return OffsetRange(partition, asked.start, asked.end)
 
     def _fills_table(self, request: RequestedRange) -> bool:
         return self.context.reads[request.range.stream][0].table is not None

@@ -1,7 +1,7 @@
 """The embedded log as a system of streams."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from streamapp_runtime.systems.embedded.lmdb_environment import MAP_SIZE, shared
 from streamapp_runtime.systems.embedded.maintenance import MaintenanceRules, maintain
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
+    OffsetRange,
     OffsetSpan,
     StreamHolding,
     StreamOptions,
@@ -118,6 +119,9 @@ class EmbeddedSystem:
     def settled(self, partitions: Iterable[Partition]) -> bool:
         """Always: what is not committed is not written."""
         return True
+
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Nothing: what is on this machine is read when it is asked for."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end; OutOfRangeError past either end."""

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from streamapp_runtime.systems.kafka.wire.wire_setup import wire_setup
 from streamapp_runtime.systems.stream_system import (
     DEFAULT_OPTIONS,
     FencedError,
+    OffsetRange,
     OffsetSpan,
     StreamHolding,
     StreamOptions,
@@ -164,6 +165,10 @@ class KafkaSystem:
         self._topics.check(partition)
         return self._reader.read(partition, start, end) if start < end else iter(())
 
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Ask each leader once for all ranges; see `StreamSystem.fetch_ahead`."""
+        self._reader.fetch_ahead([one for one in ranges if one.start < one.end])
+
     def latest(self, stream: str, *, settled: bool = True) -> Mapping[bytes, bytes]:
         """The newest value of every key of a compacted topic's partition 0; deleted keys are left out."""
         newest_values = self._latest_values.values(stream, settled=settled)
@@ -209,7 +214,7 @@ class KafkaSystem:
 
     def _transaction(self, writer: TransactionalWriter) -> KafkaTransaction:
         return KafkaTransaction(
-            writer, self._non_transactional, self._topics.check, self._stable_end, self._clock()
+            writer, self._non_transactional, self._topics.check, self._stable_ends, self._clock()
         )
 
     def interrupt(self, owner: str, writers: Collection[str]) -> None:
@@ -291,8 +296,11 @@ class KafkaSystem:
         producer = self._cluster.producer(transactional_id)
         return RdkafkaProducer(self._cluster, transactional_id, producer)
 
+    def _stable_ends(self, partitions: Collection[Partition]) -> Mapping[Partition, int]:
+        return partition_offsets.stable_ends(self._cluster, partitions)
+
     def _stable_end(self, partition: Partition) -> int:
-        return partition_offsets.stable_ends(self._cluster, [partition])[partition]
+        return self._stable_ends([partition])[partition]
 
 
 def _check_fence(owner: str, incarnation: int, fenced: int) -> None:

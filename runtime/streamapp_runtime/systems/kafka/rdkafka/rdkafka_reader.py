@@ -4,7 +4,7 @@ A range ends by position: its last offsets may be markers of transactions, or ho
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,7 +14,12 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.rdkafka.client_errors import translate_error
 from streamapp_runtime.systems.kafka.rdkafka.kafka_clients import ANSWER_SECONDS, KafkaClients
-from streamapp_runtime.systems.stream_system import STORED, OutOfRangeError, UnavailableError
+from streamapp_runtime.systems.stream_system import (
+    STORED,
+    OffsetRange,
+    OutOfRangeError,
+    UnavailableError,
+)
 
 MOST_MESSAGES = 10_000
 """More messages at once cost more each: they are out of the processor's caches by then."""
@@ -27,6 +32,9 @@ _SHRUNK_SECONDS = 5.0
 
 class RangeReader(Protocol):
     """Whatever reads ranges for one process. What it raises are errors of `systems.system`."""
+
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Say which ranges, none of them empty, are read next."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
@@ -42,6 +50,9 @@ class RdkafkaReader:
     cluster: KafkaClients
     end_of: Callable[[Partition], int]
     _idle: list[Consumer] = field(default_factory=list)
+
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Nothing: the client fetches ahead within the range that it reads."""
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The records (schema STORED) with start <= offset < end."""

@@ -1,7 +1,7 @@
 """A lane's transaction: produced while it is filled, made visible or voided at its end."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -28,7 +28,7 @@ class KafkaTransaction:
     writer: TransactionalWriter
     outright: NonTransactionalProducer  # for what is handed out
     check: Callable[[Partition], None]  # UnknownStreamError where there is no such partition
-    end: Callable[[Partition], int]  # of a partition to which nothing was appended
+    ends: Callable[[Collection[Partition]], Mapping[Partition, int]]  # before what is undecided
     now_ms: int
     _open: bool = True
     _written: set[Partition] = field(default_factory=set)
@@ -65,7 +65,7 @@ class KafkaTransaction:
         """Where what was appended to a partition ends."""
         self._settle(partition)
         if partition not in self._written:
-            return self.end(partition)
+            return self.ends([partition])[partition]
         with self._whole():
             return self.writer.producing.flush()[partition]
 
@@ -121,8 +121,11 @@ class KafkaTransaction:
         Not for long, and not for every partition: another's open transaction may stand before ours.
         """
         until = time.monotonic() + SIGHT_SECONDS
-        for partition in list(ends)[:SIGHTED]:
-            while self.end(partition) <= ends[partition] and time.monotonic() < until:
+        unseen = list(ends)[:SIGHTED]
+        while unseen and time.monotonic() < until:
+            seen_ends = self.ends(unseen)
+            unseen = [partition for partition in unseen if seen_ends[partition] <= ends[partition]]
+            if unseen:
                 time.sleep(0.002)
 
     def _check_open(self) -> None:

@@ -12,6 +12,8 @@ from streamapp_runtime.systems.kafka.wire.batch_format.batch_encoder import (
     EncodedBatch,
     ProducerIdentity,
     encode_batches,
+    encode_each,
+    encoded_size,
 )
 from streamapp_runtime.systems.kafka.wire.batch_format.compression import CompressionCodec
 from streamapp_runtime.systems.kafka.wire.requests.broker_connection import PLAINTEXT, ConnectionSecurity
@@ -26,6 +28,7 @@ from streamapp_runtime.systems.kafka.wire.requests.transaction_coordinator impor
 )
 
 _HELD = 16 << 20  # bytes that wait before they are sent
+_SMALL = 65_536  # bytes for a partition that are encoded with those for others
 _LARGEST = 1_000_000  # bytes of a batch; a broker takes 1,048,588 unless it was told otherwise
 _TIMEOUT_MS = 60_000
 
@@ -118,9 +121,10 @@ class WireProducer:
             if identity.transactional and (new := batches_by_partition.keys() - self._added):
                 self._coordinator.add(identity, new)
                 self._added |= new
+            encoded = self._encoded(batches_by_partition)
             outboxes = {
-                partition: PartitionQueue(self._encoded(batches), self._sequences.get(partition, 0))
-                for partition, batches in batches_by_partition.items()
+                partition: PartitionQueue(batches, self._sequences.get(partition, 0))
+                for partition, batches in encoded.items()
             }
             delivery = BatchDelivery(
                 self._cluster, self._transactional_id, identity, int(self._patience * 1000)
@@ -135,9 +139,22 @@ class WireProducer:
                 self._ends[partition] = outbox.end
                 self._sequences[partition] = outbox.sequence
 
-    def _encoded(self, batches: Sequence[pa.RecordBatch]) -> Iterator[EncodedBatch]:
-        whole = pa.concat_batches(batches) if len(batches) > 1 else batches[0]
-        return encode_batches(whole, time.time_ns() // 1_000_000, self._largest, self._codec)
+    def _encoded(
+        self, batches: Mapping[Partition, Sequence[pa.RecordBatch]]
+    ) -> Mapping[Partition, Iterator[EncodedBatch]]:
+        """The batches of each partition: small ones are encoded together, large ones as they are sent."""
+        now = time.time_ns() // 1_000_000
+        records = {
+            partition: pa.concat_batches(parts) if len(parts) > 1 else parts[0]
+            for partition, parts in batches.items()
+        }
+        small = [one for one, whole in records.items() if encoded_size(whole) <= min(_SMALL, self._largest)]
+        together = encode_each([records[one] for one in small], now, self._codec) if small else []
+        encoded = {one: iter([batch]) for one, batch in zip(small, together, strict=True)}
+        for partition, whole in records.items():
+            if partition not in encoded:
+                encoded[partition] = encode_batches(whole, now, self._largest, self._codec)
+        return encoded
 
     @contextmanager
     def _whole(self) -> Iterator[ProducerIdentity]:

@@ -1,13 +1,15 @@
 """Ranges of committed records, by the protocol itself."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_batches
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_batches, decode_partitions
 from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import (
     FetchedBatch,
     committed_batches,
@@ -22,12 +24,21 @@ from streamapp_runtime.systems.kafka.wire.requests.broker_connection import (
 )
 from streamapp_runtime.systems.kafka.wire.requests.broker_pool import UNKNOWN_TOPIC, BrokerPool
 from streamapp_runtime.systems.kafka.wire.requests.error_codes import ErrorReaction
-from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchResult
+from streamapp_runtime.systems.kafka.wire.requests.fetch_request import FetchResult, FetchStart
 from streamapp_runtime.systems.kafka.wire.requests.request_retries import CONNECTION_FAILURES, RequestRetries
-from streamapp_runtime.systems.stream_system import OutOfRangeError, UnavailableError
+from streamapp_runtime.systems.stream_system import OffsetRange, OutOfRangeError, UnavailableError
 
 _LEAST, _MOST = 65_536, 8 << 20  # bytes of one fetch
 _GUESS = 1024  # bytes of a record before any was seen
+
+
+@dataclass(frozen=True, slots=True)
+class _FetchedAhead:
+    """Records that are there before they are read: where they begin, and the offset behind them."""
+
+    start: int
+    following: int
+    records: pa.RecordBatch | None
 
 
 class WireReader:
@@ -45,11 +56,40 @@ class WireReader:
         self._timeout = security.timeout
         self._check = check
         self._sizes: dict[Partition, float] = {}  # bytes of a record, as last seen
+        self._fetched_ahead: dict[Partition, _FetchedAhead] = {}
+
+    def fetch_ahead(self, ranges: Sequence[OffsetRange]) -> None:
+        """Ask each leader once for all that fits into an answer; `read` has it then.
+
+        Where that fails nothing is fetched ahead: `read` asks again, and knows what to do.
+        """
+        self._fetched_ahead.clear()
+        requests: list[tuple[BrokerConnection, int, list[OffsetRange]]] = []
+        for connection, of_leader in self._by_leader(ranges).items():
+            starts = {
+                one.partition: FetchStart(one.start, self._fetch_size(one.partition, one.end - one.start))
+                for one in of_leader
+            }
+            try:
+                body = fetch_request.fetch_request(starts)
+                requests.append((connection, connection.send(*fetch_request.FETCH, body), of_leader))
+            except CONNECTION_FAILURES:
+                self._lost(connection, of_leader)
+        for connection, number, of_leader in requests:
+            try:
+                self._take_ahead(connection, number, of_leader)
+            except CONNECTION_FAILURES:
+                self._lost(connection, of_leader)
 
     def read(self, partition: Partition, start: int, end: int) -> Iterator[pa.RecordBatch]:
         """The committed records (schema STORED) with start <= offset < end, in order."""
         attempts = RequestRetries(f"reading {partition}", self._timeout)
         at, empty = start, 0
+        ahead = self._fetched_ahead.pop(partition, None)
+        if ahead is not None and ahead.start == start:
+            at = ahead.following
+            if ahead.records is not None and len(within := _within(ahead.records, start, end)):
+                yield within
         pending_fetch: tuple[BrokerConnection, int] | None = None
         while at < end:
             connection = self._cluster.leader(partition, attempts)
@@ -60,7 +100,8 @@ class WireReader:
                     or not connection.awaits(pending_fetch[1])
                 ):
                     pending_fetch = self._send_fetch(connection, partition, at, end)
-                fetched = fetch_request.fetch_result(connection.receive(pending_fetch[1]))
+                answer = connection.receive(pending_fetch[1])
+                fetched = fetch_request.fetch_results(answer, [partition])[partition]
                 pending_fetch = None
                 if fetched.error:
                     self._refused(fetched.error, partition, attempts)
@@ -102,10 +143,53 @@ class WireReader:
     def _send_fetch(
         self, connection: BrokerConnection, partition: Partition, at: int, end: int
     ) -> tuple[BrokerConnection, int]:
-        size = int((end - at) * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
+        start = FetchStart(at, min(self._fetch_size(partition, end - at), _MOST))
         return connection, connection.send(
-            *fetch_request.FETCH, fetch_request.fetch_request(partition, at, min(size, _MOST))
+            *fetch_request.FETCH, fetch_request.fetch_request({partition: start})
         )
+
+    def _fetch_size(self, partition: Partition, records: int) -> int:
+        """About how many bytes so many records take."""
+        return int(records * self._sizes.get(partition, _GUESS) * 1.1) + _LEAST
+
+    def _by_leader(self, ranges: Sequence[OffsetRange]) -> dict[BrokerConnection, list[OffsetRange]]:
+        """The ranges that one answer of each leader has room for."""
+        by_leader: defaultdict[BrokerConnection, list[OffsetRange]] = defaultdict(list)
+        room: defaultdict[BrokerConnection, int] = defaultdict(lambda: _MOST)
+        for one in ranges:
+            size = self._fetch_size(one.partition, one.end - one.start)
+            attempts = RequestRetries(f"reading {one.partition}", self._timeout)
+            leader = self._cluster.leader(one.partition, attempts)
+            if size <= room[leader]:
+                room[leader] -= size
+                by_leader[leader].append(one)
+        return by_leader
+
+    def _take_ahead(self, connection: BrokerConnection, number: int, ranges: Sequence[OffsetRange]) -> None:
+        """Decode what a leader answered, all of it at once."""
+        partitions = [one.partition for one in ranges]
+        results = fetch_request.fetch_results(connection.receive(number), partitions)
+        octets = next(iter(results.values())).octets  # one answer has them all
+        chosen: list[tuple[OffsetRange, int, list[FetchedBatch]]] = []
+        for one in ranges:
+            fetched = results[one.partition]
+            if fetched.error:
+                continue
+            batches = list(read_batches(octets, fetched.begin, fetched.end, check=self._check))
+            if not batches or batches[-1].last < one.start:
+                continue
+            self._measure(one.partition, batches)
+            in_range = [batch for batch in batches if batch.last >= one.start and batch.base < one.end]
+            committed = list(committed_batches(in_range, fetched.aborted, octets))
+            chosen.append((one, batches[-1].last + 1, committed))
+        decoded = decode_partitions(octets, [committed for *_, committed in chosen])
+        for (one, following, _), records in zip(chosen, decoded, strict=True):
+            self._fetched_ahead[one.partition] = _FetchedAhead(one.start, following, records)
+
+    def _lost(self, connection: BrokerConnection, ranges: Sequence[OffsetRange]) -> None:
+        self._cluster.lost(connection)
+        for one in ranges:
+            self._cluster.forget(one.partition)
 
     def _refused(self, error: int, partition: Partition, attempts: RequestRetries) -> None:
         if error == UNKNOWN_TOPIC:  # to this broker; whether to all says the look for the leader

@@ -1,10 +1,15 @@
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamapp_runtime.systems.kafka.wire.batch_format import varints
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_decoder import decode_partitions
+from streamapp_runtime.systems.kafka.wire.batch_format.batch_headers import read_batches
+from streamapp_runtime.systems.kafka.wire.batch_format.malformed import MalformedError
 from tests.harness.kafka.decoded_batches import Row, decoded, expected
 from tests.harness.kafka.plain_batches import Record, batch
 
@@ -26,6 +31,34 @@ def records(draw: st.DrawFn) -> list[Record]:
 def test_any_batches_are_read_as_they_were_written(given: list[list[Record]]) -> None:
     data = b"".join(batch(1_000 * place, each) for place, each in enumerate(given))
     assert decoded(data) == [row for place, each in enumerate(given) for row in expected(1_000 * place, each)]
+
+
+@given(st.lists(st.lists(records(), max_size=3), max_size=4))
+def test_the_batches_of_several_partitions_are_read_at_once(given: list[list[list[Record]]]) -> None:
+    data, partitions = b"", []
+    for batches in given:
+        written = b"".join(batch(1_000 * place, each) for place, each in enumerate(batches))
+        partitions.append((len(data), len(data) + len(written)))
+        data += written
+    octets = np.frombuffer(data + bytes(varints.PADDING), np.uint8)
+    headers = [
+        [one for one in read_batches(octets, begin, end, check=True) if one.count]
+        for begin, end in partitions
+    ]
+    rows = [
+        [tuple(row.values()) for row in part.to_pylist()] if part else []
+        for part in decode_partitions(octets, headers)
+    ]
+    assert rows == [
+        [row for place, each in enumerate(batches) for row in expected(1_000 * place, each)]
+        for batches in given
+    ]
+
+
+def test_batches_of_one_partition_that_are_not_in_order_are_refused() -> None:
+    one = batch(0, [Record(None, b"a", 0, 0), Record(None, b"b", 1, 0)])
+    with pytest.raises(MalformedError, match="not in order"):
+        decoded(one + batch(1, [Record(None, b"c", 0, 0)]))
 
 
 def sizes_alike(random: random.Random) -> int:

@@ -1,7 +1,7 @@
 """From the batches of an answer to their records."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,21 @@ def decode_batches(octets: Octets, batches: Iterable[FetchedBatch]) -> Iterator[
             yield _decoded(np.concatenate([*parts, np.zeros(varints.PADDING, np.uint8)]), begin, end, run)
 
 
+def decode_partitions(
+    octets: Octets, partitions: Sequence[Sequence[FetchedBatch]]
+) -> list[pa.RecordBatch | None]:
+    """The records of the batches of each partition, those of all at once; None where there are none."""
+    decoded = list(decode_batches(octets, chain.from_iterable(partitions)))
+    if not decoded:
+        return [None for _ in partitions]
+    records = decoded[0] if len(decoded) == 1 else pa.concat_batches(decoded)
+    counts = [sum(batch.count for batch in batches) for batches in partitions]
+    ends = np.cumsum(counts).tolist()
+    return [
+        records.slice(end - count, count) if count else None for end, count in zip(ends, counts, strict=True)
+    ]
+
+
 def _decompressed(
     octets: Octets, batches: Iterable[FetchedBatch]
 ) -> Iterator[tuple[list[FetchedBatch], list[Octets]]]:
@@ -51,6 +66,7 @@ def _decoded(
 ) -> pa.RecordBatch:
     bases = BatchBases(
         np.array([batch.base for batch in run]),
+        np.array([batch.last for batch in run]),
         np.array([batch.timestamp for batch in run]),
         np.array([batch.appended for batch in run]),
     )

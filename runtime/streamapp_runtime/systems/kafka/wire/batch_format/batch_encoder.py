@@ -1,6 +1,6 @@
 """Records from Arrow as the batches that a leader takes, without an object for each record."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import google_crc32c
@@ -61,20 +61,46 @@ def encode_batches(
     Records without a time were written `now`.
     """
     for part in _parted(records, most):
-        key, value, timestamp = part.columns
-        times = timestamp.fill_null(now).to_numpy()
-        octets = _written(key, value, times - times[0])
-        yield EncodedBatch(compress(codec, octets), len(part), int(times[0]), int(times.max()), codec)
+        yield from encode_each([part], now, codec)
+
+
+def encode_each(
+    parts: Sequence[pa.RecordBatch], now: int, codec: CompressionCodec = CompressionCodec.NONE
+) -> list[EncodedBatch]:
+    """A batch of each of the parts, none of which is empty. What encoding costs is that of one batch."""
+    records = pa.concat_batches(parts) if len(parts) > 1 else parts[0]
+    counts = np.array([len(part) for part in parts])
+    first = np.cumsum(counts) - counts
+    key, value, timestamp = records.columns
+    times = timestamp.fill_null(now).to_numpy()
+    numbers = np.arange(len(records)) - np.repeat(first, counts)
+    octets, ends = _written(key, value, times - np.repeat(times[first], counts), numbers)
+    end = ends[first + counts - 1].tolist()
+    latest = np.maximum.reduceat(times, first).tolist()
+    return [
+        EncodedBatch(compress(codec, octets[begin:stop]), count, base_time, last_time, codec)
+        for begin, stop, count, base_time, last_time in zip(
+            [0, *end[:-1]], end, counts.tolist(), times[first].tolist(), latest, strict=True
+        )
+    ]
+
+
+def encoded_size(records: pa.RecordBatch) -> int:
+    """How many bytes the records take at most as a batch that is not compressed."""
+    return HEAD.size + int(_sizes(records).sum())
 
 
 def _parted(records: pa.RecordBatch, most: int) -> Iterator[pa.RecordBatch]:
-    sizes = _lengths(records.column(0)) + _lengths(records.column(1)) + _MOST_OVERHEAD
-    ends = np.cumsum(sizes)
+    ends = np.cumsum(_sizes(records))
     first, before = 0, 0
     while first < len(records):
         last = max(int(np.searchsorted(ends, before + most - HEAD.size, "right")), first + 1)
         yield records.slice(first, last - first)
         first, before = last, int(ends[last - 1])
+
+
+def _sizes(records: pa.RecordBatch) -> Numbers:
+    return _lengths(records.column(0)) + _lengths(records.column(1)) + _MOST_OVERHEAD
 
 
 def _lengths(column: pa.Array) -> Numbers:
@@ -93,8 +119,8 @@ def _said(column: pa.Array, lengths: Numbers) -> Numbers:
     return np.where(column.is_null().to_numpy(zero_copy_only=False), -1, lengths)
 
 
-def _written(key: pa.Array, value: pa.Array, times: Numbers) -> Octets:
-    """The bytes of all records.
+def _written(key: pa.Array, value: pa.Array, times: Numbers, numbers: Numbers) -> tuple[Octets, Numbers]:
+    """The bytes of all records, and where each of them ends.
 
     Keys and values are put between what is written around them by taking all in turns from one array. What
     follows a value, the number of headers, which is zero, begins what precedes the next record.
@@ -102,7 +128,7 @@ def _written(key: pa.Array, value: pa.Array, times: Numbers) -> Octets:
     count = len(times)
     key_size, value_size = _lengths(key), _lengths(value)
     value_said = _said(value, value_size)
-    inner = [times, np.arange(count), _said(key, key_size)]
+    inner = [times, numbers, _said(key, key_size)]
     widths = [varints.varint_sizes(field) for field in inner]
     value_width = varints.varint_sizes(value_said)
     inner_width = widths[0] + widths[1] + widths[2]
@@ -124,8 +150,9 @@ def _written(key: pa.Array, value: pa.Array, times: Numbers) -> Octets:
     for turn, first in enumerate((3 * count, 0, count, 2 * count)):
         turns[turn::4] = np.arange(first, first + len(turns[turn::4]))
     whole = pieces.take(pa.array(turns))
+    ends = np.cumsum(body + body_width)
     # The first record has none before it.
-    return np.frombuffer(whole.buffers()[2], np.uint8, int((body + body_width).sum()), 1)
+    return np.frombuffer(whole.buffers()[2], np.uint8, int(ends[-1]), 1), ends
 
 
 class _Pieces:

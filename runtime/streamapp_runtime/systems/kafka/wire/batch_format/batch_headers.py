@@ -48,6 +48,7 @@ class AbortedTransaction:
 
 def read_batches(octets: Octets, begin: int, end: int, *, check: bool) -> Iterator[FetchedBatch]:
     """The whole batches within the bytes; a last one that was cut off is left out."""
+    least = 0
     while end - begin >= HEAD.size:
         (
             base, length, _, magic, checksum, attributes, delta,
@@ -60,6 +61,9 @@ def read_batches(octets: Octets, begin: int, end: int, *, check: bool) -> Iterat
             raise MalformedError("the head of a batch makes no sense")
         if stop > end:
             return
+        if base < least:
+            raise MalformedError("the batches of a partition are not in order")
+        least = base + delta + 1
         if check and google_crc32c.value(octets[begin + CHECKED_FROM : stop]) != checksum:
             raise MalformedError("a batch was altered on its way: its checksum does not fit")
         if (attributes & _CODEC_BITS) > CompressionCodec.ZSTD:

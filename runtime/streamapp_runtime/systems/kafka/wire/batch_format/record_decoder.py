@@ -18,6 +18,7 @@ class BatchBases:
     """What each batch's records are counted from."""
 
     offset: Numbers
+    last: Numbers  # the largest offset that a record may have
     timestamp: Numbers
     appended: Numbers  # the time of all its records where the broker says it, else -1
 
@@ -39,7 +40,9 @@ def decode_records(octets: Octets, extents: BatchExtents, bases: BatchBases) -> 
         raise MalformedError("a record's value does not end within it")
     key, value = _cut(octets, (key_from, key_to, value_from, value_to), (no_key, no_value))
     offset = np.repeat(bases.offset, count) + number
-    if (np.diff(offset) <= 0).any():
+    rising = np.diff(offset) > 0
+    rising[np.cumsum(count)[:-1] - 1] = True  # the next batch may be of another partition
+    if not rising.all() or (offset > np.repeat(bases.last, count)).any():
         raise MalformedError("the records of a batch are not in order")
     return pa.RecordBatch.from_arrays(
         [pa.array(offset), key, value, _times(time, bases, count)], schema=STORED

@@ -1,5 +1,6 @@
 """Asking a leader for records, and what it answers."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,29 +29,53 @@ class FetchResult:
     end: int
 
 
-def fetch_request(partition: Partition, offset: int, size: int) -> RequestBody:
-    """Committed records from an offset on, about so many bytes of them."""
+@dataclass(frozen=True, slots=True)
+class FetchStart:
+    """From which offset on a partition is asked for, and about how many bytes."""
+
+    offset: int
+    size: int
+
+
+def fetch_request(starts: Mapping[Partition, FetchStart]) -> RequestBody:
+    """Committed records of some partitions of one leader."""
+    by_topic: dict[str, list[Partition]] = {}
+    for partition in starts:
+        by_topic.setdefault(partition.stream, []).append(partition)
 
     def partition_body(body: RequestBody, partition: Partition) -> None:
-        body.int32(partition.index).int32(-1).int64(offset).int64(-1).int32(size)
+        start = starts[partition]
+        body.int32(partition.index).int32(-1).int64(start.offset).int64(-1).int32(start.size)
 
-    def topic(body: RequestBody, partition: Partition) -> None:
-        body.text(partition.stream).list([partition], partition_body)
+    def topic_body(body: RequestBody, topic: str) -> None:
+        body.text(topic).list(by_topic[topic], partition_body)
 
+    size = sum(start.size for start in starts.values())
     body = RequestBody().int32(-1).int32(_WAIT_MS).int32(1).int32(size).int8(_READ_COMMITTED)
     body.int32(0).int32(-1)  # no session
-    return body.list([partition], topic).int32(0).text("")
+    return body.list(list(by_topic), topic_body).int32(0).text("")
 
 
-def fetch_result(answer: ResponseReader) -> FetchResult:
-    """What came for the one partition that was asked for."""
+def fetch_results(answer: ResponseReader, partitions: Sequence[Partition]) -> Mapping[Partition, FetchResult]:
+    """What came for each of the partitions that were asked for."""
     throttled, error = answer.int32(), answer.int16()
     answer.int32()  # the session
     if error:
-        return FetchResult(throttled, error, -1, [], np.empty(0, np.uint8), 0, 0)
-    if answer.int32() != 1 or answer.text() is None or answer.int32() != 1:
+        refused = FetchResult(throttled, error, -1, [], np.empty(0, np.uint8), 0, 0)
+        return dict.fromkeys(partitions, refused)
+    results: dict[Partition, FetchResult] = {}
+    for _ in range(answer.int32()):
+        topic = answer.text() or ""
+        for _ in range(answer.int32()):
+            partition = Partition(topic, answer.int32())
+            results[partition] = _partition_result(answer, throttled)
+    if results.keys() != set(partitions):
         raise MalformedError("a leader answered for other partitions than were asked for")
-    answer.int32()  # the partition
+    return results
+
+
+def _partition_result(answer: ResponseReader, throttled: int) -> FetchResult:
+    """What came for one, behind its number."""
     error = answer.int16()
     answer.int64()  # the end, open transactions and all
     stable_end = answer.int64()
