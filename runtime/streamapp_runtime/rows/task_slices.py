@@ -13,14 +13,15 @@ def slices_by_task(rows: Slice) -> Iterator[tuple[int, Slice]]:
     tasks = rows.task.to_numpy()
     if not len(tasks):
         return
-    if (tasks == tasks[0]).all():
+    if (np.diff(tasks) < 0).any():
+        order = np.argsort(tasks, kind="stable")
+        rows, tasks = rows.take(pa.array(order)), tasks[order]
+    starts = np.flatnonzero(np.diff(tasks, prepend=-1)).tolist()
+    if len(starts) == 1:
         yield int(tasks[0]), rows
         return
-    order = np.argsort(tasks, kind="stable")
-    ordered = tasks[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
-    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
-        yield int(ordered[start]), rows.take(pa.array(order[start:end]))
+    for start, end in zip(starts, [*starts[1:], len(tasks)], strict=True):
+        yield int(tasks[start]), rows.slice(start, end - start)
 
 
 def concat_slices(parts: Sequence[Slice]) -> Slice | None:

@@ -30,7 +30,11 @@ class TypedRows:
 
     def find(self, keys: pa.Array) -> LookupResult:
         """Look up keys, of which no two should be equal; for null nothing is found."""
-        return lookup_result(self._store.get(keys), self.schema)
+        return lookup_result(self.get(keys), self.schema)
+
+    def get(self, keys: pa.Array) -> pa.BinaryArray:
+        """The same as the store has it, encoded; null where it has nothing."""
+        return self._store.get(keys)
 
     def put(self, keys: pa.Array, rows: pa.RecordBatch) -> None:
         """Write a row under each key."""

@@ -1,15 +1,13 @@
 """Rows joined with a table: a lookup for each distinct key, not for each row."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from streamapp_runtime.operators.operation_executor import StatelessExecutor
 from streamapp_runtime.operators.state.lane_state import LaneState
-from streamapp_runtime.operators.state.lookup_result import LookupResult
+from streamapp_runtime.operators.state.lookup_result import LookupResult, lookup_result
 from streamapp_runtime.operators.state.typed_rows import TypedRows
 from streamapp_runtime.operators.tables.table_operations import LookUp, LookUpRemote
 from streamapp_runtime.rows.slice import Slice
@@ -23,13 +21,28 @@ class LookUpExecutor(StatelessExecutor):
     operation: LookUp
 
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
-        """The rows with the table's columns beside their own."""
-        (rows,) = slices
-        return concat_slices([self._of_task(part, task, state) for task, part in slices_by_task(rows)])
+        """The rows with the table's columns beside their own.
 
-    def _of_task(self, rows: Slice, task: int, state: LaneState) -> Slice:
+        Each task asks its own part of the table; what all of them have found is decoded at once.
+        """
+        (rows,) = slices
+        parts: list[Slice] = []
+        places: list[pa.Array] = []
+        values: list[pa.Array] = []
+        asked_before = 0
         name = self.operation.table
-        return _joined(rows, self.operation, TypedRows(state, task, name, state.schemas[name]).find)
+        schema = state.schemas[name]
+        for task, part in slices_by_task(rows):
+            encoded = _keys(part, self.operation.key).dictionary_encode()
+            parts.append(part)
+            places.append(pc.add(encoded.indices, asked_before))
+            values.append(TypedRows(state, task, name, schema).get(encoded.dictionary))
+            asked_before += len(encoded.dictionary)
+        joint_rows = concat_slices(parts)
+        if joint_rows is None:
+            return None
+        found = lookup_result(pa.concat_arrays(values), schema)
+        return _joined(joint_rows, self.operation, found, pa.concat_arrays(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +54,16 @@ class RemoteLookUpExecutor(StatelessExecutor):
     def execute(self, slices: tuple[Slice, ...], state: LaneState) -> Slice | None:
         """The rows with the table's columns beside their own."""
         (rows,) = slices
-        return _joined(rows, self.operation, partial(state.ask, self.operation.table)) if len(rows) else None
+        if not len(rows):
+            return None
+        encoded = _keys(rows, self.operation.key).dictionary_encode()
+        found = state.ask(self.operation.table, encoded.dictionary)
+        return _joined(rows, self.operation, found, encoded.indices)
 
 
-def _joined(rows: Slice, operation: LookUp | LookUpRemote, find: Callable[[pa.Array], LookupResult]) -> Slice:
-    encoded = _keys(rows, operation.key).dictionary_encode()
-    lookup = find(encoded.dictionary)
-    places = lookup.places.take(encoded.indices)
+def _joined(rows: Slice, operation: LookUp | LookUpRemote, lookup: LookupResult, asked: pa.Array) -> Slice:
+    """Rows beside what was found for them; `asked` says as which key each row's was looked up."""
+    places = lookup.places.take(asked)
     if not operation.keeps_unmatched and places.null_count:
         mask = pc.or_(places.is_valid(), rows.tombstone)
         rows, places = rows.filter(mask), places.filter(mask)
