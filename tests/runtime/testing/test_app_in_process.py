@@ -206,6 +206,26 @@ def test_totals_stay_with_their_keys_when_a_stream_grows(streamapp: Start) -> No
     assert {row["key"] for row in app.state("counted")} == set(users)
 
 
+@pytest.mark.parametrize("store", ["rocksdb", "lmdb", "memory"])
+def test_a_row_sees_a_broadcast_table_as_it_was_sent_before(streamapp: Start, store: str) -> None:
+    table = {"name": "rates", "store": store, "broadcast": True, "sideInputs": [{"stream": "rates"}]}
+    priced = {"from": "orders", "table": "rates", "key": "currency", "select": "id, rate"}
+    streams = [
+        {"name": "orders", "key": "id", "columns": "id STRING, currency STRING"},
+        {"name": "rates", "key": "currency", "columns": "currency STRING, rate INT"},
+        {"name": "out", "key": "id"},
+    ]
+    operators = [
+        {"name": "priced", "joinTable": priced},
+        {"name": "sent", "sendTo": {"from": "priced", "stream": "out"}},
+    ]
+    app = streamapp(resource(*operators, streams=streams, tables=[table]), partitions=2)
+    for rate in (1, 2):
+        app.send("rates", {"currency": "EUR", "rate": rate})
+        app.send("orders", {"id": "a", "currency": "EUR"})
+    assert [row["rate"] for row in app.rows("out")] == [1, 2]
+
+
 def test_a_tombstone_takes_a_row_out_of_a_table(streamapp: Start) -> None:
     app = streamapp(EXAMPLE)
     app.send("users", [ANN, ANN | {"user": "bob"}])

@@ -45,7 +45,7 @@ class Backlog:
     _inherited: dict[str, str] | None = None  # by task: what it takes over from others; None when not known
 
     def __post_init__(self) -> None:
-        self.side_inputs = SideInputProgress.of(self.launch)
+        self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
         side, topics = self.launch.read_order.side, self.launch.topics
         read = {stream: topic for stream, topic in topics.items() if stream not in side}
         goes_on = self.launch.app.spec.on_data_loss == "earliest"
@@ -69,7 +69,8 @@ class Backlog:
     def renewed(self) -> "Backlog":
         """The records of the same app, once the run has another model."""
         backlog = replace(self)
-        backlog.side_inputs = SideInputProgress.of(self.launch, self.side_inputs)
+        paced = self.run.settings.copies_paced
+        backlog.side_inputs = SideInputProgress.of(self.launch, paced=paced, before=self.side_inputs)
         backlog.start()
         return backlog
 

@@ -16,6 +16,7 @@ class RunSettings:
     batch_bytes: int  # and so many bytes, as far as these can be foreseen
     batch_timeout: float | None  # so long a batch may take; None for as long as it wants
     batch_interval: float  # from the start of one batch with records to that of the next, at least
+    copies_paced: bool  # whether broadcast tables are copied seldom, since each copy costs
     executor_start: float  # how long executors are waited for at the start
     rebalance_delay: float  # how long tasks wait for a processor whose executor is lost
 
@@ -28,6 +29,7 @@ def run_settings(app: StreamApp) -> RunSettings:
         batch_bytes=spec.batch.bytes,
         batch_timeout=milliseconds(spec.batch.timeout) / 1000 or None,
         batch_interval=milliseconds(spec.batch.interval) / 1000,
+        copies_paced=True,
         executor_start=milliseconds(spec.executor.start_timeout) / 1000,
         rebalance_delay=milliseconds(spec.rebalance_delay) / 1000,
     )

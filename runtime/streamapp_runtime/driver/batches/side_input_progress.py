@@ -57,10 +57,13 @@ class SideInputProgress:
     filled_last: frozenset[str] = frozenset()  # who filled tables in the last batch, of those that take turns
 
     @classmethod
-    def of(cls, launch: Launch, before: "SideInputProgress | None" = None) -> "SideInputProgress":
+    def of(
+        cls, launch: Launch, *, paced: bool = True, before: "SideInputProgress | None" = None
+    ) -> "SideInputProgress":
         """Nothing is known of the stores yet; how far tables had to be filled under another model stays."""
         ends, seen_positions = (before.ends, before.broadcast_tables.seen_positions) if before else ({}, {})
-        return cls(launch, BroadcastTables(launch.broadcasts, seen_positions=seen_positions), ends)
+        tables = BroadcastTables(launch.broadcasts, paced=paced, seen_positions=seen_positions)
+        return cls(launch, tables, ends)
 
     @property
     def partitions(self) -> list[Partition]:

@@ -56,6 +56,7 @@ class BroadcastTables:
 
     tables: tuple[BroadcastTable, ...]
     clock: Callable[[], float] = time.monotonic
+    paced: bool = True  # whether another version of a table that changed waits
     lanes: Lanes = field(default_factory=dict)  # those that have tasks
     seen_positions: dict[tuple[str, Partition], int] = field(
         default_factory=dict
@@ -204,7 +205,7 @@ class BroadcastTables:
             return False
         if version is None or contained == version.positions:
             return version is None
-        return table.before_join or self.clock() >= version.next_after
+        return table.before_join or not self.paced or self.clock() >= version.next_after
 
     def _unseen(self, name: str, table: BroadcastTable, filled: FillProgress) -> bool:
         paused = filled.paused_of(self.lanes[name][0])

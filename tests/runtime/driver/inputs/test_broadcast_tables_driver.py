@@ -130,6 +130,19 @@ def test_a_table_that_changed_is_copied_again_but_not_at_once() -> None:
     assert not driver.pressing
 
 
+def test_where_copies_are_not_paced_a_table_that_changed_is_copied_at_once() -> None:
+    driver = Driver()
+    driver.sharing.paced = False
+    driver.located(p0="here", p1="here")
+    driver.contains("t0", a=3, b=0)
+    driver.publishes("1-7")
+    assert not driver.pressing
+    driver.contains("t0", a=4, b=0)
+    assert driver.pressing
+    driver.publishes("1-8")
+    assert {order.version for order in driver.orders().values()} == {"1-8"}
+
+
 def test_a_copy_that_takes_long_is_made_seldom() -> None:
     driver = Driver()
     driver.located(p0="here", p1="here")
