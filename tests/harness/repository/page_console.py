@@ -12,7 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[3]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "examples").glob("*/README.md")),
+]
 
 _block = re.compile(r'^```(?P<kind>\w+)(?: title="(?P<file>[^"]+)")?[^\n]*\n(?P<body>.*?)^```$', re.M | re.S)
 

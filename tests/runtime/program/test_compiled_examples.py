@@ -16,8 +16,9 @@ EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*/app.yaml"))
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
 def test_every_example_compiles_to_alternating_layers_and_can_be_pickled_and_shown(
-    spark: SparkSession, path: Path
+    spark: SparkSession, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.syspath_prepend(path.parent)  # where its Python is
     (app,) = parse(path.read_text()).apps
     graph = build_graph(app, {stream.name: 8 for stream in app.spec.streams})
     program = compile_program(app, graph, plan(graph), spark)

@@ -1,0 +1,27 @@
+"""Rows of the example apps: what a generator makes, and how its times are spelled."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+Row = dict[str, Any]
+Event = tuple[str, Row]
+"""A stream, and a row that is written to it."""
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+"""When the events of finite data begin."""
+
+
+def timestamp(time: datetime) -> str:
+    """A time as StreamApp writes it."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def time_of(text: str) -> datetime:
+    """The time that `timestamp` has written."""
+    return datetime.fromisoformat(text)
+
+
+def rows_of(stream: str, events: Iterable[Event]) -> list[Row]:
+    """The rows of one stream, in their order."""
+    return [row for name, row in events if name == stream]
