@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from examples.example_apps import app_of, example, names
+from examples.example_apps import example, names
 from examples.example_data import BEGIN
 from examples.example_run import run_example
 
@@ -27,15 +27,17 @@ def examples() -> None:
 def list_examples() -> None:
     """List the examples, each with its inputs."""
     for name in names():
-        one = example(name)
-        inputs = dict.fromkeys(stream for stream, _ in islice(one.endless(7, BEGIN), 1_000))
-        click.echo(f"{name:<14} {', '.join(inputs)}")
+        click.echo(f"{name:<14} {', '.join(_inputs(name))}")
 
 
 @examples.command("run")
 @NAME
 @click.option(
-    "--rows", type=click.IntRange(min=1), default=1_000, show_default=True, help="How many it reads."
+    "--rows",
+    type=click.IntRange(min=100),
+    default=1_000,
+    show_default=True,
+    help="How many: fewer than 100 would have some outputs stay empty.",
 )
 @SEED
 def run(name: str, rows: int, seed: int) -> None:
@@ -55,10 +57,9 @@ def run(name: str, rows: int, seed: int) -> None:
 @SEED
 def print_rows(name: str, stream: str, rows: int | None, rate: float | None, seed: int) -> None:
     """Print rows of a stream as JSON lines, which `streamapp log write` takes."""
-    streams = {one.name for source in example(name).sources for one in app_of(source).spec.streams}
-    written = {name for name, _ in islice(example(name).endless(seed, BEGIN), 1_000)}
-    if stream not in streams & written:
-        raise click.BadParameter(f'"{stream}" is none of {", ".join(sorted(written))}', param_hint="STREAM")
+    inputs = _inputs(name, seed)
+    if stream not in inputs:
+        raise click.BadParameter(f'"{stream}" is none of {", ".join(inputs)}', param_hint="STREAM")
     events = example(name).endless(seed, BEGIN if rate is None else datetime.now(UTC))
     most = rows if rows or rate else 20
     for row in islice((row for other, row in events if other == stream), most):
@@ -66,6 +67,11 @@ def print_rows(name: str, stream: str, rows: int | None, rate: float | None, see
         if rate is not None:
             sys.stdout.flush()
             time.sleep(1 / rate)
+
+
+def _inputs(name: str, seed: int = 7) -> list[str]:
+    """The streams that an example's rows are for, in the order in which they come."""
+    return list(dict.fromkeys(stream for stream, _ in islice(example(name).endless(seed, BEGIN), 1_000)))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def _name(source: Path) -> str:
 
 def _streamapp(arguments: str, folder: Path, say: Callable[[str], None]) -> str:
     say(f"$ streamapp {arguments}")
-    command = [COMMAND, *shlex.split(arguments)]
+    command = [str(COMMAND), *shlex.split(arguments)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if done.returncode:
         raise SystemExit(f"it ended with {done.returncode}: {done.stderr}")

@@ -114,4 +114,17 @@ def test_rows_at_a_rate_are_dated_from_now_on() -> None:
 def test_a_stream_that_an_example_does_not_read_is_refused_with_those_it_reads() -> None:
     done = printed("rows", "enrichment", "enriched")
     assert done.returncode == 2
-    assert '"enriched" is none of customers, orders, products' in done.stderr
+    assert '"enriched" is none of customers, products, orders' in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("run", "fruad"), ("run", "fraud", "--rows", "5")], ids=" ".join)
+def test_an_unknown_example_and_too_few_rows_are_refused(arguments: tuple[str, ...]) -> None:
+    done = printed(*arguments)
+    assert done.returncode == 2
+    assert "Error: Invalid value for" in done.stderr
+
+
+def test_with_one_hundred_rows_every_output_has_some() -> None:
+    for name in names():
+        one = example(name)
+        assert all(one.generator.expected(one.rounds(100, 7)).values()), name
