@@ -41,8 +41,8 @@ class LookUpExecutor(StatelessExecutor):
         joint_rows = concat_slices(parts)
         if joint_rows is None:
             return None
-        found = lookup_result(pa.concat_arrays(values), schema)
-        return _joined(joint_rows, self.operation, found, pa.concat_arrays(places))
+        lookup = lookup_result(pa.concat_arrays(values), schema)
+        return _joined(joint_rows, self.operation, lookup, pa.concat_arrays(places))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,8 @@ class RemoteLookUpExecutor(StatelessExecutor):
         if not len(rows):
             return None
         encoded = _keys(rows, self.operation.key).dictionary_encode()
-        found = state.ask(self.operation.table, encoded.dictionary)
-        return _joined(rows, self.operation, found, encoded.indices)
+        lookup = state.ask(self.operation.table, encoded.dictionary)
+        return _joined(rows, self.operation, lookup, encoded.indices)
 
 
 def _joined(rows: Slice, operation: LookUp | LookUpRemote, lookup: LookupResult, asked: pa.Array) -> Slice:
