@@ -1,8 +1,9 @@
-"""From produce to output over a real Kafka broker: milliseconds until a committed reader sees it.
+"""From produce to output over a real Kafka broker: milliseconds until a committed reader sees it, and cores.
 
 Views come evenly, at 1,000 and at 20,000 a second, to 8 partitions; each goes through the join of
 `kafka.join`, exactly once. An own process for each engine, two threads or one lane; who produces and who
-watches use CPU of the same machine. An idle machine is what this is for.
+watches use CPU of the same machine. StreamApp runs with several `batch.latency`, Kafka Streams with several
+`commit.interval.ms`: each has a dial between latency and CPU. An idle machine is what this is for.
 """
 
 import os
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,35 +27,73 @@ from bench.kafka.stamped import USERS, Watch, produce
 from bench.kafka.topics import broker_of_ones_own, create, fill, on_kafka
 from bench.row import Compared, Row
 
-RATES = (1_000, 20_000)
+RATE, HIGH_RATE = 1_000, 20_000
+LATENCIES = ("100ms", "0s", "30ms", "500ms")
+COMMIT_INTERVALS = (100, 30, 500)
+"""The default of each comes first, and is measured at the high rate as well."""
 WARM = 10.0
 SECONDS = float(os.environ.get("STREAMAPP_BENCH_SECONDS", "20"))
-PATIENCE = 300.0
+PATIENCE = 120.0
 
 
 def rows() -> Iterator[Row]:
     """StreamApp, then Kafka Streams."""
     with broker_of_ones_own() as (broker, folder):
         fill(broker.bootstrap, {"users": page_views.users(USERS), "views": iter(())})
-        app = folder / "join.yaml"
-        app.write_text(on_kafka(JOIN, broker.bootstrap))
-        ours = [str(COMMAND), "run", str(app), "--data", str(folder / "data"), "--quiet"]
-        create(broker.bootstrap, "enriched", "streams")
-        medians: dict[int, float] = {}
-        for rate, row in _measured("StreamApp", broker.bootstrap, "enriched", ours):
-            medians[rate] = row.figure
-            yield row
+        ours: dict[int, Measured] = {}
+        for latency in LATENCIES:
+            for rate, measured in _streamapp(broker.bootstrap, folder, latency):
+                ours.setdefault(rate, measured)
+                yield from measured.rows(f"StreamApp, latency {latency}, {rate:,} rows/s")
         try:
-            given = (broker.bootstrap, "streams", "exactly_once_v2", 1 << 60, folder / "streams")
-            theirs = streams_command(*given, idle_ms=0)
+            for interval in COMMIT_INTERVALS:
+                for rate, measured in _kafka_streams(broker.bootstrap, folder, interval):
+                    name = f"Kafka Streams, commits every {interval} ms, {rate:,} rows/s"
+                    yield from measured.rows(name, ours[rate])
         except MissingError as error:
             yield Row(f"left out: {error}", float("nan"), "")
-            return
-        for rate, row in _measured("Kafka Streams", broker.bootstrap, "streams", theirs):
-            yield replace(row, compared=Compared("StreamApp", medians[rate]))
 
 
-def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iterator[tuple[int, Row]]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How old views were when they came out, and the cores that it took."""
+
+    median: float
+    p99: float
+    longest: float
+    cores: float
+
+    def rows(self, name: str, ours: "Measured | None" = None) -> Iterator[Row]:
+        """The figures, beside ours."""
+        beside = f"p99 {self.p99:,.0f} ms, longest {self.longest:,.0f} ms"
+        median, cores = (
+            (Compared("StreamApp", ours.median), Compared("StreamApp", ours.cores)) if ours else (None, None)
+        )
+        yield Row(f"{name}, median", self.median, "ms", beside=beside, compared=median)
+        yield Row(f"{name}, cores", self.cores, "cores", compared=cores)
+
+
+def _streamapp(brokers: str, folder: Path, latency: str) -> Iterator[tuple[int, Measured]]:
+    app, out = folder / f"{latency}.yaml", f"enriched-{latency}"
+    create(brokers, out)
+    spec = on_kafka(JOIN, brokers).replace("name: enriched,", f"name: enriched, topic: {out},")
+    spec = spec.replace("bench.measured", f"bench.measured-{latency}")
+    app.write_text(spec.replace("  systems:", f"  batch: {{latency: {latency}}}\n  systems:"))
+    command = [str(COMMAND), "run", str(app), "--data", str(folder / f"data-{latency}"), "--quiet"]
+    yield from _measured("StreamApp", brokers, out, command, high=latency == LATENCIES[0])
+
+
+def _kafka_streams(brokers: str, folder: Path, interval: int) -> Iterator[tuple[int, Measured]]:
+    out = f"streams-{interval}"
+    create(brokers, out)
+    given = (brokers, out, "exactly_once_v2", 1 << 60, folder / out)
+    command = streams_command(*given, idle_ms=0, commit_ms=interval)
+    yield from _measured("Kafka Streams", brokers, out, command, high=interval == COMMIT_INTERVALS[0])
+
+
+def _measured(
+    name: str, brokers: str, out: str, command: Sequence[str], *, high: bool
+) -> Iterator[tuple[int, Measured]]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY), *_roots()])}
     quiet = subprocess.DEVNULL
     with (
@@ -63,25 +102,24 @@ def _measured(name: str, brokers: str, out: str, command: Sequence[str]) -> Iter
     ):
         try:
             _await(process, brokers, watch)
-            for rate in RATES:
+            for rate in (RATE, HIGH_RATE) if high else (RATE,):
                 yield rate, _at(name, process.pid, brokers, rate, watch)
         finally:
             process.send_signal(signal.SIGTERM)
 
 
-def _at(name: str, process: int, brokers: str, rate: int, watch: Watch) -> Row:
+def _at(name: str, process: int, brokers: str, rate: int, watch: Watch) -> Measured:
     produce(brokers, rate, WARM)
     start, spent = time.time_ns(), sum(cpu_seconds(process).values())
-    produce(brokers, rate, SECONDS)
+    sent = produce(brokers, rate, SECONDS)
     cores = (sum(cpu_seconds(process).values()) - spent) / SECONDS
-    wanted, until = int(rate * SECONDS * 0.999), time.monotonic() + PATIENCE
-    while len(watch.since(start)) < wanted and time.monotonic() < until:
+    until = time.monotonic() + PATIENCE
+    while len(watch.since(start)) < sent and time.monotonic() < until:
         time.sleep(0.1)
     ages = watch.since(start)
-    if len(ages) < wanted:
-        raise AssertionError(f"{name}: of {wanted:,} views {len(ages):,} came out")
-    beside = f"{cores:.2f} cores; p99 {np.percentile(ages, 99):,.0f} ms, longest {max(ages):,.0f} ms"
-    return Row(f"{name}, {rate:,} rows/s, median", float(np.median(ages)), "ms", beside=beside)
+    if len(ages) < sent:
+        raise AssertionError(f"{name}: of {sent:,} views {len(ages):,} came out")
+    return Measured(float(np.median(ages)), float(np.percentile(ages, 99)), max(ages), cores)
 
 
 def _await(process: "subprocess.Popen[bytes]", brokers: str, watch: Watch) -> None:

@@ -12,6 +12,8 @@ from bench.app_runs.runs import REPOSITORY
 from bench.kafka.fetched import MissingError, spark, streams_classes
 from bench.kafka.sizes import STOCK_BATCH
 
+COMMIT_MS = {"exactly_once_v2": 100, "at_least_once": 30_000}
+"""What Kafka Streams has between two commits unless it is told otherwise."""
 COUNTING = "counting"
 """The way of Spark that counts; all others join."""
 
@@ -27,14 +29,16 @@ class Progress:
 
 def kafka_streams(brokers: str, out: str, guarantee: str, views: int, folder: Path) -> list[Progress]:
     """The join by Kafka Streams, until it has seen so many views."""
-    return _told(streams_command(brokers, out, guarantee, views, folder, idle_ms=1_000))
+    return _told(
+        streams_command(brokers, out, guarantee, views, folder, idle_ms=1_000, commit_ms=COMMIT_MS[guarantee])
+    )
 
 
 def streams_command(
-    brokers: str, out: str, guarantee: str, views: int, folder: Path, *, idle_ms: int
+    brokers: str, out: str, guarantee: str, views: int, folder: Path, *, idle_ms: int, commit_ms: int
 ) -> list[str]:
     """What runs the join by Kafka Streams; a view waits so long for users that have not come."""
-    given = [brokers, out, guarantee, str(views), str(folder), str(idle_ms)]
+    given = [brokers, out, guarantee, str(views), str(folder), str(idle_ms), str(commit_ms)]
     return ["java", "-Xmx1g", "-cp", streams_classes(), "Joined", *given]
 
 

@@ -69,8 +69,8 @@ class Watch:
                 self.seen.append((produced, (now - produced) / 1e6))
 
 
-def produce(brokers: str, rate: int, seconds: float) -> None:
-    """So many views a second, evenly, for so long."""
+def produce(brokers: str, rate: int, seconds: float) -> int:
+    """So many views a second, evenly, for so long; gives how many the broker took."""
     producer = Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random"})
     started, sent = time.monotonic(), 0
     while (passed := time.monotonic() - started) < seconds:
@@ -86,6 +86,7 @@ def produce(brokers: str, rate: int, seconds: float) -> None:
         producer.poll(0)
         time.sleep(TICK)
     producer.flush()
+    return sent
 
 
 def _stamp(value: bytes) -> int:

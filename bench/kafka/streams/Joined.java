@@ -18,8 +18,8 @@ import org.apache.kafka.streams.kstream.Produced;
 /**
  * Page views joined with users by Kafka Streams: a KStream and a KTable in RocksDB, two threads.
  *
- * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state, and for how many
- * milliseconds a view waits for users that have not come. Prints the views seen and the CPU seconds of this
+ * <p>Arguments: brokers, output topic, guarantee, number of views, folder of state, for how many
+ * milliseconds a view waits for users that have not come, and how many are between two commits. Prints the views seen and the CPU seconds of this
  * process, so many views apart, and ends after the last one.
  */
 public final class Joined {
@@ -51,6 +51,7 @@ public final class Joined {
     settings.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
     // A view waits for users that are there already: both are read in the order of their times.
     settings.put(StreamsConfig.MAX_TASK_IDLE_MS_CONFIG, Long.parseLong(given[5]));
+    settings.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, Long.parseLong(given[6]));
     KafkaStreams streams = new KafkaStreams(builder.build(), settings);
     streams.start();
     all.await();
