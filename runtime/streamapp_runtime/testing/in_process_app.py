@@ -315,7 +315,7 @@ class InProcessApp(TestApp):
         context = AppContext(app, self._storage, self._system, ledger, functions, self._clock.seconds)
         ready = launch(context, self._spark, self._processors)
         tables_file.write_tables_file(self._storage.state, ready.program, ready.setup)
-        settings = replace(run_settings(app), batch_interval=0.0, copies_paced=False)
+        settings = replace(run_settings(app), batch_interval=0.0, batch_latency=0.0, copies_paced=False)
         self._program = ready.program
         self._author = ModelAuthor(context, None, self._clock.seconds, self._clock.seconds)
         self._loop = Loop(

@@ -41,6 +41,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Batch.bytes": ("spec.batch.bytes", 2_048),
     "Batch.timeout": ("spec.batch.timeout", "1m"),
     "Batch.interval": ("spec.batch.interval", "1s"),
+    "Batch.latency": ("spec.batch.latency", "1s"),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),
     "Spec.imagePullSecrets": ("spec.imagePullSecrets", [{"name": "pull"}]),

@@ -39,6 +39,7 @@ from streamapp_runtime.driver.executors.executor_locations import ExecutorLocati
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
+from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, BatchPacing
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
 from streamapp_runtime.driver.start.launch import Launch
@@ -93,6 +94,7 @@ class Loop:
     rejections: RejectionHistory = field(default_factory=RejectionHistory)
     memory_kills: MemoryKills = field(default_factory=MemoryKills)
     budget: BatchBudget = field(default_factory=BatchBudget)
+    pacing: BatchPacing = field(default_factory=lambda: BatchPacing(time.monotonic))
     retries: Retries = field(default_factory=lambda: Retries(time.monotonic))
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
@@ -104,7 +106,6 @@ class Loop:
     _ended_at: float = 0.0  # when the last batch ended
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
-    _rows_at: float = float("-inf")  # when the last batch with records began
 
     def __post_init__(self) -> None:
         self.backlog = Backlog(self.run, self.launch.context.now, data_lost=self.trouble)
@@ -210,6 +211,21 @@ class Loop:
             return True  # the next step hears of it again, and says so
 
     @property
+    def rest_seconds(self) -> float:
+        """How long nothing has to be done after a batch: records that have come may wait so long."""
+        if not self.supervisor.bound or self._needs_batch or self.timers.pending:
+            return 0.0
+        if self.launch.read_order.priority:  # what was just written may be there to be read
+            return 0.0
+        return min(self._wait_seconds(()), LONGEST_LOOK_SECONDS)
+
+    @property
+    def look_seconds(self) -> float:
+        """How long there is nothing to do after a look that found nothing to do."""
+        wait_seconds = self._wait_seconds(()) or self.pacing.look_seconds(self.run.settings.batch_latency)
+        return min(wait_seconds, LONGEST_LOOK_SECONDS)
+
+    @property
     def ended(self) -> bool:
         """Whether all that the app reads has ended, and all that follows from it was done."""
         return self.supervisor.bound and self.timers.all_ended(self.launch.partitions)
@@ -304,12 +320,22 @@ class Loop:
     ) -> list[PendingRange]:
         """What the next batch reads of all that may be read; the rows of some tasks wait for their tables."""
         settings = self.run.settings
-        due = time.monotonic() - self._rows_at >= settings.batch_interval
+        if self._wait_seconds(readable):
+            readable = ()
         able_tasks = self.supervisor.tasks - self.supervisor.restoring - self.backoff.paused()
-        of_able_tasks = [one for one in readable if due and one.task in able_tasks]
+        of_able_tasks = [one for one in readable if one.task in able_tasks]
         turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
         most = self.budget.records(settings.batch_rows, settings.batch_bytes)
-        return allocate(turn.ranges, most, self.launch.read_order, waiting_tasks | turn.waiting)
+        ranges = allocate(turn.ranges, most, self.launch.read_order, waiting_tasks | turn.waiting)
+        if ranges:
+            self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)
+        return ranges
+
+    def _wait_seconds(self, readable: Sequence[PendingRange]) -> float:
+        """How long records may wait. Those of the app's own streams have waited on their way in."""
+        settings = self.run.settings
+        own = any(one.partition.stream in self.launch.read_order.priority for one in readable)
+        return self.pacing.wait_seconds(settings.batch_interval, 0.0 if own else settings.batch_latency)
 
     def _run_batch(
         self,
@@ -324,11 +350,14 @@ class Loop:
         begun = time.monotonic()
         self.bad_records.begin(ranges)
         if ranges:
-            self._rows_at, self.awaited = begun, self._awaited_versions.note(())
+            self.pacing.note_start(begun)
+            self.awaited = self._awaited_versions.note(())
         crash_point("driver.ordered")
         reports = self._reports_of(exchange, orders, self._timeout(rows=bool(ranges)))
         crash_point("driver.reported")
         self._ended_at = time.monotonic()
+        if ranges:
+            self.pacing.note_end(self._ended_at)
         self._longest = max(self._longest, self._ended_at - begun)
         self.budget.note(reports)
         if not release:  # who lets go of everything says nothing of time

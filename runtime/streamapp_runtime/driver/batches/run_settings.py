@@ -16,6 +16,7 @@ class RunSettings:
     batch_bytes: int  # and so many bytes, as far as these can be foreseen
     batch_timeout: float | None  # so long a batch may take; None for as long as it wants
     batch_interval: float  # from the start of one batch with records to that of the next, at least
+    batch_latency: float  # so long a record may take from its arrival to its commit, as far as batches allow
     copies_paced: bool  # whether broadcast tables are copied seldom, since each copy costs
     executor_start: float  # how long executors are waited for at the start
     rebalance_delay: float  # how long tasks wait for a processor whose executor is lost
@@ -29,6 +30,7 @@ def run_settings(app: StreamApp) -> RunSettings:
         batch_bytes=spec.batch.bytes,
         batch_timeout=milliseconds(spec.batch.timeout) / 1000 or None,
         batch_interval=milliseconds(spec.batch.interval) / 1000,
+        batch_latency=milliseconds(spec.batch.latency) / 1000,
         copies_paced=True,
         executor_start=milliseconds(spec.executor.start_timeout) / 1000,
         rebalance_delay=milliseconds(spec.rebalance_delay) / 1000,
@@ -44,6 +46,9 @@ class CurrentRun:
 
     @classmethod
     def of(cls, launch: Launch, *, batch_rows: int | None = None) -> Self:
-        """A launch with the settings of its app; `batch_rows` in place of the app's own number."""
+        """A launch with the settings of its app, whose batches do not wait for more records.
+
+        `batch_rows` is in place of the app's own number.
+        """
         settings = run_settings(launch.app)
-        return cls(launch, replace(settings, batch_rows=batch_rows or settings.batch_rows))
+        return cls(launch, replace(settings, batch_rows=batch_rows or settings.batch_rows, batch_latency=0.0))

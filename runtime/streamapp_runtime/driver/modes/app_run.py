@@ -32,7 +32,6 @@ from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import FencedError, InvalidSettingsError, StreamSystem
 
-POLL_SECONDS: Final = 0.05
 LAST_BATCH_SECONDS: Final = 30.0
 """So long a batch may go on when the time of a run is over; then nothing of it is committed."""
 TIDY_SECONDS: Final = 60.0
@@ -177,12 +176,14 @@ def _serve(
             follower.report(batch)
             if loop.ended:
                 return
+            if rest_seconds := loop.rest_seconds:
+                stop.wait(rest_seconds)
             continue
         if not loop.behind:
             if limits.until_end and not follower.follow(now=True):
                 return
             idle()
-        stop.wait(POLL_SECONDS)
+        stop.wait(loop.look_seconds)
 
 
 def _with_compaction(system: StreamSystem, idle: Callable[[], None]) -> Callable[[], None]:

@@ -130,10 +130,15 @@ class Standalone:
             raise AppRefusedError([Problem(0, 0, "spec", str(error))]) from error
 
     def settings(self) -> RunSettings:
-        """Those of the app, with the rows of a batch as the options have them."""
+        """Those of the app, with the rows of a batch as the options have them.
+
+        A run that ends when all is read has nothing to wait for.
+        """
+        settings = run_settings(self.app)
         return replace(
-            run_settings(self.app),
+            settings,
             batch_rows=self.options.rows,
+            batch_latency=0.0 if self.limits.until_end else settings.batch_latency,
             executor_start=EXECUTOR_START_SECONDS,
         )
 

@@ -7,6 +7,7 @@ import pytest
 from streamapp.spec.resource.app import StreamApp
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
+from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS
 from streamapp_runtime.driver.modes.live_edit import apply_edit, is_live
 from tests.harness.runs.app_runs import AppEnv, app, inputs
 from tests.harness.runs.chained_app import chained, everything_once_and_in_order, numbered
@@ -52,7 +53,7 @@ def test_a_batch_has_as_many_rows_as_the_edit_allows(env: AppEnv) -> None:
     loop = begun(env, passing())
     drained(loop)
     lines(env, 10)
-    apply_edit(loop, passing(batch={"rows": 4}))
+    apply_edit(loop, passing(batch={"rows": 4, "latency": "0s"}))
     assert [read(loop), read(loop), read(loop)] == [4, 4, 2]
 
 
@@ -61,7 +62,7 @@ def test_a_batch_has_as_many_bytes_as_the_edit_allows(env: AppEnv) -> None:
     loop = begun(env, passing())
     drained(loop)
     lines(env, 8, size=1_000)
-    apply_edit(loop, passing(batch={"bytes": 4_096}))
+    apply_edit(loop, passing(batch={"bytes": 4_096, "latency": "0s"}))
     assert read(loop) == 4
 
 
@@ -72,8 +73,49 @@ def test_batches_are_as_far_apart_as_the_edit_says(env: AppEnv) -> None:
     lines(env, 1)
     apply_edit(loop, passing(batch={"interval": LONG}))
     assert read(loop) == 0
-    apply_edit(loop, passing(batch={"interval": "0s"}))
+    apply_edit(loop, passing(batch={"interval": "0s", "latency": "0s"}))
     assert read(loop) == 1
+
+
+def test_records_wait_for_more_as_long_as_the_edit_says(env: AppEnv) -> None:
+    lines(env, 1)
+    loop = begun(env, passing())
+    drained(loop)
+    lines(env, 1)
+    apply_edit(loop, passing(batch={"latency": LONG}))
+    assert read(loop) == 0
+    assert loop.rest_seconds == loop.look_seconds == LONGEST_LOOK_SECONDS
+    apply_edit(loop, passing(batch={"latency": "0s"}))
+    assert loop.rest_seconds == 0
+    assert read(loop) == 1
+
+
+def test_records_that_a_batch_leaves_behind_do_not_wait(env: AppEnv) -> None:
+    lines(env, 10)
+    loop = begun(env, passing())
+    apply_edit(loop, passing(batch={"latency": LONG, "rows": 4}))
+    assert [rows for _ in range(6) if (rows := read(loop))] == [4, 4, 2]
+    lines(env, 1)
+    assert read(loop) == 0
+
+
+def test_records_on_their_way_through_the_app_do_not_wait(env: AppEnv) -> None:
+    def moved(**spec: Any) -> StreamApp:
+        streams = [{"name": "lines", "columns": "text STRING"}, {"name": "copied"}]
+        by_text = {"name": "by-text", "partitionBy": {"from": "lines", "key": "text"}}
+        return app(
+            by_text,
+            {"name": "out", "sendTo": {"from": "by-text", "stream": "copied"}},
+            streams=streams,
+            **spec,
+        )
+
+    lines(env, 5)
+    loop = begun(env, moved())
+    apply_edit(loop, moved(batch={"latency": LONG}))
+    assert [rows for _ in range(4) if (rows := read(loop))] == [5, 5]
+    lines(env, 5)
+    assert read(loop) == 0
 
 
 def test_the_tasks_of_a_lost_executor_wait_as_long_as_the_edit_says(env: AppEnv) -> None:
