@@ -43,6 +43,15 @@ def test_the_wheel_brings_the_schema_for_editors(names: list[str]) -> None:
     assert "streamapp/spec/schema/streamapp.schema.json" in names
 
 
+def test_the_wheel_brings_every_file_of_the_page_of_a_running_app_with_the_licence_of_its_charts(
+    names: list[str],
+) -> None:
+    folder = REPOSITORY / "runtime" / "streamapp_runtime" / "driver" / "page" / "assets"
+    packed = {f"streamapp_runtime/driver/page/assets/{path.name}" for path in folder.iterdir()}
+    assert "streamapp_runtime/driver/page/assets/uPlot.LICENSE" in packed
+    assert packed <= set(names)
+
+
 def test_the_wheel_brings_every_file_of_new_apps(names: list[str]) -> None:
     folder = REPOSITORY / "streamapp" / "cli" / "documents" / "templates"
     templates = {path.relative_to(REPOSITORY).as_posix() for path in folder.rglob("*.tmpl")}

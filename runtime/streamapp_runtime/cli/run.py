@@ -20,6 +20,7 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.modes.standalone import RunOptions
+    from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -52,6 +53,16 @@ T = TypeVar("T")
     help="Serve metrics for Prometheus on this port of 127.0.0.1; 0 takes a free one and says which.",
 )
 @click.option(
+    "--page",
+    is_flag=True,
+    help="Serve a page of the running app beside its metrics, on --metrics-port or a free port.",
+)
+@click.option(
+    "--show-values",
+    is_flag=True,
+    help="With --page: show reasons that may repeat what records hold.",
+)
+@click.option(
     "--take-over",
     is_flag=True,
     help="Take the place of a run of this app that goes on, or of an app on a cluster that owns its state.",
@@ -73,6 +84,8 @@ def run(
     duration: str | None,
     batch_rows: int | None,
     metrics_port: int | None,
+    page: bool,
+    show_values: bool,
     take_over: bool,
     fresh: bool,
     quiet: bool,
@@ -100,11 +113,14 @@ def run(
     Examples:
       streamapp run app.yaml --data ./data --until-end
       streamapp run app.yaml --for 10m --metrics-port 9400
+      streamapp run app.yaml --page
       streamapp run app.yaml --fresh --until-end
       streamapp run app.yaml --data ./state --secrets ./kafka-client
     """
     if until_end and duration is not None:
         raise click.UsageError("--until-end and --for say two different ends; leave one out")
+    if show_values and not page:
+        raise click.UsageError("--show-values says what --page shows; add --page")
     seconds = None if duration is None else seconds_of(duration, "--for")
     source = parse_source(app)
     if source.problems:
@@ -116,6 +132,7 @@ def run(
 
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.standalone import RunOptions
+    from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
@@ -138,11 +155,12 @@ def run(
         RunMetrics(time.monotonic),
     )
     liveness = DriverLiveness(time.monotonic)
+    recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None
     served: AbstractContextManager[None] = nullcontext()
-    if metrics_port is not None:
-        served = _served_metrics(metrics, liveness, metrics_port, write_message)
+    if metrics_port is not None or recorder is not None:
+        served = _served_metrics(metrics, liveness, recorder, metrics_port or 0, write_message)
     with served:
-        run_end = _run_to_end(selected, options, progress, metrics, liveness)
+        run_end = _run_to_end(selected, options, progress, metrics, liveness, recorder)
     if run_end.code is ExitCode.DONE:
         progress.ended()
     _report_and_exit(app, run_end, log_format)
@@ -154,6 +172,7 @@ def _run_to_end(
     progress: "ProgressLog",
     metrics: "RunMetrics",
     liveness: "DriverLiveness",
+    page: "PageRecorder | None",
 ) -> RunEnd:
     """Run an app to its end, whichever that is."""
     from streamapp_runtime.driver.modes.app_run import run_app
@@ -162,7 +181,12 @@ def _run_to_end(
 
     mode = Standalone(app, options)
     run_end = run_to_end(
-        lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness, ends_start=True
+        lambda stop, listeners: run_app(mode, stop, listeners),
+        progress,
+        metrics,
+        liveness,
+        page=page,
+        ends_start=True,
     )
     failed = run_end.code is not ExitCode.DONE
     return replace(run_end, log=SPARK_OUTPUT.file) if failed and SPARK_OUTPUT.written else run_end
@@ -188,16 +212,28 @@ def _report_and_exit(source: str, run_end: RunEnd, log_format: str) -> None:
 def _served_metrics(
     metrics: "RunMetrics",
     liveness: "DriverLiveness",
+    recorder: "PageRecorder | None",
     port: int,
     write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
+    """Serve metrics, and the page where there is one."""
+    from streamapp_runtime.driver.page.page_routes import PREFIX, PageRoutes
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
+    routes = None if recorder is None else PageRoutes(recorder)
     try:
-        server = metrics_server(metrics.registry, port, liveness=liveness.answer)
+        server = metrics_server(
+            metrics.registry, port, liveness=liveness.answer, page=routes.respond if routes else None
+        )
     except OSError as error:
         raise click.BadParameter(f"port {port}: {error.strerror}", param_hint="--metrics-port") from None
     with serve_metrics(server) as url:
         write_message(RunMessage(f"metrics at {url}", {"event": "metrics", "url": url}))
-        yield
+        if routes is None:
+            yield
+            return
+        page_url = url.removesuffix("/metrics") + PREFIX
+        write_message(RunMessage(f"page at {page_url}", {"event": "page", "url": page_url}))
+        with routes:
+            yield

@@ -29,7 +29,7 @@ def data(sample_data: Sample, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def idle(data: Path) -> Iterator[Running]:
     """An app that has read everything and goes on running."""
-    running = Running.start(data, "--metrics-port", "0", "--batch-rows", "2000")
+    running = Running.start(data, "--metrics-port", "0", "--page", "--batch-rows", "2000")
     try:
         running.until(lambda said: said.get("event") == "idle")
         yield running

@@ -80,6 +80,24 @@ def test_every_metric_of_the_page_is_served(idle: Running) -> None:
         assert {metric.name, f"{metric.name}_count"} & served
 
 
+def test_its_page_tells_what_was_read_where_it_stands_and_what_its_stores_hold(
+    idle: Running, sample_data: Sample
+) -> None:
+    (url,) = [said["url"] for said in idle.said if said.get("event") == "page"]
+    assert got(url)[:2] == (200, "text/html; charset=utf-8")
+    snapshot = json.loads(got(url + "data")[2])
+    assert (snapshot["app"], snapshot["model"], snapshot["lag"]) == ("shop.country-views", 1, 0)
+    (views,) = [row for row in snapshot["streams"] if row["name"] == "views"]
+    assert views["lag"] == 0
+    assert sum(row["rowsIn"] for row in snapshot["batches"]) >= len(sample_data.views)
+    (processor,) = snapshot["processors"]
+    assert processor["location"]
+    assert {task["state"] for task in processor["tasks"]} == {"working"}
+    (users,) = [row for row in snapshot["tables"] if row["name"] == "users"]
+    assert users["entries"] == len(sample_data.users)
+    assert 'data-name="by-country"' in got(url + "plan.svg")[2]
+
+
 def test_a_table_can_be_read_while_the_app_runs(idle: Running, sample_data: Sample) -> None:
     rows = shown("read", str(idle.data), "users", "-o", "json")
     assert sorted(row["key"] for row in rows) == sorted(str(user["user"]) for user in sample_data.users)

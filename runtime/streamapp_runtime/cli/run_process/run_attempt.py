@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ParamSpec
 
 from streamapp.internal_fault import internal_fault
 from streamapp.protocol.termination import ExitCode
@@ -10,12 +10,13 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.modes.stop_signal import SignalStop
+    from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.listeners import Listeners
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 
-T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def run_to_end(
@@ -24,11 +25,13 @@ def run_to_end(
     metrics: "RunMetrics",
     liveness: "DriverLiveness",
     *,
+    page: "PageRecorder | None" = None,
     ends_start: bool = False,
 ) -> RunEnd:
     """Start the run with its listeners and wait for its end; no exception leaves this function.
 
-    With `ends_start` a signal before anything runs ends the process.
+    `page` is told of everything where there is one. With `ends_start` a signal before anything runs ends the
+    process.
     """
     from streamapp_runtime.checkpoint import StateUnreadableError
     from streamapp_runtime.driver.app_refusal import AppRefusedError
@@ -41,15 +44,15 @@ def run_to_end(
     stop = SignalStop(ends_start=ends_start)
     stop.on_signals()
     listeners = Listeners(
-        launched=_both(stop.launched, _both(progress.launched, metrics.launched)),
-        batch=_both(progress.batch, metrics.batch),
-        trouble=_both(progress.trouble, metrics.trouble),
-        idle=progress.idle,
-        unended=progress.unended,
+        launched=_all(stop.launched, progress.launched, metrics.launched, page.launched if page else None),
+        batch=_all(progress.batch, metrics.batch, page.batch if page else None),
+        trouble=_all(progress.trouble, metrics.trouble, page.trouble if page else None),
+        idle=_all(progress.idle, page.idle if page else None),
+        unended=_all(progress.unended, page.unended if page else None),
         left_open=progress.left_open,
-        slow=progress.slow,
-        doing=liveness.doing,
-        changed=_both(progress.changed, metrics.changed),
+        slow=_all(progress.slow, page.slow if page else None),
+        doing=_all(liveness.doing, page.doing if page else None),
+        changed=_all(progress.changed, metrics.changed, page.changed if page else None),
     )
     try:
         start(stop, listeners)
@@ -76,9 +79,12 @@ def _without_failure(*, stopped: bool, was_late: bool) -> RunEnd:
     return RunEnd(ExitCode.DONE)
 
 
-def _both(first: Callable[[T], None], second: Callable[[T], None]) -> Callable[[T], None]:
-    def call_both(event: T) -> None:
-        first(event)
-        second(event)
+def _all(*listeners: Callable[P, None] | None) -> Callable[P, None]:
+    """One listener that calls all of these."""
+    called = [listener for listener in listeners if listener is not None]
 
-    return call_both
+    def call_all(*args: P.args, **kwargs: P.kwargs) -> None:
+        for listener in called:
+            listener(*args, **kwargs)
+
+    return called[0] if len(called) == 1 else call_all

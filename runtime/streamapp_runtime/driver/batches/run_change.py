@@ -25,10 +25,15 @@ class RunChange:
 
     kind: ChangeKind
     text: str
-    version: int  # of the model that runs now
+    launch: Launch  # what runs now
     lanes: Lanes  # as they are assigned now
     moved: int = 0  # tasks that have another processor than before
     warnings: tuple[ReportedWarning, ...] = ()  # all that stand
+
+    @property
+    def version(self) -> int:
+        """Of the model that runs now."""
+        return self.launch.model.version
 
 
 def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: Sequence[str]) -> RunChange:
@@ -39,7 +44,7 @@ def model_switched(before: Launch, lanes_before: Lanes, after: Launch, reasons: 
     text += f"; {_several(tasks, 'task')} on {_several(processors, 'processor')}"
     text += f" (were {len(before.assignment.tasks)} on {len(before.lanes)})"
     text += f", {moved or 'none'} moved"
-    return RunChange(ChangeKind.MODEL, text, after.model.version, after.lanes, moved)
+    return RunChange(ChangeKind.MODEL, text, after, after.lanes, moved)
 
 
 def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignment) -> RunChange:
@@ -53,20 +58,20 @@ def lanes_changed(launch: Launch, lanes_before: Lanes, assignment: LaneAssignmen
         text = f"{', '.join(assignment.missing)} missing: {_several(waiting, 'task')} waiting for it"
     else:
         text = f"all processors are there, {moved or 'no'} tasks moved"
-    return RunChange(ChangeKind.LANES, text, launch.model.version, assignment.assigned, moved)
+    return RunChange(ChangeKind.LANES, text, launch, assignment.assigned, moved)
 
 
 def spec_edited(launch: Launch, lanes: Lanes, generation: int, fields: Sequence[str]) -> RunChange:
     """That another generation of the app runs, by the same model and the same driver."""
     text = f"generation {generation}: {', '.join(fields) or 'nothing that it goes by'} changed"
-    return RunChange(ChangeKind.SPEC, text, launch.model.version, lanes)
+    return RunChange(ChangeKind.SPEC, text, launch, lanes)
 
 
 def change_refused(launch: Launch, lanes: Lanes, warnings: tuple[ReportedWarning, ...]) -> RunChange:
     """That something cannot be; without warnings, that nothing is refused any more."""
     reasons = "; ".join(with_path(one.path, one.message) for one in warnings)
     text = f"the app goes on as it is: {reasons}" if warnings else "nothing is refused any more"
-    return RunChange(ChangeKind.REFUSED, text, launch.model.version, lanes, warnings=warnings)
+    return RunChange(ChangeKind.REFUSED, text, launch, lanes, warnings=warnings)
 
 
 def _moved(before: Lanes, after: Lanes) -> int:

@@ -25,6 +25,9 @@ EVERYWHERE = ""
 _TEXT = ("Content-Type", "text/plain; charset=utf-8")
 Answer = Callable[[], tuple[bool, str]]
 """Whether the driver makes progress, and what it does."""
+PAGE_PATH = "/page"
+Respond = Callable[["WSGIEnvironment", "StartResponse"], Iterable[bytes]]
+"""Answers a request."""
 
 
 class _QuietServer(ThreadingMixIn, WSGIServer):
@@ -52,9 +55,16 @@ class _QuietHandler(WSGIRequestHandler):
 
 
 def metrics_server(
-    registry: CollectorRegistry, port: int, host: str = LOOPBACK, liveness: Answer | None = None
+    registry: CollectorRegistry,
+    port: int,
+    host: str = LOOPBACK,
+    liveness: Answer | None = None,
+    page: Respond | None = None,
 ) -> WSGIServer:
-    """A server on a port, a free one for 0; an OSError where the port is taken."""
+    """A server on a port, a free one for 0; an OSError where the port is taken.
+
+    With `page` it answers below /page as well.
+    """
     metrics_app = make_wsgi_app(registry)
 
     def respond(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -63,6 +73,8 @@ def metrics_server(
             alive, text = liveness()
             start_response("200 OK" if alive else "503 Service Unavailable", [_TEXT])
             return [f"{text}\n".encode()]
+        if page is not None and f"{environ['PATH_INFO']}/".startswith(f"{PAGE_PATH}/"):
+            return page(environ, start_response)
         if environ["PATH_INFO"] in {"/", "/metrics"}:
             content: Iterable[bytes] = metrics_app(environ, start_response)
             return content

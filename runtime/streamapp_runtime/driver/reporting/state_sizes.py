@@ -16,13 +16,14 @@ class StateSizes:
     root: Path
     application_id: str
     clock: Callable[[], float]
+    fresh_seconds: float = FRESH_SECONDS
     _looked: float | None = None
     _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def __call__(self) -> Mapping[str, tuple[int, int]]:
         """As it was a few seconds ago at most."""
         now = self.clock()
-        if self._looked is None or now - self._looked > FRESH_SECONDS:
+        if self._looked is None or now - self._looked > self.fresh_seconds:
             sizes: dict[str, tuple[int, int]] = {}
             for _, table, stats in app_store_stats(self.root, self.application_id):
                 entries, size = sizes.get(table, (0, 0))

@@ -1,0 +1,449 @@
+// The page of a running app. All texts are set as text: no name and no record ever becomes markup.
+"use strict";
+
+const HISTORY_SECONDS = 900;
+const byId = (id) => document.getElementById(id);
+
+function element(tag, className = "", text = "") {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  if (text !== "") made.textContent = text;
+  return made;
+}
+
+// Texts of numbers and times.
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const count = (number) => (number === null || number === undefined ? "" : whole.format(number));
+const short = (number) => (number < 1000 ? whole.format(number) : compact.format(number).toLowerCase());
+const rate = (number) => (number === null || number === undefined ? "" : `${number > 0 && number < 10 ? number.toFixed(1) : short(number)}/s`);
+
+function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  const size = Math.abs(seconds);
+  if (size < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (size < 120) return `${seconds.toFixed(size < 10 ? 1 : 0)} s`;
+  if (size < 7200) return `${Math.round(seconds / 60)} min`;
+  if (size < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${whole.format(Math.round(seconds / 86400))} d`;
+}
+
+function size(bytes) {
+  if (bytes === null || bytes === undefined) return "";
+  let [value, unit] = [bytes, "B"];
+  for (const larger of ["kB", "MB", "GB", "TB"]) {
+    if (value < 1000) break;
+    [value, unit] = [value / 1000, larger];
+  }
+  return `${unit === "B" ? value : value.toFixed(1)} ${unit}`;
+}
+
+const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
+
+function eventTime(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? `${seconds} s` : date.toISOString().slice(0, 19).replace("T", " ");
+}
+
+const several = (number, one) => `${count(number)} ${one}${number === 1 ? "" : "s"}`;
+
+// A table whose rows are kept from one moment to the next: only texts that differ are written.
+class LiveTable {
+  constructor(parent, columns, empty, label) {
+    this.columns = columns;
+    this.rows = new Map();
+    this.frame = element("div", "scroll");
+    this.frame.tabIndex = 0;
+    this.frame.setAttribute("role", "region");
+    this.frame.setAttribute("aria-label", label);
+    this.body = element("tbody");
+    const head = element("tr");
+    for (const { title, kind } of columns) {
+      const cell = element("th", kind === "number" ? "number" : "", title);
+      cell.scope = "col";
+      head.append(cell);
+    }
+    const [table, top] = [element("table"), element("thead")];
+    top.append(head);
+    table.append(top, this.body);
+    this.frame.append(table);
+    this.empty = element("p", "empty", empty);
+    parent.append(this.frame, this.empty);
+  }
+
+  write(rows, keyOf, matches, chosen) {
+    const keys = new Set();
+    let next = this.body.firstElementChild;
+    for (const row of rows) {
+      const key = keyOf(row);
+      keys.add(key);
+      let line = this.rows.get(key);
+      if (!line) {
+        line = element("tr");
+        for (const { kind } of this.columns) line.append(element("td", kind));
+        this.rows.set(key, line);
+      }
+      if (line !== next) this.body.insertBefore(line, next);
+      else next = next.nextElementSibling;
+      this.columns.forEach(({ text, kind, warn }, place) => {
+        const cell = line.children[place], wanted = text(row);
+        if (cell.textContent !== wanted) cell.textContent = wanted;
+        const className = warn && warn(row) ? `${kind} warn` : kind;
+        if (cell.className !== className) cell.className = className;
+      });
+      line.hidden = !matches(row);
+      line.className = chosen && row.name === chosen ? "chosen" : "";
+    }
+    for (const [key, line] of this.rows) {
+      if (!keys.has(key)) { line.remove(); this.rows.delete(key); }
+    }
+    this.frame.hidden = !rows.length;
+    this.empty.hidden = Boolean(rows.length);
+  }
+}
+
+const column = (title, kind, text, warn) => ({ title, kind, text, warn });
+
+const streams = new LiveTable(byId("streams"), [
+  column("stream", "name", (row) => row.name),
+  column("role", "word", (row) => row.role),
+  column("partitions", "number", (row) => count(row.partitions)),
+  column("read", "number", (row) => rate(row.inPerSecond)),
+  column("written", "number", (row) => rate(row.outPerSecond)),
+  column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), (row) => row.lag > 0),
+  column("watermark behind", "number", (row) => duration(row.behind)),
+], "There is no plan yet.", "Streams");
+
+const operators = new LiveTable(byId("operators"), [
+  column("operator", "name", (row) => row.name),
+  column("kind", "word", (row) => row.kind),
+  column("watermark", "number", (row) => eventTime(row.watermark)),
+  column("behind", "number", (row) => duration(row.behind)),
+  column("late rows", "number", (row) => (row.late ? count(row.late) : ""), (row) => row.late > 0),
+], "There is no plan yet.", "Operators");
+
+const stores = new LiveTable(byId("stores"), [
+  column("table", "name", (row) => row.name),
+  column("kind", "word", (row) => row.kind),
+  column("entries", "number", (row) => count(row.entries)),
+  column("on disk", "number", (row) => size(row.bytes)),
+  column("keys asked", "number", (row) => count(row.asked)),
+  column("from cache", "number", (row) => count(row.cached)),
+  column("no answer", "number", (row) => count(row.unanswered), (row) => row.unanswered > 0),
+], "The app has no tables, and its operators keep no state on disk here.", "Tables and state");
+
+const batches = new LiveTable(byId("batches"), [
+  column("batch", "number", (row) => count(row.number)),
+  column("ended", "number", (row) => clock(row.at)),
+  column("took", "number", (row) => duration(row.seconds)),
+  column("rows in", "number", (row) => count(row.rowsIn)),
+  column("rows out", "number", (row) => count(row.rowsOut)),
+  column("steps, of the slowest lane", "text", (row) => row.steps.map(([name, seconds]) => `${name} ${duration(seconds)}`).join(", ")),
+], "No batch has ended yet.", "Last batches");
+
+const leftOut = new LiveTable(byId("left-out"), [
+  column("stream or operator", "name", (row) => row.stream),
+  column("records", "number", (row) => count(row.records)),
+  column("reason", "text", (row) => row.reason),
+], "None so far.", "Bad and late records");
+
+const growths = new LiveTable(byId("growths"), [
+  column("stream", "name", (row) => row.stream),
+  column("partitions", "number", (row) => `${row.before} → ${row.after}`),
+  column("seen", "number", (row) => eventTime(row.seen)),
+  column("state", "text", (row) => (row.settled ? "settled" : "under way: producers may still use the old count"), (row) => !row.settled),
+], "No stream has got more partitions since the app first kept state.", "Growth");
+
+const notes = new LiveTable(byId("notes"), [
+  column("at", "number", (row) => clock(row.at)),
+  column("what", "word", (row) => row.kind),
+  column("message", "text", (row) => row.text),
+], "Nothing but batches since the driver started.", "What happened");
+
+// Processors, each with the tasks that it runs; the tasks are written while they are shown.
+class ProcessorList {
+  constructor(parent) {
+    this.list = element("div", "processors");
+    parent.append(this.list);
+    this.entries = new Map();
+  }
+
+  write(processors, matches) {
+    const open = processors.length <= 4 && processors.every((one) => one.tasks.length <= 16);
+    const names = new Set(processors.map((one) => one.name));
+    for (const processor of processors) {
+      let entry = this.entries.get(processor.name);
+      if (!entry) {
+        entry = this.entry(open);
+        this.entries.set(processor.name, entry);
+        this.list.append(entry.box);
+      }
+      const tasks = processor.tasks.filter((task) => matches(task.name) || matches(processor.name)
+        || task.partitions.some(matches));
+      entry.box.hidden = !tasks.length && !matches(processor.location) && !matches(processor.name);
+      setText(entry.name, processor.name);
+      setText(entry.place, processor.location ? `on ${processor.location}` : "");
+      setText(entry.states, Object.entries(processor.states).map(([state, number]) => `${number} ${state}`).join(", ") || "no tasks");
+      entry.states.classList.toggle("warn", Object.keys(processor.states).some((state) => state !== "working"));
+      entry.tasks = tasks;
+      if (entry.box.open) this.fill(entry);
+    }
+    for (const [name, entry] of this.entries) {
+      if (!names.has(name)) { entry.box.remove(); this.entries.delete(name); }
+    }
+  }
+
+  entry(open) {
+    const [box, summary] = [element("details"), element("summary")];
+    const [name, place, states] = [element("span", "name"), element("span", "place"), element("span", "states")];
+    summary.append(name, place, states);
+    box.append(summary);
+    box.open = open;
+    const entry = { box, name, place, states, tasks: [], table: null };
+    box.addEventListener("toggle", () => { if (box.open) this.fill(entry); });
+    return entry;
+  }
+
+  fill(entry) {
+    entry.table ??= new LiveTable(entry.box, [
+      column("task", "name", (row) => row.name),
+      column("partitions", "text", (row) => row.partitions.join(", ")),
+      column("state", "word", (row) => row.state, (row) => row.state !== "working"),
+      column("why", "text", (row) => row.why),
+    ], "It has no tasks.", "Tasks");
+    entry.table.write(entry.tasks, (row) => row.name, () => true);
+  }
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+const processors = new ProcessorList(byId("processors"));
+
+// Charts of the last 15 minutes.
+
+const colour = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
+
+class HistoryCharts {
+  constructor() {
+    this.columns = { at: [], rowsIn: [], rowsOut: [], lag: [], batchSeconds: [] };
+    this.draw();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    new ResizeObserver(() => {
+      for (const { chart, box } of this.charts) chart.setSize({ width: box.clientWidth, height: 140 });
+    }).observe(byId("rows"));
+  }
+
+  draw() {
+    for (const { chart } of this.charts ?? []) chart.destroy();
+    this.charts = [
+      this.chart("rows", ["rowsIn", "rowsOut"], [["in", "--series-1"], ["out", "--series-2"]], rate),
+      this.chart("lag", ["lag"], [["lag", "--series-3"]], short),
+      this.chart("batch", ["batchSeconds"], [["batch", "--series-1"]], duration),
+    ];
+    this.update();
+  }
+
+  chart(id, names, series, text) {
+    const box = byId(id), ink = colour("--muted"), grid = colour("--border");
+    const value = (_, number) => (number === null || number === undefined ? "" : text(number));
+    const axis = { stroke: ink, grid: { stroke: grid, width: 0.5 }, ticks: { stroke: grid, width: 0.5 } };
+    const chart = new uPlot({
+      width: box.clientWidth, height: 140,
+      cursor: { y: false },
+      legend: { live: true },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, id === "batch" ? 0.01 : 1) * 1.1] } },
+      axes: [
+        { ...axis, values: (_, times) => times.map((time) => clock(time).slice(0, 5)), space: 70 },
+        { ...axis, size: 66, values: (_, numbers) => numbers.map((number) => text(number)) },
+      ],
+      series: [
+        { label: "at", value: (_, time) => (time === null || time === undefined ? "" : clock(time)) },
+        ...series.map(([label, name]) => ({ label, stroke: colour(name), width: 1.5, value, spanGaps: id === "batch", points: { show: false } })),
+      ],
+    }, [[], ...names.map(() => [])], box);
+    return { chart, box, names };
+  }
+
+  replace(history) {
+    this.columns = history;
+    this.update();
+  }
+
+  // Adds the newest point, unless it is there already.
+  add(point) {
+    const { at } = this.columns;
+    if (!point || (at.length && at[at.length - 1] >= point.at)) return;
+    for (const [name, values] of Object.entries(this.columns)) values.push(point[name]);
+    while (at.length && point.at - at[0] > HISTORY_SECONDS) {
+      for (const values of Object.values(this.columns)) values.shift();
+    }
+    this.update();
+  }
+
+  update() {
+    const { columns } = this, newest = (name) => columns[name][columns[name].length - 1];
+    for (const { chart, names } of this.charts) {
+      chart.setData([columns.at, ...names.map((name) => columns[name])]);
+    }
+    setText(byId("rows-now"), columns.at.length ? `${rate(newest("rowsIn"))} in, ${rate(newest("rowsOut"))} out` : "");
+    setText(byId("lag-now"), columns.at.length ? count(newest("lag")) : "");
+    setText(byId("batch-now"), duration(newest("batchSeconds")));
+  }
+}
+
+const charts = new HistoryCharts();
+
+// What is shown of one moment.
+
+let live = null;
+let chosen = null;
+let lost = false;
+const filter = byId("filter");
+const wanted = () => filter.value.trim().toLowerCase();
+
+const picture = new PlanPicture(byId("canvas"), (name) => {
+  chosen = chosen === name ? null : name;
+  write();
+  if (chosen) document.querySelector("tr.chosen")?.scrollIntoView({ block: "nearest" });
+});
+
+function figuresOf(moment) {
+  const figures = new Map();
+  for (const one of moment.operators) {
+    const parts = [];
+    if (one.behind !== null) parts.push(`${duration(one.behind)} behind`);
+    if (one.late) parts.push(`${short(one.late)} late`);
+    figures.set(`operator ${one.name}`, parts.join(" · "));
+  }
+  for (const one of moment.tables) {
+    if (one.bytes !== null) figures.set(`table ${one.name}`, `${short(one.entries ?? 0)} · ${size(one.bytes)}`);
+    else if (one.asked !== null) figures.set(`table ${one.name}`, one.unanswered ? `${short(one.unanswered)} unanswered` : `${short(one.asked)} asked`);
+  }
+  const state = new Map(moment.tables.filter((one) => one.kind === "state" && one.bytes !== null).map((one) => [one.name, size(one.bytes)]));
+  for (const [name, text] of state) {
+    const key = `operator ${name}`;
+    figures.set(key, [figures.get(key), text].filter(Boolean).join(" · "));
+  }
+  return figures;
+}
+
+function flowsOf(moment) {
+  return new Map(moment.streams.map((one) => [one.name, {
+    inText: rate(one.inPerSecond),
+    outText: rate(one.outPerSecond),
+    lagText: one.lag ? `lag ${short(one.lag)}` : "",
+  }]));
+}
+
+function facts(moment) {
+  const tasks = moment.processors.reduce((sum, one) => sum + one.tasks.length, 0);
+  const entries = [
+    ["up", duration(moment.now - moment.started)],
+    ["model", count(moment.model)],
+    ["driver", count(moment.incarnation)],
+    ["tasks", `${count(tasks)} on ${count(moment.processors.length)}`],
+    ["lag", count(moment.lag)],
+    ["bad", count(moment.bad)],
+    ["late", count(moment.late)],
+  ];
+  const list = byId("facts");
+  while (list.children.length < entries.length) {
+    const pair = element("div");
+    pair.append(element("dt"), element("dd"));
+    list.append(pair);
+  }
+  entries.forEach(([name, text], place) => {
+    setText(list.children[place].children[0], name);
+    setText(list.children[place].children[1], text);
+  });
+}
+
+function alerts(moment) {
+  const lines = moment ? [...moment.waits, ...moment.refused.map((text) => `refused, and the app goes on as it is: ${text}`)] : [];
+  const list = byId("alerts");
+  const texts = lost ? ["The driver does not answer: what is shown is old. The page asks again.", ...lines] : lines;
+  if (texts.join("\n") === list.dataset.shown) return;
+  list.dataset.shown = texts.join("\n");
+  list.replaceChildren(...texts.map((text, place) => element("li", lost && place === 0 ? "lost" : "", text)));
+}
+
+function write() {
+  alerts(live);
+  const state = byId("state");
+  setText(state, lost ? "no answer" : live ? live.state : "connecting");
+  state.className = `chip ${lost ? "lost" : live ? live.state : ""}`;
+  if (!live) return;
+  const moment = live, text = wanted();
+  const matches = (name) => !text || name.toLowerCase().includes(text);
+  const named = (row) => matches(row.name);
+  setText(byId("name"), moment.app || "StreamApp");
+  if (moment.app && document.title !== `${moment.app}: ${moment.state}`) document.title = `${moment.app}: ${moment.state}`;
+  setText(byId("activity"), `The driver ${moment.activity}, for ${duration(Math.max(moment.now - moment.activeSince, 0))}`);
+  facts(moment);
+  streams.write(moment.streams, (row) => row.name, named, chosen);
+  operators.write(moment.operators, (row) => row.name, named, chosen);
+  stores.write(moment.tables, (row) => row.name, named, chosen);
+  processors.write(moment.processors, matches);
+  batches.write(moment.batches, (row) => row.number, () => true);
+  const late = moment.operators.filter((one) => one.late).map((one) => ({ stream: one.name, records: one.late, reason: "late: behind the watermark" }));
+  leftOut.write([...moment.leftOut, ...late], (row) => `${row.stream}\n${row.reason}`, (row) => matches(row.stream));
+  growths.write(moment.growths, (row) => `${row.stream} ${row.after}`, (row) => matches(row.stream));
+  notes.write(moment.notes, (row) => `${row.at} ${row.kind} ${row.text}`, () => true);
+  picture.write(flowsOf(moment), figuresOf(moment));
+  picture.mark(chosen, matches);
+}
+
+async function take(moment) {
+  const reached = lost;
+  [live, lost] = [moment, false];
+  charts.add(moment.point);
+  write();
+  if (moment.model) {
+    await picture.show(`${moment.started} ${moment.model}`);
+    write();
+  }
+  if (reached) await load();
+}
+
+// The whole of the history, at first and after the driver was away; later only what comes to it.
+async function load() {
+  try {
+    const answer = await fetch("data");
+    if (!answer.ok) throw new Error(answer.statusText);
+    const moment = await answer.json();
+    charts.replace(moment.history);
+    await take(moment);
+  } catch {
+    lost = true;
+    write();
+  }
+}
+
+filter.addEventListener("input", write);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    chosen = null;
+    filter.value = "";
+    write();
+  } else if (event.key === "/" && document.activeElement !== filter) {
+    event.preventDefault();
+    filter.focus();
+  }
+});
+
+// A browser asks again by itself after a lost connection, but not after a refusal.
+function connect() {
+  const events = new EventSource("events");
+  events.onmessage = (event) => take(JSON.parse(event.data));
+  events.onerror = () => {
+    lost = true;
+    write();
+    if (events.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
+  };
+}
+
+load().then(connect);

@@ -1,0 +1,222 @@
+"""Takes note of what the page of a run shows. Written by the driver's thread, read by those of viewers."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+from streamapp.protocol.driver_report import ReportedWarning
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.batches.run_change import ChangeKind, RunChange
+from streamapp_runtime.driver.page.run_facts import (
+    BatchFacts,
+    RemoteCounts,
+    RunFacts,
+    RunNote,
+    may_hold_values,
+)
+from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory
+from streamapp_runtime.driver.page.running_app import RunningApp, running_app
+from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.lanes.protocol.rejections import merged_reasons
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
+from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
+
+MOST_BATCHES: Final = 20
+MOST_NOTES: Final = 50
+RATE_POINTS: Final = 5
+"""Rates of streams are those of the last so many points: a single batch is too short for them."""
+LONGEST_NOTE: Final = 2_000
+"""So many characters of a text are remembered."""
+HIDDEN: Final = "a batch failed and is tried again; the driver's log says why, which may repeat values"
+_REMOTE: Final = ("remoteAsked", "remoteCached", "remoteUnanswered")
+
+
+@dataclass(frozen=True, slots=True)
+class _StreamTotals:
+    """Records read and written so far, by stream."""
+
+    at: float
+    read: Mapping[str, int]
+    written: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class PageRecorder:
+    """What listeners of a run are told, as far as its page shows it. Its memory is bounded."""
+
+    clock: Callable[[], float]  # seconds
+    now: Callable[[], float]  # seconds since 1970, which may jump
+    show_values: bool = False
+    _lock: Lock = field(default_factory=Lock)
+    _started: float = field(init=False)
+    _app: RunningApp | None = None
+    _activity: tuple[str, float] = ("starts", 0.0)  # and since when
+    _last: BatchResult | None = None
+    _incarnation: int = 0
+    _history: RunHistory = field(default_factory=RunHistory)
+    _batches: deque[BatchFacts] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
+    _read: Counter[str] = field(default_factory=Counter)
+    _written: Counter[str] = field(default_factory=Counter)
+    _totals: deque[_StreamTotals] = field(default_factory=lambda: deque(maxlen=RATE_POINTS + 1))
+    _rows_in: int = 0  # since the last point, as are the next three
+    _rows_out: int = 0
+    _batch_count: int = 0
+    _batch_seconds: float = 0.0
+    _point_at: float = field(init=False)
+    _bad: int = 0
+    _late: Counter[str] = field(default_factory=Counter)
+    _rejected: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _remote: dict[str, Counter[str]] = field(default_factory=dict)
+    _awaited: tuple[str, ...] = ()
+    _slow: str = ""
+    _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
+    _refused: tuple[ReportedWarning, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._started, self._point_at = self.now(), self.clock()
+        self._activity = ("starts", self._started)
+        self._totals.append(_StreamTotals(self._point_at, {}, {}))
+
+    def launched(self, launch: Launch) -> None:
+        """Note what runs."""
+        self.runs(running_app(launch, launch.lanes, self.clock))
+
+    def runs(self, app: RunningApp) -> None:
+        """Note what runs from now on: no task of it has done anything yet."""
+        with self._lock:
+            self._app, self._last = app, None
+
+    def changed(self, change: RunChange) -> None:
+        """Note who runs what from now on, and what cannot be."""
+        app = running_app(change.launch, change.lanes, self.clock)
+        with self._lock:
+            self._app = app
+            if change.kind is ChangeKind.MODEL:
+                self._last = None
+            if change.kind is ChangeKind.REFUSED:
+                self._refused = change.warnings
+            self._note(change.kind, change.text, change.moved)
+
+    def batch(self, batch: BatchResult) -> None:
+        """Take note of a batch."""
+        now = self.now()
+        with self._lock:
+            self._last, self._incarnation, self._slow = batch, batch.incarnation, ""
+            self._awaited = () if batch.rows_in else self._awaited
+            self._rows_in += batch.rows_in
+            self._rows_out += batch.rows_out
+            self._batch_count += 1
+            self._batch_seconds += batch.seconds
+            self._bad += batch.bad
+            self._rejected = merged_reasons(self._rejected, batch.rejected)
+            self._read.update(batch.read)
+            self._count(report for report in batch.reports if is_fine(report.status))
+            facts = BatchFacts(
+                batch.number, now, batch.seconds, batch.rows_in, batch.rows_out, _longest_steps(batch.reports)
+            )
+            self._batches.append(facts)
+        self._sample()
+
+    def idle(self) -> None:
+        """Nothing is to be read: time passes all the same."""
+        self._sample()
+
+    def doing(self, text: str, _: float | None) -> None:
+        """Note a step of the loop."""
+        if text != self._activity[0]:
+            self._activity = (text, self.now())
+
+    def trouble(self, why: str) -> None:
+        """Note that a batch failed, and why where that repeats no value."""
+        with self._lock:
+            self._note("failure", why if self.show_values or not may_hold_values(why) else HIDDEN)
+
+    def unended(self, streams: tuple[str, ...]) -> None:
+        """Note for which side inputs rows wait."""
+        self._awaited = streams
+
+    def slow(self, which: str) -> None:
+        """Note that a batch takes long, while it does."""
+        self._slow = which[:LONGEST_NOTE]
+
+    def facts(self) -> RunFacts:
+        """All that is known now."""
+        now = self.now()
+        with self._lock:
+            oldest, newest = self._totals[0], self._totals[-1]
+            seconds = max(newest.at - oldest.at, 1e-9)
+            return RunFacts(
+                now=now,
+                started=self._started,
+                show_values=self.show_values,
+                app=self._app,
+                activity=self._activity[0],
+                active_since=self._activity[1],
+                last=self._last,
+                incarnation=self._incarnation,
+                rates_in=_rates(oldest.read, newest.read, seconds),
+                rates_out=_rates(oldest.written, newest.written, seconds),
+                history=self._history.points,
+                batches=tuple(self._batches),
+                bad=self._bad,
+                late=dict(self._late),
+                rejected=dict(self._rejected),
+                remote={
+                    table: RemoteCounts(*(counts[counter] for counter in _REMOTE))
+                    for table, counts in self._remote.items()
+                },
+                awaited=self._awaited,
+                slow=self._slow,
+                notes=tuple(self._notes),
+                refused=self._refused,
+            )
+
+    def _count(self, reports: Iterable[TaskReport]) -> None:
+        topics = self._app.topics if self._app else {}
+        for report in reports:
+            for counter, name, number in report.counted:
+                if counter == ROWS_OUT:
+                    self._written[topics.get(name, name)] += number
+                elif counter == LATE_ROWS_COUNTER:
+                    self._late[name] += number
+                elif counter in _REMOTE:
+                    self._remote.setdefault(name, Counter())[counter] += number
+
+    def _sample(self) -> None:
+        """Add a point to the history, where the last one is old enough."""
+        at = self.clock()
+        seconds = at - self._point_at
+        if seconds < POINT_SECONDS:
+            return
+        with self._lock:
+            mean = self._batch_seconds / self._batch_count if self._batch_count else None
+            lag = self._last.lag if self._last else 0
+            rates = self._rows_in / seconds, self._rows_out / seconds
+            self._history.add(HistoryPoint(self.now(), *rates, lag, mean))
+            self._totals.append(_StreamTotals(at, dict(self._read), dict(self._written)))
+            self._rows_in = self._rows_out = self._batch_count = 0
+            self._batch_seconds = 0.0
+            self._point_at = at
+
+    def _note(self, kind: str, text: str, moved: int = 0) -> None:
+        """Remember something that happened; the same once more takes the place of the one before."""
+        note = RunNote(self.now(), kind, text[:LONGEST_NOTE], moved)
+        if self._notes and (self._notes[-1].kind, self._notes[-1].text) == (note.kind, note.text):
+            self._notes.pop()
+        self._notes.append(note)
+
+
+def _longest_steps(reports: Iterable[TaskReport]) -> tuple[tuple[str, float], ...]:
+    longest: dict[str, float] = {}
+    for report in reports:
+        for step, seconds in report.steps:
+            longest[step] = max(seconds, longest.get(step, 0.0))
+    return tuple(longest.items())
+
+
+def _rates(before: Mapping[str, int], after: Mapping[str, int], seconds: float) -> dict[str, float]:
+    return {stream: (number - before.get(stream, 0)) / seconds for stream, number in after.items()}

@@ -1,0 +1,205 @@
+"""Answers requests for the page: its files, its data, its plan as SVG, and a stream of events.
+
+A page on this machine has no login. So that no page of another host reads it by a name that it had resolved
+to this machine, the `Host` of a request has to be this machine's own.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.resources import files
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import urlsplit
+
+from streamapp.plan.render.diagram.diagram_builder import build_diagram
+from streamapp.plan.render.drawing import svg_style
+from streamapp.plan.render.drawing.markup import element
+from streamapp.plan.render.drawing.svg_document import drawing
+from streamapp.plan.render.drawing.theme import variables
+from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
+from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from streamapp_runtime.driver.page.running_app import RunningApp
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+EVENT_SECONDS: Final = 2.0
+"""Seconds between two events."""
+MOST_VIEWERS: Final = 16
+"""So many streams of events at a time: each has a thread."""
+OWN_HOSTS: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+POLICY: Final = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+PREFIX: Final = "/page/"
+_HEADERS: Final = (
+    ("Content-Security-Policy", POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
+)
+_TEXT: Final = "text/plain; charset=utf-8"
+_JSON: Final = "application/json; charset=utf-8"
+_FILES: Final = {
+    "": ("app_page.html", "text/html; charset=utf-8"),
+    "app_page.css": ("app_page.css", "text/css; charset=utf-8"),
+    "app_page.js": ("app_page.js", "text/javascript; charset=utf-8"),
+    "plan_picture.js": ("plan_picture.js", "text/javascript; charset=utf-8"),
+    "uPlot.min.css": ("uPlot.min.css", "text/css; charset=utf-8"),
+    "uPlot.iife.min.js": ("uPlot.iife.min.js", "text/javascript; charset=utf-8"),
+    "uPlot.LICENSE": ("uPlot.LICENSE", _TEXT),
+}
+_THEME: Final = variables(":root") + svg_style.STYLE
+
+
+@dataclass(slots=True)
+class PageRoutes:
+    """The page of one run. Left as a context, it ends the streams of events."""
+
+    recorder: PageRecorder
+    event_seconds: float = EVENT_SECONDS
+    ended: Event = field(default_factory=Event)  # ends all streams of events
+    _lock: Lock = field(default_factory=Lock)
+    _viewers: int = 0
+    _drawn: tuple[RunningApp | None, bytes] = (None, b"")
+    _event: tuple[float, bytes] = (0.0, b"")  # the last one that was made, and of when
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+
+    def respond(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        """Answer a request of a path that begins with /page."""
+
+        def answer(status: str, kind: str, content: bytes, *headers: tuple[str, str]) -> list[bytes]:
+            length = ("Content-Length", str(len(content)))
+            start_response(status, [("Content-Type", kind), length, *_HEADERS, *headers])
+            return [content]
+
+        refusal = _refusal(environ)
+        name = environ["PATH_INFO"].removeprefix(PREFIX)
+        if refusal is not None:
+            return answer(*refusal)
+        if environ["PATH_INFO"] == PREFIX.rstrip("/"):
+            return answer("308 Permanent Redirect", _TEXT, b"", ("Location", PREFIX))
+        if name == "events":
+            return self._stream(start_response, answer)
+        content = self._content(name)
+        if content is None:
+            return answer("404 Not Found", _TEXT, b"look at /page/\n")
+        return answer("200 OK", *content)
+
+    def _content(self, name: str) -> tuple[str, bytes] | None:
+        """The type and the bytes of what is there under a name."""
+        match name:
+            case "data":
+                return _JSON, _json(app_snapshot(self.recorder.facts()))
+            case "plan.svg":
+                return "image/svg+xml", self._plan()
+            case "plan.css":
+                return "text/css; charset=utf-8", _THEME.encode()
+        if name not in _FILES:
+            return None
+        file, kind = _FILES[name]
+        return kind, files(__package__).joinpath("assets", file).read_bytes()
+
+    def _stream(self, start_response: "StartResponse", answer: Callable[..., list[bytes]]) -> Iterable[bytes]:
+        with self._lock:
+            if self._viewers >= MOST_VIEWERS:
+                busy = f"{MOST_VIEWERS} pages are open already\n".encode()
+                return answer("503 Service Unavailable", _TEXT, busy, ("Retry-After", "10"))
+            self._viewers += 1
+        start_response("200 OK", [("Content-Type", "text/event-stream"), *_HEADERS])
+        return _Events(self)
+
+    def release(self) -> None:
+        """Note that a viewer is gone."""
+        with self._lock:
+            self._viewers -= 1
+
+    def event(self) -> bytes:
+        """The newest event: one for all viewers of a moment."""
+        with self._lock:
+            facts = self.recorder.facts()
+            if abs(facts.now - self._event[0]) > self.event_seconds / 2:
+                self._event = (facts.now, b"data: " + _json(live_fields(facts)) + b"\n\n")
+            return self._event[1]
+
+    def _plan(self) -> bytes:
+        """The picture of the plan, drawn once for each model."""
+        app = self.recorder.facts().app
+        if app is None:
+            return element("svg", xmlns="http://www.w3.org/2000/svg").encode()
+        with self._lock:
+            if self._drawn[0] is not app:
+                self._drawn = app, _drawn(app)
+            return self._drawn[1]
+
+
+class _Events:
+    """A stream of events. The server closes it when its viewer is gone, also before the first event."""
+
+    def __init__(self, routes: PageRoutes) -> None:
+        self._routes = routes
+        self._released = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"retry: 2000\n\n"
+        while not self._routes.ended.is_set():
+            yield self._routes.event()
+            self._routes.ended.wait(self._routes.event_seconds)
+
+    def close(self) -> None:
+        """Make room for another viewer."""
+        if not self._released:
+            self._released = True
+            self._routes.release()
+
+
+def _drawn(app: RunningApp) -> bytes:
+    body, width, height = drawing(build_diagram(app.graph, app.plan), focusable=True)
+    return element(
+        "svg",
+        element("rect", class_="ground", width=width, height=height),
+        body,
+        xmlns="http://www.w3.org/2000/svg",
+        class_="plan",
+        role="group",
+        aria_label=f"Plan of {app.name}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        width=width,
+        height=height,
+    ).encode()
+
+
+def _refusal(environ: "WSGIEnvironment") -> tuple[str, str, bytes] | None:
+    """Why a request gets nothing; None where it may have what it asks for."""
+    if environ["REQUEST_METHOD"] != "GET":
+        return "405 Method Not Allowed", _TEXT, b"only GET\n"
+    if not _is_own_host(environ.get("HTTP_HOST", "")):
+        return "403 Forbidden", _TEXT, b"ask for it as 127.0.0.1 or localhost\n"
+    return None
+
+
+def _is_own_host(host: str) -> bool:
+    with suppress(ValueError):  # of brackets that do not match
+        return urlsplit(f"//{host}").hostname in OWN_HOSTS
+    return False
+
+
+def _json(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,85 @@
+"""What is known of a run at one moment, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from streamapp.protocol.driver_report import ReportedWarning
+from streamapp_runtime.driver.batches.batch_result import BatchResult
+from streamapp_runtime.driver.page.run_history import HistoryPoint
+from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+SHOWN_STATUSES: Final = frozenset(TaskStatus) - {
+    TaskStatus.BAD,
+    TaskStatus.EXCESS,
+    TaskStatus.EXPRESSION,
+    TaskStatus.CODE,
+    TaskStatus.REFUSED,
+    TaskStatus.WAITING,
+    TaskStatus.AWAY,
+}
+"""Those whose messages are of systems and stores. The messages of all others may repeat what records hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFacts:
+    """One batch of the last ones."""
+
+    number: int
+    at: float  # when it ended, seconds since 1970
+    seconds: float
+    rows_in: int
+    rows_out: int
+    steps: tuple[tuple[str, float], ...]  # the longest that any lane took for each
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """Something that happened."""
+
+    at: float
+    kind: str
+    text: str
+    moved: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCounts:
+    """How many keys a remote table was asked for so far."""
+
+    asked: int = 0
+    cached: int = 0
+    unanswered: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """All of it."""
+
+    now: float  # seconds since 1970
+    started: float
+    show_values: bool = False
+    app: RunningApp | None = None  # None before there is one
+    activity: str = ""
+    active_since: float = 0.0
+    last: BatchResult | None = None  # None where none has ended under this model
+    incarnation: int = 0
+    rates_in: Mapping[str, float] = field(default_factory=dict)  # records a second, by stream
+    rates_out: Mapping[str, float] = field(default_factory=dict)
+    history: tuple[HistoryPoint, ...] = ()
+    batches: tuple[BatchFacts, ...] = ()
+    bad: int = 0
+    late: Mapping[str, int] = field(default_factory=dict)  # by operator
+    rejected: Mapping[tuple[str, str], int] = field(default_factory=dict)  # by stream and reason
+    remote: Mapping[str, RemoteCounts] = field(default_factory=dict)  # by table
+    awaited: tuple[str, ...] = ()  # side inputs without a version, for which rows wait
+    slow: str = ""  # of the batch that runs and takes long
+    notes: tuple[RunNote, ...] = ()
+    refused: tuple[ReportedWarning, ...] = ()
+
+
+def may_hold_values(message: str) -> bool:
+    """Whether the reason of a failed batch may repeat what records hold: all that no status vouches for."""
+    heads = [part.partition(": ")[0] for part in message.split("; ")]
+    return not all(head in SHOWN_STATUSES for head in heads)

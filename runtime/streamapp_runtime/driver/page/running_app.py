@@ -1,0 +1,60 @@
+"""The app as its page shows it: plan, tasks and processors of one model."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamapp.graph.nodes import Graph
+from streamapp.plan.partition_plan import Plan
+from streamapp.tasks.layouts.split import Split
+from streamapp_runtime.driver.reporting.state_sizes import StateSizes
+from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.operators.stateless.stream_operations import declared_stream
+
+STATE_SECONDS = 30.0
+"""How old the sizes of stores may be: each look goes through the files of all stores."""
+
+TableSizes = Mapping[str, tuple[int, int]]
+"""Entries and bytes by table."""
+
+
+def no_sizes() -> TableSizes:
+    """The sizes where there is no store on disk."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class RunningApp:
+    """What one model of an app is, apart from how it goes."""
+
+    name: str
+    graph: Graph
+    plan: Plan
+    model: int
+    lanes: Mapping[str, tuple[str, ...]]  # processor -> tasks, those of missing processors too
+    partitions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # task -> what it reads
+    topics: Mapping[str, str] = field(default_factory=dict)  # topic -> the stream that the app calls it
+    locations: Mapping[str, str | None] = field(default_factory=dict)  # processor -> where it is
+    counts: Mapping[str, int | None] = field(default_factory=dict)  # stream -> partitions of today
+    splits: tuple[Split, ...] = ()  # growths that are remembered
+    sizes: Callable[[], TableSizes] = no_sizes
+
+
+def running_app(
+    launch: Launch, lanes: Mapping[str, tuple[str, ...]], clock: Callable[[], float]
+) -> RunningApp:
+    """A launch as the page shows it, with its tasks on these processors."""
+    layout = launch.assignment.layout
+    return RunningApp(
+        name=launch.app.application_id,
+        graph=launch.proposal.graph,
+        plan=launch.proposal.plan,
+        model=launch.model.version,
+        lanes=lanes,
+        partitions={task: tuple(map(str, read)) for task, read in launch.partitions.items()},
+        topics={topic: declared_stream(stream) for stream, topic in launch.topics.items()},
+        locations=launch.locations,
+        counts=launch.counts,
+        splits=layout.splits,
+        sizes=StateSizes(Path(launch.setup.state), launch.app.application_id, clock, STATE_SECONDS),
+    )

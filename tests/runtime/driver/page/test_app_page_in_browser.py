@@ -1,0 +1,250 @@
+"""The page of a running app in a real browser: what a reader sees of it, and what it asks for."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from tests.harness.engine.batch_results import batch
+from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
+from tests.harness.graphs.graph_drawing import drawn, maps, reads, sends
+from tests.harness.graphs.shop_apps import shop
+from tests.harness.machine.chromium import chromium
+
+pytestmark = pytest.mark.browser
+HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
+CONTRAST = 4.5
+"""What the guidelines of the W3C ask of text at least."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@dataclass(slots=True)
+class Watched:
+    """A page, and what it did that nobody sees."""
+
+    page: Page
+    url: str
+    requests: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def watched(browser: Browser, run: WatchedRun, *, dark: bool = False, width: int = 1400) -> Iterator[Watched]:
+    with page_served(run.recorder) as url:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        )
+        page = context.new_page()
+        one = Watched(page, url)
+        page.on("request", lambda request: one.requests.append(request.url))
+        page.on("console", lambda message: one.faults.append(message.text))
+        page.on("pageerror", lambda error: one.faults.append(str(error)))
+        page.goto(url)
+        expect(page.locator("#state")).not_to_have_text("connecting")
+        yield one
+        context.close()
+
+
+def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:
+    """A run of which there is something in every panel."""
+    run = WatchedRun(show_values=show_values)
+    run.recorder.runs(app)
+    streams = dict.fromkeys(app.plan.streams, 120)
+    at = int(run.clock.seconds * 1000)
+    counted = [("rowsOut", stream, 60) for stream in streams] + [("lateRows", "known", 3)]
+    first, *others = reports(app)
+    one = replace(
+        batch(given=streams, lags=streams, watermarks=dict.fromkeys(streams, at), rows_in=500, rows_out=200),
+        rejected={("views", HOSTILE): 1},
+        reports=(replace(first, counted=tuple(counted)), *others),
+    )
+    run.batches(one, count=30)
+    run.recorder.trouble("unavailable: broker-1 does not answer")
+    return run
+
+
+def cells(page: Page, section: str, column: int) -> list[str]:
+    return page.locator(f"#{section} tbody tr:visible td:nth-child({column})").all_inner_texts()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_reports_no_fault_and_asks_no_other_host(browser: Browser, dark: bool) -> None:
+    run = busy(running(shop(12), tasks=8, processors=2))
+    with watched(browser, run, dark=dark) as one:
+        expect(one.page.locator(".plan .node").first).to_be_visible()
+        run.batches(batch(50), count=2)
+        expect(one.page.locator("#batches td").first).to_have_text("51")
+        assert one.faults == []
+        assert {url for url in one.requests if not url.startswith((one.url, "data:"))} == set()
+
+
+def test_the_plan_has_rates_and_lag_on_its_edges_and_figures_below_its_nodes(browser: Browser) -> None:
+    app = running(shop(12), tasks=8, processors=2, sizes={"totals": (10, 2_000_000)})
+    with watched(browser, busy(app)) as one:
+        plan = one.page.locator(".plan")
+        expect(plan.locator(".flow", has_text="60/s").first).to_be_visible()
+        expect(plan.locator(".flow.behind", has_text="lag 120").first).to_be_visible()
+        expect(plan.locator('[data-name="totals"] .figure')).to_have_text("10 · 2.0 MB")
+        expect(plan.locator('[data-name="known"] .figure')).to_have_text("60 s behind · 90 late")
+
+
+def test_what_happens_is_shown_without_another_load(browser: Browser) -> None:
+    app = running(shop(5), tasks=4, processors=2)
+    run = busy(app)
+    with watched(browser, run) as one:
+        page = one.page
+        expect(page.locator("#state")).to_have_text("running")
+        restoring = reports(app, TaskStatus.RESTORING)
+        run.batches(replace(batch(99), reports=restoring), count=1)
+        expect(page.locator("#state")).to_have_text("restoring")
+        expect(page.locator("#alerts li")).to_have_text(
+            "4 tasks restoring: nothing is read before all stores are back"
+        )
+        run.batches(replace(batch(100), reports=reports(app)), count=1)
+        expect(page.locator("#state")).to_have_text("running")
+        expect(page.locator("#alerts li")).to_have_count(0)
+
+
+def test_a_driver_that_is_gone_is_said_to_be(browser: Browser) -> None:
+    run = busy(running(shop(5)))
+    with page_served(run.recorder) as url:
+        page = browser.new_page()
+        page.goto(url)
+        expect(page.locator("#state")).to_have_text("running")
+    expect(page.locator("#state")).to_have_text("no answer")
+    expect(page.locator("#alerts li.lost")).to_be_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("show_values", [False, True])
+def test_names_and_reasons_that_look_like_markup_are_text(browser: Browser, show_values: bool) -> None:
+    graph = drawn(reads(HOSTILE), maps("seen", HOSTILE), sends("out", "seen", "b</script><b>"))
+    app = running(graph, tasks=2)
+    hostile_tasks = dict.fromkeys(app.partitions, (f"{HOSTILE}#0",))
+    app = replace(app, name=HOSTILE, partitions=hostile_tasks, locations={"processor-0": HOSTILE})
+    run = busy(app, show_values)
+    run.recorder.trouble(f"unavailable: {HOSTILE}")
+    run.recorder.slow(HOSTILE)
+    run.recorder.doing(f"waits for {HOSTILE}", 0)
+    with watched(browser, run) as one:
+        page = one.page
+        expect(page.locator("#name")).to_have_text(HOSTILE)
+        expect(page.locator("#notes td:nth-child(3)", has_text="unavailable").first).to_contain_text(HOSTILE)
+        assert HOSTILE in cells(page, "streams", 1)
+        assert (HOSTILE in cells(page, "left-out", 3)) == show_values
+        expect(page.locator(".plan .node").first).to_be_visible()
+        assert page.locator("img, b:not(figcaption b), main script").count() == 0
+        assert page.title() != "owned"
+        assert one.faults == []
+
+
+def test_the_filter_leaves_what_has_its_name_and_escape_gives_all_back(browser: Browser) -> None:
+    with watched(browser, busy(running(shop(30), tasks=40, processors=10))) as one:
+        page = one.page
+        page.keyboard.press("/")
+        page.keyboard.type("clean-1")
+        expect(page.locator("#operators tbody tr:visible")).to_have_count(1)
+        expect(page.locator('.plan .node.faint[data-name="clean-0"]')).to_have_count(1)
+        page.locator("#filter").fill("processor-7")
+        expect(page.locator("#processors details:visible")).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(page.locator("#processors details:visible")).to_have_count(10)
+
+
+def test_the_keyboard_reaches_a_node_and_the_tasks_of_a_processor(browser: Browser) -> None:
+    with watched(browser, busy(running(shop(12), tasks=200, processors=10))) as one:
+        page = one.page
+        page.locator('.plan .node[data-name="known"]').focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#operators tr.chosen td").first).to_have_text("known")
+        page.locator("#processors summary").nth(3).focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#processors details[open] tbody tr")).to_have_count(20)
+
+
+def test_a_large_app_can_be_read(browser: Browser) -> None:
+    with watched(browser, busy(running(shop(60), tasks=1000, processors=100))) as one:
+        page = one.page
+        box = page.locator('.plan .node[data-name="matched-0"] .outline').bounding_box()
+        assert box is not None
+        assert box["width"] >= 120
+        assert box["height"] >= 45
+        expect(page.locator("#processors details")).to_have_count(100)
+        expect(page.locator("#processors tbody tr")).to_have_count(0)  # written once they are opened
+        assert page.evaluate("document.documentElement.scrollHeight") < 6_000
+        page.get_by_role("button", name="Fit").click()
+        width = page.locator(".plan").bounding_box()
+        assert width is not None
+        assert width["width"] <= page.locator("#canvas").evaluate("element => element.clientWidth")
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_is_no_wider_than_its_window(browser: Browser, width: int) -> None:
+    with watched(browser, busy(running(shop(12), tasks=8, processors=2)), width=width) as one:
+        expect(one.page.locator(".plan .node").first).to_be_visible()
+        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_new_figures_move_nothing(browser: Browser) -> None:
+    run = busy(running(shop(12), tasks=8, processors=2))
+    with watched(browser, run) as one:
+        page = one.page
+        expect(page.locator(".plan .node").first).to_be_visible()
+        expect(page.locator("#batches td").first).to_have_text("30")
+        page.evaluate(
+            """() => { window.shifts = [];
+            const note = (list) => { for (const one of list.getEntries()) window.shifts.push(one.value); };
+            new PerformanceObserver(note).observe({ type: "layout-shift" }); }"""
+        )
+        for number in (50, 60, 70):
+            run.batches(batch(number, rows_in=10 ** number.bit_length()), count=2)
+            expect(page.locator("#batches td").first).to_have_text(str(number + 1))
+        assert sum(page.evaluate("window.shifts")) < 0.01
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_stands_out_from_its_ground(browser: Browser, dark: bool) -> None:
+    run = busy(running(shop(12), tasks=8, processors=2))
+    run.recorder.slow("the batch takes long")
+    with watched(browser, run, dark=dark) as one:
+        expect(one.page.locator("#alerts li")).to_have_count(1)
+        named = "h1, h2, #state, #facts dt, #facts dd, #activity, #alerts li, figcaption, button"
+        texts = one.page.locator(f"{named}, th, td:not(:empty), summary span")
+        poor = {text: ratio for text, ratio in _contrasts(texts) if ratio < CONTRAST}
+        assert poor == {}
+
+
+def _contrasts(texts: Locator) -> Iterator[tuple[str, float]]:
+    """Each text with the ratio of its colour to that of what lies below it."""
+    colours: list[dict[str, Any]] = texts.evaluate_all(
+        """elements => elements.filter((one) => one.offsetParent).map((one) => {
+          let below = one;
+          const clear = "rgba(0, 0, 0, 0)";
+          while (below && getComputedStyle(below).backgroundColor === clear) below = below.parentElement;
+          return { text: one.textContent, ink: getComputedStyle(one).color,
+            ground: below ? getComputedStyle(below).backgroundColor : "rgb(255, 255, 255)" };
+        })"""
+    )
+    assert len(colours) > 50
+    for one in colours:
+        lighter, darker = sorted((_luminance(one["ink"]), _luminance(one["ground"])), reverse=True)
+        yield one["text"], (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -1,0 +1,191 @@
+"""What a page shows of a moment, as far as the driver knows it."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from streamapp.graph.nodes import TableNode
+from streamapp.tasks.layouts.split import Split
+from streamapp_runtime.driver.page.app_snapshot import app_snapshot
+from streamapp_runtime.driver.page.run_facts import RunFacts, may_hold_values
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+from tests.harness.engine.batch_results import batch
+from tests.harness.engine.watched_pages import BEGAN, WatchedRun, reports, running
+from tests.harness.graphs.graph_drawing import drawn, join_table, maps, merge, reads, repartition, sends
+from tests.harness.graphs.shop_apps import shop
+
+
+def shown(run: WatchedRun) -> dict[str, Any]:
+    """As it arrives in a browser."""
+    snapshot: dict[str, Any] = json.loads(json.dumps(app_snapshot(run.recorder.facts()), allow_nan=False))
+    return snapshot
+
+
+def named(rows: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    (row,) = [row for row in rows if row["name"] == name]
+    return row
+
+
+def test_before_there_is_a_model_the_page_says_that_the_driver_starts() -> None:
+    snapshot = shown(WatchedRun())
+    assert (snapshot["state"], snapshot["streams"], snapshot["processors"]) == ("starting", [], [])
+    assert snapshot["activity"] == "starts"
+
+
+def test_rates_and_lag_are_those_of_streams_and_lanes_name_topics() -> None:
+    run = WatchedRun()
+    run.recorder.runs(replace(running(shop(3)), topics={"enriched-topic": "enriched"}))
+    counted = [("rowsOut", "enriched-topic", 40)]
+    run.batches(batch(given={"views": 100}, lags={"views": 7}, counted=counted), count=20)
+    streams = shown(run)["streams"]
+    views, enriched = named(streams, "views"), named(streams, "enriched")
+    assert (views["inPerSecond"], views["outPerSecond"], views["lag"]) == (50, None, 7)
+    assert (enriched["inPerSecond"], enriched["outPerSecond"]) == (None, 20)
+
+
+def test_an_operator_is_as_late_as_the_latest_stream_before_it_in_its_task() -> None:
+    graph = drawn(
+        reads("views"),
+        reads("orders"),
+        maps("seen", "views"),
+        merge("both", "seen", "orders"),
+        repartition("by-user", "both"),
+        maps("later", "by-user"),
+        sends("out", "later", "enriched"),
+    )
+    run = WatchedRun()
+    run.recorder.runs(running(graph))
+    at = int(BEGAN * 1000)
+    run.batches(batch(watermarks={"views": at - 9_000, "orders": at - 1_000, "by-user'": at}), count=1)
+    operators = shown(run)["operators"]
+    behind = {row["name"]: row["behind"] for row in operators}
+    assert behind == {"seen": 11, "both": 11, "by-user": 11, "later": 2, "out": 2}
+    assert named(operators, "both")["watermark"] == BEGAN - 9
+
+
+def test_a_stream_without_event_times_has_no_watermark() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3)))
+    run.batches(batch(), count=1)
+    snapshot = shown(run)
+    assert {row["behind"] for row in snapshot["streams"] + snapshot["operators"]} == {None}
+
+
+def test_tasks_stand_on_their_processors_with_what_they_wait_for() -> None:
+    app = running(shop(3), tasks=12, processors=11)
+    run = WatchedRun()
+    run.recorder.runs(app)
+    first, restoring, away, bad, *others = reports(app)[:-1]  # the processor of the last one is missing
+    changed = (
+        first,
+        replace(restoring, status=TaskStatus.RESTORING),
+        replace(away, status=TaskStatus.WAITING, message='remote table "users" is away: no answer for ann'),
+        replace(bad, status=TaskStatus.EXPRESSION, message="the value 'ann' is no number"),
+    )
+    run.recorder.batch(replace(batch(), reports=(*changed, *others)))
+    snapshot = shown(run)
+    assert [row["name"] for row in snapshot["processors"]] == [f"processor-{one}" for one in range(11)]
+    assert [row["location"] for row in snapshot["processors"]][:3] == ["host-0", "host-0", "host-1"]
+    assert [task["name"] for task in snapshot["processors"][0]["tasks"]] == ["Partition 0", "Partition 11"]
+    tasks = {task["name"]: task for row in snapshot["processors"] for task in row["tasks"]}
+    states = {name: task["state"] for name, task in tasks.items() if task["state"] != "working"}
+    restoring_task, waiting_tasks = restoring.task, {away.task, bad.task, "Partition 10"}
+    assert states == {restoring_task: "restoring"} | dict.fromkeys(waiting_tasks, "waiting")
+    assert tasks["Partition 10"]["why"] == "its processor is missing"
+    assert tasks[away.task]["why"] == 'waiting: remote table "users" is away'
+    assert "ann" not in json.dumps(snapshot)
+    assert snapshot["state"] == "restoring"
+    assert len(snapshot["waits"]) == 4
+
+
+def test_reasons_are_shown_only_where_values_may_be() -> None:
+    for show_values in (False, True):
+        run = WatchedRun(show_values=show_values)
+        run.recorder.runs(running(shop(3)))
+        rejected = {("views", "cannot read 'ann'"): 2, ("views", "cannot read 'bob'"): 1}
+        run.recorder.batch(replace(batch(bad=3), rejected=rejected))
+        run.recorder.trouble("code: KeyError: 'ann'")
+        run.recorder.trouble("unavailable: broker-1 does not answer")
+        snapshot = shown(run)
+        assert sum(row["records"] for row in snapshot["leftOut"]) == snapshot["bad"] == 3
+        assert len(snapshot["leftOut"]) == (2 if show_values else 1)
+        assert ("ann" in json.dumps(snapshot)) == show_values
+        assert snapshot["notes"][0]["text"] == "unavailable: broker-1 does not answer"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "bad: views#0 at offset 12: no JSON",
+        "unavailable: no answer; code: KeyError: 'ann'",
+        "unavailable: no answer; ann",
+        "Spark says: the value 'ann' cannot be cast",
+        "",
+    ],
+)
+def test_a_failure_that_no_status_vouches_for_may_hold_values(message: str) -> None:
+    assert may_hold_values(message)
+
+
+def test_tables_have_their_sizes_and_remote_ones_what_was_asked() -> None:
+    tables = (TableNode("users", side_inputs=("users",)), TableNode("prices", remote=True))
+    graph = drawn(
+        reads("views"),
+        join_table("known", "views", "users"),
+        join_table("priced", "known", "prices"),
+        tables=tables,
+        counts={"users": 8},
+    )
+    run = WatchedRun()
+    run.recorder.runs(running(graph, sizes={"users": (10, 4096), "windows": (3, 512)}))
+    counted = [
+        ("remoteAsked", "prices", 5),
+        ("remoteCached", "prices", 90),
+        ("remoteUnanswered", "prices", 1),
+    ]
+    run.batches(batch(counted=counted), count=2)
+    rows = {row["name"]: row for row in shown(run)["tables"]}
+    assert (rows["users"]["kind"], rows["users"]["entries"], rows["users"]["bytes"]) == ("table", 10, 4096)
+    assert (rows["windows"]["kind"], rows["windows"]["bytes"]) == ("state", 512)
+    prices = rows["prices"]
+    assert prices["kind"] == "remote table"
+    assert (prices["asked"], prices["cached"], prices["unanswered"], prices["bytes"]) == (10, 180, 2, None)
+
+
+def test_a_growth_is_under_way_until_it_has_settled() -> None:
+    splits = (Split("views", 4, 8, BEGAN, offsets=(1, 2, 3, 4)), Split("views", 8, 16, BEGAN + 60))
+    run = WatchedRun()
+    run.recorder.runs(replace(running(shop(3)), splits=splits))
+    assert [(row["after"], row["settled"]) for row in shown(run)["growths"]] == [(16, False), (8, True)]
+
+
+def test_what_is_waited_for_outside_of_the_app_is_said() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(3), tasks=1))
+    run.recorder.batch(batch())
+    run.recorder.doing("waits for the streams' system: broker-1 does not answer", 0)
+    snapshot = shown(run)
+    assert snapshot["waits"] == ["waits for the streams' system: broker-1 does not answer"]
+    assert snapshot["state"] == "waiting"
+    run.recorder.doing("waits for a remote table: prices has no ann", 0)
+    assert shown(run)["waits"] == ["waits for a remote table"]
+
+
+def test_steps_of_a_batch_are_the_longest_of_any_lane() -> None:
+    run = WatchedRun()
+    lanes = [TaskReport("a", TaskStatus.COMMITTED, steps=(("read", 0.1), ("commit", 0.5)))]
+    lanes += [TaskReport("b", TaskStatus.COMMITTED, steps=(("read", 0.3),))]
+    run.recorder.batch(replace(batch(), reports=tuple(lanes)))
+    assert shown(run)["batches"][0]["steps"] == [["read", 0.3], ["commit", 0.5]]
+
+
+def test_a_snapshot_changes_nothing() -> None:
+    run = WatchedRun()
+    run.recorder.runs(running(shop(12), tasks=20, processors=3))
+    run.batches(batch(given={"views": 10}), count=3)
+    facts: RunFacts = run.recorder.facts()
+    assert app_snapshot(facts) == app_snapshot(facts)
+    assert run.recorder.facts() == facts
