@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from prometheus_client import CollectorRegistry
 
 from streamapp.graph.nodes import Graph
+from streamapp.plan.partition_plan import Role
 from streamapp.plan.planner import plan
 from streamapp_runtime.driver.batches.batch_result import BatchResult
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
@@ -17,6 +18,7 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 
 BEGAN = 1_795_000_000.0
+_READ = (Role.INPUT, Role.INTERMEDIATE)
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ def running(
         model=1,
         lanes=lanes,
         partitions={
-            name: tuple(f"{stream}#{number}" for stream in list(planned.streams)[:3])
+            name: tuple(f"{one.name}#{number}" for one in planned.streams.values() if one.role in _READ)
             for number, name in enumerate(names)
         },
         locations={name: f"host-{number // 2}" for number, name in enumerate(lanes)},

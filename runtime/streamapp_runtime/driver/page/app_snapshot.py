@@ -249,7 +249,7 @@ def _waits(facts: RunFacts) -> Iterator[str]:
     reports = facts.last.reports if facts.last else ()
     restoring = sum(report.status is TaskStatus.RESTORING for report in reports)
     if restoring:
-        yield f"{counted(restoring, 'task')} restoring: nothing is read before all stores are back"
+        yield f"{counted(restoring, 'task')} restoring: no rows for these until their stores are back"
     failed = Counter(_failure(facts, report) for report in reports if not is_fine(report.status))
     for why, number in failed.most_common(_MOST_REASONS):
         yield f"{counted(number, 'task')}: {why}"

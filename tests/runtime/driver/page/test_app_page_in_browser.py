@@ -65,7 +65,13 @@ def busy(app: RunningApp, show_values: bool = False) -> WatchedRun:
     counted = [("rowsOut", stream, 60) for stream in streams] + [("lateRows", "known", 3)]
     first, *others = reports(app)
     one = replace(
-        batch(given=streams, lags=streams, watermarks=dict.fromkeys(streams, at), rows_in=500, rows_out=200),
+        batch(
+            given=streams,
+            lags=dict.fromkeys(streams, 1200),
+            watermarks=dict.fromkeys(streams, at),
+            rows_in=500,
+            rows_out=200,
+        ),
         rejected={("views", HOSTILE): 1},
         reports=(replace(first, counted=tuple(counted)), *others),
     )
@@ -94,7 +100,7 @@ def test_the_plan_has_rates_and_lag_on_its_edges_and_figures_below_its_nodes(bro
     with watched(browser, busy(app)) as one:
         plan = one.page.locator(".plan")
         expect(plan.locator(".flow", has_text="60/s").first).to_be_visible()
-        expect(plan.locator(".flow.behind", has_text="lag 120").first).to_be_visible()
+        expect(plan.locator(".flow.behind", has_text="lag 1.2k").first).to_be_visible()
         expect(plan.locator('[data-name="totals"] .figure')).to_have_text("10 · 2.0 MB")
         expect(plan.locator('[data-name="known"] .figure')).to_have_text("60 s behind · 90 late")
 
@@ -109,7 +115,7 @@ def test_what_happens_is_shown_without_another_load(browser: Browser) -> None:
         run.batches(replace(batch(99), reports=restoring), count=1)
         expect(page.locator("#state")).to_have_text("restoring")
         expect(page.locator("#alerts li")).to_have_text(
-            "4 tasks restoring: nothing is read before all stores are back"
+            "4 tasks restoring: no rows for these until their stores are back"
         )
         run.batches(replace(batch(100), reports=reports(app)), count=1)
         expect(page.locator("#state")).to_have_text("running")

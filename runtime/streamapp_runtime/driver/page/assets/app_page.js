@@ -104,6 +104,9 @@ class LiveTable {
   }
 }
 
+// More than ten seconds of reading are left, by the rate of now.
+const lags = (row) => row.lag > 10 * (row.inPerSecond ?? 0);
+
 const column = (title, kind, text, warn) => ({ title, kind, text, warn });
 
 const streams = new LiveTable(byId("streams"), [
@@ -112,7 +115,7 @@ const streams = new LiveTable(byId("streams"), [
   column("partitions", "number", (row) => count(row.partitions)),
   column("read", "number", (row) => rate(row.inPerSecond)),
   column("written", "number", (row) => rate(row.outPerSecond)),
-  column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), (row) => row.lag > 0),
+  column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), lags),
   column("watermark behind", "number", (row) => duration(row.behind)),
 ], "There is no plan yet.", "Streams");
 
@@ -336,6 +339,7 @@ function flowsOf(moment) {
     inText: rate(one.inPerSecond),
     outText: rate(one.outPerSecond),
     lagText: one.lag ? `lag ${short(one.lag)}` : "",
+    lags: lags(one),
   }]));
 }
 

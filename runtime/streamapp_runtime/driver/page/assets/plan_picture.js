@@ -31,7 +31,7 @@ class PlanPicture {
     this.prepare();
     // A picture that all but fits is made to; a larger one keeps its size, so that it can be read.
     const across = this.canvas.clientWidth / this.wide;
-    this.zoom(across > 0.6 ? Math.min(1, across) : 1);
+    this.zoom(across > 0.75 ? Math.min(1, across) : 1);
   }
 
   prepare() {
@@ -77,7 +77,7 @@ class PlanPicture {
       const written = to?.kind === "stream" ? streams.get(to.name) : undefined;
       rate.textContent = read ? read.inText : written ? written.outText : "";
       lag.textContent = read ? read.lagText : "";
-      lag.classList.toggle("behind", Boolean(read && read.lagText));
+      lag.classList.toggle("behind", Boolean(read?.lags));
     }
     for (const [key, figure] of this.figures) figure.textContent = figures.get(key) ?? "";
   }

@@ -1,0 +1,79 @@
+"""The pictures of the page of a running app, for the documentation: an example with figures made up here.
+
+`python -m tests.harness.repository.app_page_picture` takes them.
+"""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from streamapp.graph.graph_builder import build_graph
+from streamapp.spec.parser import parse
+from streamapp.tasks.layouts.split import Split
+from streamapp_runtime.driver.page.run_history import MOST_POINTS
+from tests.harness.engine.batch_results import batch
+from tests.harness.engine.watched_pages import WatchedRun, page_served, reports, running
+from tests.harness.machine.chromium import chromium
+
+REPOSITORY = Path(__file__).parents[3]
+PICTURES = REPOSITORY / "docs" / "pictures"
+EXAMPLE = REPOSITORY / "examples" / "country-views" / "app.yaml"
+STATE = {"users": (48_210, 6_400_000), "counted": (241, 90_112)}
+
+
+def _run() -> WatchedRun:
+    """A quarter of an hour of batches, with a growth in the middle of it."""
+    (app,) = parse(EXAMPLE.read_text("utf-8")).apps
+    graph = build_graph(app, {"views": 8, "users": 8, "totals": 4})
+    shown = running(graph, tasks=8, processors=2, sizes=STATE)
+    growth = Split("views", 4, 8, 0.0, offsets=(0, 0, 0, 0))
+    run = WatchedRun()
+    growth = replace(growth, seen_at=run.clock.seconds + 400)
+    run.recorder.runs(replace(shown, name=app.application_id, splits=(growth,)))
+    inner = [stream for stream in shown.plan.streams if stream.startswith("shop.")]
+    for number in range(1, MOST_POINTS):
+        rows = int(9_000 + 2_500 * math.sin(number / 30) + 700 * math.sin(number * 2.3))
+        lag = 60_000 - 1_500 * (number - 200) if 200 <= number < 240 else 40 + number % 7
+        counted = [("rowsOut", stream, rows * 9 // 10) for stream in (*inner, "totals")]
+        first, *others = reports(shown)
+        steps = (("settle", 0.004), ("read", 0.041), ("joined", 0.12), ("counted", 0.16), ("commit", 0.082))
+        at = int((run.clock.seconds - 1.5) * 1000)
+        one = replace(
+            batch(
+                number,
+                seconds=0.38 + 0.08 * math.sin(number * 1.7),
+                rows_in=2 * rows,
+                rows_out=rows,
+                given={"views": rows, "users": 12, **dict.fromkeys(inner, rows * 9 // 10)},
+                lags={"views": lag, inner[0]: 11},
+                watermarks=dict.fromkeys(["views", *inner], at),
+                bad=int(number % 90 == 0),
+            ),
+            rejected={("views", "no JSON"): 1} if number % 90 == 0 else {},
+            reports=(replace(first, counted=tuple(counted), steps=steps), *others),
+        )
+        run.batches(one, count=1)
+        if number == 200:
+            run.recorder.trouble("unavailable: broker-1 does not answer")
+    run.recorder.doing("looks for records", 0)
+    return run
+
+
+def take() -> None:
+    """One picture in light and one in dark."""
+    with page_served(_run().recorder) as url, chromium() as browser:
+        for scheme in ("light", "dark"):
+            page = browser.new_page(
+                viewport={"width": 1280, "height": 900},
+                color_scheme=scheme,  # type: ignore[arg-type]  # a text of the two
+            )
+            page.goto(url)
+            expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()
+            page.screenshot(path=PICTURES / f"app-page-{scheme}.png", full_page=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    take()
