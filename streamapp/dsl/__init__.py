@@ -22,6 +22,7 @@ from streamapp.spec.resource.runtime_policies import (
     LateRows,
     Monitor,
     RejectionBound,
+    RunPage,
 )
 from streamapp.spec.resource.state import Claim, EmptyDir, HostPath, Placement, State
 from streamapp.spec.resource.streams import EventTime
@@ -56,6 +57,7 @@ __all__ = [
     "Resources",
     "RestartPolicy",
     "Retry",
+    "RunPage",
     "Session",
     "SideInput",
     "State",

@@ -1,4 +1,4 @@
-"""Where messages are found: keys of ConfigMaps and names of files, which are the same; a port."""
+"""Where messages are found: keys of ConfigMaps and names of files, which are the same; ports."""
 
 from typing import Final
 
@@ -17,5 +17,7 @@ LIVENESS_PATH: Final = "/?livez"
 
 A runtime that serves nothing but metrics answers with those, and counts as alive.
 """
+PAGE_PORT: Final = 9405
+"""Where a driver's pod has the page of its app, on loopback: only forwarding of ports reaches it."""
 LANES_PORT: Final = "spark.streamapp.lanes.port"
 """The setting of Spark that names the port at which a driver gives its lanes their orders."""

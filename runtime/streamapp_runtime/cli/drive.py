@@ -1,23 +1,38 @@
 """`streamapp drive`: what runs in the driver's pod."""
 
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol.accepted_app import AcceptedApp, decode_accepted
-from streamapp.protocol.message_names import TERMINATION
+from streamapp.protocol.message_names import PAGE_PORT, TERMINATION
 from streamapp.protocol.termination import ExitCode
 from streamapp.spec.problem import Problem
 from streamapp_runtime.cli.run_process.run_attempt import run_to_end
 from streamapp_runtime.cli.run_process.run_end import RunEnd
 
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from streamapp_runtime.driver.page.page_recorder import PageRecorder
+    from streamapp_runtime.driver.reporting.run_messages import RunMessage
+
 
 @click.command(short_help="Run an accepted app under the operator, in the driver's pod.")
 @click.option(
     "--metrics-port", type=click.IntRange(0, 65_535), default=9404, show_default=True, help="For Prometheus."
+)
+@click.option(
+    "--page-port",
+    type=click.IntRange(0, 65_535),
+    default=PAGE_PORT,
+    show_default=True,
+    help="For the page of the app on 127.0.0.1, where its resource has `page.enabled`.",
 )
 @click.option(
     "--termination",
@@ -26,7 +41,7 @@ from streamapp_runtime.cli.run_process.run_end import RunEnd
     show_default=True,
     help="Where the last word is left.",
 )
-def drive(metrics_port: int, termination: Path) -> None:
+def drive(metrics_port: int, page_port: int, termination: Path) -> None:
     """Run an accepted app by the models that the operator makes.
 
     The operator starts this; its environment says where everything is. It ends as `streamapp run` does,
@@ -36,7 +51,7 @@ def drive(metrics_port: int, termination: Path) -> None:
     Example, as the operator's pods have it:
       streamapp drive
     """
-    run_end = _run_managed(metrics_port)
+    run_end = _run_managed(metrics_port, page_port)
     with suppress(OSError):  # the exit code is there in any case
         termination.write_text(run_end.ending.text(), "utf-8")
     for line in run_end.as_json():
@@ -44,12 +59,13 @@ def drive(metrics_port: int, termination: Path) -> None:
     raise SystemExit(int(run_end.code))
 
 
-def _run_managed(metrics_port: int) -> RunEnd:
+def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     from streamapp_runtime.cli.run_process.message_output import message_output
     from streamapp_runtime.driver.modes.app_run import run_app
     from streamapp_runtime.driver.modes.managed import Managed
     from streamapp_runtime.driver.modes.mounted_secrets import driver_secret_values
     from streamapp_runtime.driver.modes.pod_environment import pod_environment
+    from streamapp_runtime.driver.page.page_recorder import PageRecorder
     from streamapp_runtime.driver.reporting.driver_liveness import DriverLiveness
     from streamapp_runtime.driver.reporting.metric_values import RunMetrics
     from streamapp_runtime.driver.reporting.metrics_server import EVERYWHERE, metrics_server, serve_metrics
@@ -75,12 +91,38 @@ def _run_managed(metrics_port: int) -> RunEnd:
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)
     transport.begin()
     mode = Managed(accepted, environment, transport, lambda: api.pods(environment.executors))
-    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer)):
+    page, recorder = accepted.app.spec.page, None
+    served: AbstractContextManager[None] = nullcontext()
+    if page.enabled:
+        recorder = PageRecorder(time.monotonic, time.time, page.show_values)
+        served = _served_page(recorder, metrics.registry, page_port, write_message)
+    with serve_metrics(metrics_server(metrics.registry, metrics_port, EVERYWHERE, liveness.answer)), served:
         run_end = run_to_end(
-            lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness
+            lambda stop, listeners: run_app(mode, stop, listeners), progress, metrics, liveness, page=recorder
         )
     transport.close()
     return run_end.redacted(redacted)
+
+
+@contextmanager
+def _served_page(
+    recorder: "PageRecorder",
+    registry: "CollectorRegistry",
+    port: int,
+    write_message: "Callable[[RunMessage], None]",
+) -> Iterator[None]:
+    """Serve the page where nobody reaches it but who may forward ports: metrics are read from everywhere."""
+    from streamapp_runtime.driver.page.page_routes import PREFIX, PageRoutes
+    from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
+    from streamapp_runtime.driver.reporting.run_messages import RunMessage
+
+    with (
+        PageRoutes(recorder) as routes,
+        serve_metrics(metrics_server(registry, port, page=routes.respond)) as url,
+    ):
+        page_url = url.removesuffix("/metrics") + PREFIX
+        write_message(RunMessage(f"page at {page_url}", {"event": "page", "url": page_url}))
+        yield
 
 
 def _accepted(file: Path) -> AcceptedApp | Problem:

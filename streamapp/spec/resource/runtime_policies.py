@@ -76,3 +76,12 @@ class Monitor(Part):
     """Whether growth is looked for; `job.coordinator.monitor-partition-change` says the same."""
     interval: ShortDuration = "5m"
     """How often; `job.coordinator.monitor-partition-change.frequency.ms` says the same."""
+
+
+class RunPage(Part):
+    """The page of the running app, which the driver serves on port 9405 of its pod's loopback."""
+
+    enabled: bool = False
+    """Whether it is served. `kubectl port-forward` of the driver's pod reaches it, and nothing else."""
+    show_values: bool = False
+    """Whether it shows reasons of bad records and failures, which may repeat what records hold."""

@@ -37,7 +37,7 @@ def contained(sim: OperatorSim, pod: str, folder: Path, **spark: str) -> Child:
     own |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
     (container,) = manifest["spec"]["containers"]
     program, *arguments = container["args"]
-    command = [Path(sys.executable).with_name(program), *arguments, "--metrics-port", "0"]
+    command = [Path(sys.executable).with_name(program), *arguments, "--metrics-port", "0", "--page-port", "0"]
     return Child([*command, "--termination", folder / "termination"], folder / "driver.log", os.environ | own)
 
 

@@ -42,6 +42,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Batch.timeout": ("spec.batch.timeout", "1m"),
     "Batch.interval": ("spec.batch.interval", "1s"),
     "Batch.latency": ("spec.batch.latency", "1s"),
+    "Spec.page": ("spec.page", {"enabled": True}),
     "Spec.image": ("spec.image", "shop/runtime:1"),
     "Spec.imagePullPolicy": ("spec.imagePullPolicy", "Always"),
     "Spec.imagePullSecrets": ("spec.imagePullSecrets", [{"name": "pull"}]),

@@ -24,6 +24,7 @@ from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import ROWS_OUT
 from streamapp_runtime.operators.state.lane_state import LATE_ROWS_COUNTER
+from streamapp_runtime.redacted_output import redacted
 
 MOST_BATCHES: Final = 20
 MOST_NOTES: Final = 50
@@ -55,6 +56,7 @@ class PageRecorder:
     _started: float = field(init=False)
     _app: RunningApp | None = None
     _activity: tuple[str, float] = ("starts", 0.0)  # and since when
+    _step: str = ""  # of the loop, as it was told last
     _last: BatchResult | None = None
     _incarnation: int = 0
     _history: RunHistory = field(default_factory=RunHistory)
@@ -98,7 +100,7 @@ class PageRecorder:
             if change.kind is ChangeKind.MODEL:
                 self._last = None
             if change.kind is ChangeKind.REFUSED:
-                self._refused = change.warnings
+                self._refused = tuple(warning.redacted(redacted) for warning in change.warnings)
             self._note(change.kind, change.text, change.moved)
 
     def batch(self, batch: BatchResult) -> None:
@@ -127,8 +129,8 @@ class PageRecorder:
 
     def doing(self, text: str, _: float | None) -> None:
         """Note a step of the loop."""
-        if text != self._activity[0]:
-            self._activity = (text, self.now())
+        if text != self._step:
+            self._step, self._activity = text, (redacted(text), self.now())
 
     def trouble(self, why: str) -> None:
         """Note that a batch failed, and why where that repeats no value."""
@@ -141,7 +143,7 @@ class PageRecorder:
 
     def slow(self, which: str) -> None:
         """Note that a batch takes long, while it does."""
-        self._slow = which[:LONGEST_NOTE]
+        self._slow = redacted(which)[:LONGEST_NOTE]
 
     def facts(self) -> RunFacts:
         """All that is known now."""
@@ -204,7 +206,7 @@ class PageRecorder:
 
     def _note(self, kind: str, text: str, moved: int = 0) -> None:
         """Remember something that happened; the same once more takes the place of the one before."""
-        note = RunNote(self.now(), kind, text[:LONGEST_NOTE], moved)
+        note = RunNote(self.now(), kind, redacted(text)[:LONGEST_NOTE], moved)
         if self._notes and (self._notes[-1].kind, self._notes[-1].text) == (note.kind, note.text):
             self._notes.pop()
         self._notes.append(note)

@@ -17,6 +17,7 @@ from tests.harness.machine.processes import until
 from tests.harness.operator.driver_kubelet import contained
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.simulated_cluster import incarnation_in
+from tests.harness.runs.run_process import got
 
 LINES = Partition("lines", 0)
 PATIENCE_SECONDS = 240.0
@@ -280,3 +281,21 @@ def test_the_generation_that_runs_is_the_one_that_the_driver_goes_by(sim: Operat
     sim.settle()
     assert ready(sim) == ("True", 2)
     assert sim.says("Progressing") == ("False", "Stable")
+
+
+def test_a_driver_has_a_page_on_loopback_while_its_resource_says_so(sim: OperatorSim, tmp_path: Path) -> None:
+    app = copying()
+    app["spec"]["page"] = {"enabled": True}
+    with acting(sim, tmp_path, app) as acted:
+        acted.comes_to(DriverState.RUNNING, 1)
+        (url,) = [one["url"] for one in acted.said() if one.get("event") == "page"]
+        snapshot = json.loads(got(url + "data")[2])
+        assert [row["name"] for row in snapshot["streams"]] == ["copied", "lines"]
+        assert snapshot["showValues"] is False
+        with pytest.raises(ConnectionRefusedError):  # which one that listens everywhere would answer
+            got(url.replace("127.0.0.1", "127.0.0.2"))
+        sim.edit(page={"enabled": False})
+        sim.settle()
+        acted.replace()
+        acted.comes_to(DriverState.RUNNING, 2)
+        assert [one for one in acted.said() if one.get("event") == "page"] == []
