@@ -93,6 +93,7 @@ def test_its_page_tells_what_was_read_where_it_stands_and_what_its_stores_hold(
     (processor,) = snapshot["processors"]
     assert processor["location"]
     assert {task["state"] for task in processor["tasks"]} == {"working"}
+    assert "users#0" in processor["tasks"][0]["partitions"]
     (users,) = [row for row in snapshot["tables"] if row["name"] == "users"]
     assert users["entries"] == len(sample_data.users)
     assert 'data-name="by-country"' in got(url + "plan.svg")[2]

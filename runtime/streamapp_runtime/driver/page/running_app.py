@@ -51,7 +51,10 @@ def running_app(
         plan=launch.proposal.plan,
         model=launch.model.version,
         lanes=lanes,
-        partitions={task: tuple(map(str, read)) for task, read in launch.partitions.items()},
+        partitions={
+            task: tuple(f"{declared_stream(partition.stream)}#{partition.index}" for partition in read)
+            for task, read in launch.partitions.items()
+        },
         topics={topic: declared_stream(stream) for stream, topic in launch.topics.items()},
         locations=launch.locations,
         counts=launch.counts,

@@ -116,7 +116,7 @@ const streams = new LiveTable(byId("streams"), [
   column("read", "number", (row) => rate(row.inPerSecond)),
   column("written", "number", (row) => rate(row.outPerSecond)),
   column("lag", "number", (row) => (row.inPerSecond === null && !row.lag ? "" : count(row.lag)), lags),
-  column("watermark behind", "number", (row) => duration(row.behind)),
+  column("behind", "number", (row) => duration(row.behind)),
 ], "There is no plan yet.", "Streams");
 
 const operators = new LiveTable(byId("operators"), [
@@ -258,9 +258,9 @@ class HistoryCharts {
       width: box.clientWidth, height: 140,
       cursor: { y: false },
       legend: { live: true },
-      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, id === "batch" ? 0.01 : 1) * 1.1] } },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, id === "batch" ? 0.01 : 10) * 1.1] } },
       axes: [
-        { ...axis, values: (_, times) => times.map((time) => clock(time).slice(0, 5)), space: 70 },
+        { ...axis, values: (_, times) => times.map((time) => clock(time).slice(0, times[times.length - 1] - times[0] < 180 ? 8 : 5)), space: 70 },
         { ...axis, size: 66, values: (_, numbers) => numbers.map((number) => text(number)) },
       ],
       series: [
