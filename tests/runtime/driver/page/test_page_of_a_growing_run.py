@@ -1,0 +1,61 @@
+"""The page of an app whose stream grows while it runs, told by a real loop."""
+
+import json
+import time
+from typing import Any
+
+from streamapp_runtime.driver.batches.run_change import change_refused, lanes_changed, model_switched
+from streamapp_runtime.driver.page.app_snapshot import app_snapshot
+from streamapp_runtime.driver.page.page_recorder import PageRecorder
+from tests.harness.runs.app_runs import AppEnv, inputs
+from tests.harness.runs.chained_app import chained, numbered
+from tests.harness.runs.growing_loop import Run
+
+
+def shown(page: PageRecorder) -> dict[str, Any]:
+    """As it arrives in a browser."""
+    snapshot: dict[str, Any] = json.loads(json.dumps(app_snapshot(page.facts()), allow_nan=False))
+    return snapshot
+
+
+def test_the_page_shows_the_model_that_runs_and_the_growth_that_brought_it(env: AppEnv) -> None:
+    env.write("events", inputs(numbered(0, 2), "user"), partitions=2)
+    run = Run.start(env, chained())
+    page = PageRecorder(time.monotonic, time.time)
+    before, lanes_before = run.loop.launch, run.loop.supervisor.lanes
+    page.launched(before)
+    batch = run.loop.step()
+    assert batch is not None
+    page.batch(batch)
+    first = shown(page)
+    assert (first["model"], first["growths"], first["notes"]) == (before.model.version, [], [])
+
+    env.grow("events", 4)
+    reasons = run.review()
+    page.changed(model_switched(before, lanes_before, run.loop.launch, reasons))
+    switched = shown(page)
+    assert switched["model"] == before.model.version + 1
+    (growth,) = switched["growths"]
+    assert (growth["stream"], growth["before"], growth["after"], growth["settled"]) == ("events", 2, 4, False)
+    (note,) = switched["notes"]
+    assert "events" in note["text"]
+    (events,) = [row for row in switched["streams"] if row["name"] == "events"]
+    assert events["partitions"] == 4
+    (processor,) = switched["processors"]
+    read = sorted(partition for task in processor["tasks"] for partition in task["partitions"])
+    assert read == [f"events#{index}" for index in range(4)]
+    assert {task["why"] for task in processor["tasks"]} == {"not run by this model yet"}
+
+    while {task["state"] for task in processor["tasks"]} != {"working"}:
+        batch = run.loop.step()
+        assert batch is not None
+        page.batch(batch)
+        (processor,) = shown(page)["processors"]
+
+    launch = run.loop.launch
+    page.changed(change_refused(launch, launch.lanes, ()))
+    page.changed(lanes_changed(launch, launch.lanes, run.loop.supervisor.assignment))
+    snapshot = shown(page)
+    assert [one["kind"] for one in snapshot["notes"]] == ["lanes", "refused", "model"]
+    assert snapshot["state"] == "running"
+    run.loop.release()
