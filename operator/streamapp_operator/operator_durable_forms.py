@@ -18,6 +18,13 @@ DRIVER_REFUSAL: Final = DurableForm(
     "the operator, for the conditions",
     "It has no number: fields are added, and a text that is no document is the message.",
 )
+APP_REVISION: Final = DurableForm(
+    "revision of an app",
+    1,
+    "ControllerRevision `<app>-revision-<number>`",
+    "the operator, for what the next one changed; `streamapp history` and `rollback`",
+    "Its number is the `apiVersion` of the spec in it. One that cannot be read is listed without its spec.",
+)
 FOLDER_MARK: Final = DurableForm(
     "mark of a state folder",
     1,
@@ -26,4 +33,4 @@ FOLDER_MARK: Final = DurableForm(
     "A folder whose mark cannot be read is left alone, and marked again while its app is there.",
 )
 
-DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL, FOLDER_MARK)
+DURABLE_FORMS: Final = (POD_SHAPE, DRIVER_REFUSAL, APP_REVISION, FOLDER_MARK)

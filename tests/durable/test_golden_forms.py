@@ -42,7 +42,8 @@ from streamapp.protocol.store_history_codec import unpack_store_history
 from streamapp.protocol.termination import ExitCode, Termination, termination_of
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
 from streamapp.side_inputs.side_input_version import SideInputVersion
-from streamapp.spec.parser import parse
+from streamapp.spec.parser import parse, parse_data
+from streamapp.spec.spec_revision import revised_app, revision_data
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp.tasks.layouts.layout import Layout, StreamLayout
 from streamapp.tasks.layouts.layout_codec import decode_layout, encode_layout
@@ -55,6 +56,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
     read_refusal,
     refusal_text,
 )
+from streamapp_operator.reconciler.objects.app_revision import app_of_revision
 from streamapp_operator.reconciler.pods.pod_shape import PodShape, read_pod_shape
 from streamapp_runtime import checkpoint_entries as entries
 from streamapp_runtime import runtime_durable_forms as forms
@@ -271,6 +273,19 @@ def values_of(key: CheckpointEntry, written: bytes) -> dict[bytes, bytes]:
     return {key.key: written}
 
 
+REVISED: dict[str, Any] = {
+    "apiVersion": "streamapp.dev/v1alpha1",
+    "kind": "StreamApp",
+    "spec": {
+        "systems": [{"name": "main", "kafka": {"bootstrapServers": "kafka:9092"}}],
+        "streams": [
+            {"name": "views", "system": "main", "key": "user", "columns": "user STRING"},
+            {"name": "seen", "system": "main", "key": "user"},
+        ],
+        "operators": [{"name": "out", "sendTo": {"from": "views", "stream": "seen"}}],
+        "batch": {"rows": 500},
+    },
+}
 GOLDEN_FORMS = [
     GoldenForm(app_forms.LAYOUT, 1, LAYOUT_1, LAYOUT, decode_layout, encode_layout),
     GoldenForm(app_forms.JOB_MODEL, 1, MODEL_1, MODEL, decode_model),
@@ -492,6 +507,14 @@ GOLDEN_FORMS = [
         DriverRefusal("InvalidSpec", "spec", "no"),
         read_refusal,
         refusal_text,
+    ),
+    GoldenForm(
+        operator_forms.APP_REVISION,
+        1,
+        REVISED,
+        revised_app(parse_data({**REVISED, "metadata": {"name": "app"}}).apps[0]),
+        lambda data: app_of_revision({"data": data}, {"metadata": {"name": "app", "namespace": "default"}}),
+        revision_data,
     ),
     GoldenForm(
         operator_forms.FOLDER_MARK,

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from streamapp.spec.app_bounds import MOST_PROCESSORS
+from streamapp.spec.app_bounds import MOST_PROCESSORS, MOST_REVISIONS
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.resource.operators import Operator
@@ -145,6 +145,10 @@ class Spec(Part):
         int | None, Field(ge=0, le=315_360_000), Needs(Capability.CLUSTER), Effect.LIVE
     ] = None
     """How long the pods of an app that ended are kept; unset: as long as the app."""
+    revision_history_limit: Annotated[
+        int, Field(ge=0, le=MOST_REVISIONS), Needs(Capability.CLUSTER), Effect.NONE
+    ] = 10
+    """How many specs that ran before the present one are kept for `streamapp rollback`."""
     operator_class: Annotated[Name | None, Needs(Capability.CLUSTER), Effect.REFUSED] = None
     """Which installation manages the app, where a cluster has several."""
 

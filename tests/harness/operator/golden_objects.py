@@ -19,6 +19,7 @@ from streamapp_operator.reconciler.config_maps.config_map_objects import (
     report_config_map,
 )
 from streamapp_operator.reconciler.installation import Installation
+from streamapp_operator.reconciler.objects.app_revision import app_revision
 from streamapp_operator.reconciler.objects.configuration_versions import configuration_annotation
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.pods import embedded_log
@@ -95,6 +96,7 @@ def objects(app: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if found := embedded_log.log_claim(app, read):
         yield found
     yield _opened(generation_config_map(app, AcceptedGeneration(AcceptedApp(read, 3, "5b1c"), made)))
+    yield app_revision(app, 2, AcceptedApp(read, 3, "5b1c"), parsed(manifest()))
     versions = {"Secret kafka-client": "5c 7", "ConfigMap code": "5d 8", "Secret pull": "5e 9"}
     yield driver_pod(app, made.driver, 3, 7, configuration_annotation(read, versions))
 

@@ -106,6 +106,7 @@ class OperatorSim(Hands):
                 desired_cache=before.desired_cache,
                 report_cache=before.report_cache,
                 config_map_cache=before.config_map_cache,
+                revision_cache=before.revision_cache,
                 dry_runs=before.dry_runs,
                 configuration_cache=before.configuration_cache,
                 memoized=before.memoized,
@@ -209,6 +210,7 @@ class OperatorSim(Hands):
             ("streamapps", "apis/streamapp.dev/v1alpha1"),
             ("pods", "api/v1"),
             ("configmaps", "api/v1"),
+            ("controllerrevisions", "apis/apps/v1"),
         ):
             for one in self.objects(plural, group):
                 found[f"{plural}/{one['metadata']['name']}"] = one["metadata"]["resourceVersion"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from streamapp.protocol import message_names
+from streamapp.protocol.accepted_app import decode_accepted
 from streamapp.protocol.driver_report import DriverState, ExecutorBinding, Report
 from streamapp.protocol.report_codec import decode_report, encode_report
 from streamapp.protocol.wanted_state import decode_wanted
@@ -107,6 +108,7 @@ class Hands:
             ("serviceaccounts", "api/v1"),
             ("roles", rbac),
             ("rolebindings", rbac),
+            ("controllerrevisions", "apis/apps/v1"),
         ):
             for one in self.server.ask("GET", self._path(plural, "", group))["items"]:
                 grace = "?gracePeriodSeconds=0"
@@ -135,8 +137,12 @@ class Hands:
     def report(self, state: DriverState = DriverState.RUNNING, name: str = "app", **told: Any) -> None:
         """The driver that lives says something; by default that it runs what it was told to."""
         driver = self.driver()["metadata"]["name"]
-        desired = decode_wanted(self.config_map(f"{name}-job-model")["data"][message_names.WANTED])
+        job_model = self.config_map(f"{name}-job-model")["data"]
+        desired = decode_wanted(job_model[message_names.WANTED])
         model = desired.model
+        if message_names.ACCEPTED in job_model:
+            generation = decode_accepted(job_model[message_names.ACCEPTED]).generation
+            told = {"generation": generation, **told}
         if model is not None:
             seats = {one: ExecutorBinding(None, str(i + 1)) for i, one in enumerate(model.processors)}
             told = {

@@ -84,8 +84,8 @@ def test_secrets_are_mounted_and_nowhere_else() -> None:
     (mount,) = [one for one in spec["containers"][-1]["volumeMounts"] if one["name"] == volume["name"]]
     assert mount["mountPath"] == "/etc/streamapp/secrets/main"
     everything = text("with-all")
-    # Both templates, the pod and its annotation, the limits, the app.
-    assert everything.count("kafka-client") == 6
+    # Both templates, the pod and its annotation, the limits, the app and its revision.
+    assert everything.count("kafka-client") == 7
 
 
 def test_the_state_of_an_app_is_below_the_allowed_root_in_a_folder_of_its_own() -> None:

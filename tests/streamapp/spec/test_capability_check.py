@@ -57,6 +57,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.resetNonce": ("spec.resetNonce", 1),
     "Spec.takeOver": ("spec.takeOver", True),
     "Spec.ttlSecondsAfterFinished": ("spec.ttlSecondsAfterFinished", 60),
+    "Spec.revisionHistoryLimit": ("spec.revisionHistoryLimit", 3),
     "Spec.operatorClass": ("spec.operatorClass", "blue"),
 }
 

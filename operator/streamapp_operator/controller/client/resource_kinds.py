@@ -45,6 +45,7 @@ STORAGE_CLASS = ResourceKind("StorageClass", "storage.k8s.io", "v1", "storagecla
 NODE = ResourceKind("Node", "", "v1", "nodes", namespaced=False)
 EVENT = ResourceKind("Event", "", "v1", "events")
 STATEFUL_SET = ResourceKind("StatefulSet", "apps", "v1", "statefulsets")
+CONTROLLER_REVISION = ResourceKind("ControllerRevision", "apps", "v1", "controllerrevisions")
 ROLE = ResourceKind("Role", "rbac.authorization.k8s.io", "v1", "roles")
 ROLE_BINDING = ResourceKind("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings")
 NETWORK_POLICY = ResourceKind("NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies")
@@ -52,7 +53,7 @@ LEASE = ResourceKind("Lease", "coordination.k8s.io", "v1", "leases")
 
 KINDS = (
     STREAM_APP, POD, CONFIG_MAP, SECRET, SERVICE, SERVICE_ACCOUNT, VOLUME_CLAIM, STORAGE_CLASS, NODE, EVENT,
-    STATEFUL_SET, ROLE, ROLE_BINDING, NETWORK_POLICY, LEASE,
+    STATEFUL_SET, CONTROLLER_REVISION, ROLE, ROLE_BINDING, NETWORK_POLICY, LEASE,
 )  # fmt: skip
 _BY_NAME = {(kind.api_version, kind.name): kind for kind in KINDS}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
+    CONTROLLER_REVISION,
     EVENT,
     LEASE,
     NETWORK_POLICY,
@@ -93,6 +94,11 @@ RIGHTS = (
         (Verb.GET, Verb.UPDATE),
         "let drivers say how many executors there are",
         subresource="scale",
+    ),
+    Right(
+        CONTROLLER_REVISION,
+        (*_LOOK, Verb.CREATE, Verb.PATCH, Verb.DELETE),
+        "keep the specs that each app ran with",
     ),
     Right(STORAGE_CLASS, (Verb.LIST,), "find the default class for claims that name none"),
     Right(NODE, (Verb.GET,), "see whether a node is gone, and its labels where locations are labels"),

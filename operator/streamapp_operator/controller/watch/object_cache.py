@@ -14,6 +14,7 @@ from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
+    CONTROLLER_REVISION,
     NETWORK_POLICY,
     POD,
     ROLE,
@@ -26,7 +27,7 @@ from streamapp_operator.controller.client.resource_kinds import (
 
 DRIVER_OBJECT_KINDS = (SERVICE, SERVICE_ACCOUNT, ROLE, ROLE_BINDING, NETWORK_POLICY)
 """The kinds of the objects that a driver needs beside its pods and ConfigMaps."""
-WATCHED_KINDS = (STREAM_APP, POD, CONFIG_MAP, *DRIVER_OBJECT_KINDS)
+WATCHED_KINDS = (STREAM_APP, POD, CONFIG_MAP, CONTROLLER_REVISION, *DRIVER_OBJECT_KINDS)
 K = TypeVar("K")
 V = TypeVar("V")
 NamespacedName = tuple[str, str]
@@ -88,6 +89,10 @@ class ObjectCache:
     def config_maps(self, key: AppKey) -> tuple[Manifest, ...]:
         """The ConfigMaps that carry the app's label, by name; of large ones without their data."""
         return self._objects_of_app(CONFIG_MAP, key)
+
+    def revisions(self, key: AppKey) -> tuple[Manifest, ...]:
+        """The ControllerRevisions that carry the app's label, by name; without their data."""
+        return self._objects_of_app(CONTROLLER_REVISION, key)
 
     def driver_objects(self, key: AppKey) -> dict[tuple[str, str], Manifest]:
         """The objects of `DRIVER_OBJECT_KINDS` with the app's label, by kind and name."""

@@ -15,6 +15,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import (
 from streamapp_operator.reconciler.facts.node_state import NodeState
 from streamapp_operator.reconciler.facts.pod_state import PodState
 from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
+from streamapp_operator.reconciler.objects.app_revision import AppRevision
 from streamapp_operator.reconciler.partition_counts.lookup_results import KnownCounts, PartitionCounts
 from streamapp_operator.reconciler.result_caches import MemoizedResults
 
@@ -58,6 +59,27 @@ class DryRun:
     problems: tuple[Problem, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedHistory:
+    """The revisions of an app, and what the generation in force would add to them."""
+
+    revisions: tuple[AppRevision, ...] = ()  # by number, as the watch saw them
+    in_force_hash: str = ""  # of the generation in force; empty where there is none
+    last_app: StreamApp | None = (
+        None  # of the newest revision, where the generation in force has another spec
+    )
+
+    @property
+    def last(self) -> AppRevision | None:
+        """The newest revision."""
+        return self.revisions[-1] if self.revisions else None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the newest revision has the spec of the generation in force."""
+        return self.last is not None and self.last.spec_hash == self.in_force_hash
+
+
 ObjectName = tuple[str, str]
 """The kind and name of an object in the app's namespace."""
 
@@ -80,6 +102,7 @@ class Facts:
     has_report: bool = False  # whether the report's ConfigMap exists
     locality: Manifest | None = None
     driver_objects: Mapping[ObjectName, Manifest] = field(default_factory=dict)  # as the watches saw them
+    history: RecordedHistory = field(default_factory=RecordedHistory)
     unrestored: tuple[str, ...] = ()  # objects of the running driver that cannot be put back, and why
     unrestored_reason: str = ""
     configuration: Mapping[str, str] = field(default_factory=dict)

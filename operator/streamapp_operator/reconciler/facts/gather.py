@@ -38,6 +38,7 @@ from streamapp_operator.reconciler.facts.generation_judgement import GenerationJ
 from streamapp_operator.reconciler.facts.node_state import NodeState, read_node
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.facts.revision_facts import recorded_history
 from streamapp_operator.reconciler.named_objects import outside_allow_lists
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole, is_owned
@@ -87,6 +88,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         claims=claims,
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
+        history=await recorded_history(context, key, app, generation_in_force(decoded.generations)),
         locality=decoded.locality,
         driver_objects=context.cache.driver_objects(key),
         configuration=await _configuration(context, newest, decoded, fresh=live),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from streamapp.exposition.metric_collector import MetricCollector
 from streamapp.protocol.driver_report import Report
+from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
@@ -34,6 +35,8 @@ class ReconcileContext:
     generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)
     desired_cache: RecentResults[DesiredModel | None] = field(default_factory=RecentResults)
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
+    revision_cache: RecentResults[tuple[StreamApp | None]] = field(default_factory=RecentResults)
+    """The apps of revisions, by uid; None where one cannot be read."""
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each node in a state that it is not ready in."""

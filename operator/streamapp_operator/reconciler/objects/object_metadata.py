@@ -20,6 +20,7 @@ class ObjectRole(StrEnum):
     DRIVER = "driver"
     EXECUTOR = "executor"
     NETWORK = "network"
+    REVISION = "revision"
 
 
 INCARNATION_LABEL = "streamapp.dev/incarnation"

@@ -4,6 +4,7 @@ import re
 from hashlib import blake2b
 
 _DRIVER = re.compile(r".+-driver-([0-9]{1,15})", re.ASCII)
+_REVISION = re.compile(r".+-revision-([0-9]{1,9})", re.ASCII)
 _ACCEPTED = re.compile(r".+-accepted-([0-9]{1,18})", re.ASCII)
 
 
@@ -31,6 +32,17 @@ def report(app: str) -> str:
 def locality(app: str) -> str:
     """The ConfigMap with the locality of tasks and processors."""
     return f"{app}-locality"
+
+
+def revision(app: str, number: int) -> str:
+    """The ControllerRevision with a spec that the app ran with."""
+    return f"{app}-revision-{number}"
+
+
+def revision_number(revision: str) -> int:
+    """The number in the name of such a ControllerRevision; 0 for another name."""
+    match = _REVISION.fullmatch(revision)
+    return int(match[1]) if match else 0
 
 
 def service(app: str) -> str:

@@ -39,6 +39,7 @@ from streamapp_operator.reconciler.objects.object_metadata import is_owned, owne
 from streamapp_operator.reconciler.planning.model_update import ModelUpdate
 from streamapp_operator.reconciler.pods import embedded_log
 from streamapp_operator.reconciler.pods.driver_pod import driver_pod, generation_of, has_run_secret
+from streamapp_operator.reconciler.writes.history_writes import surplus_revisions
 from streamapp_operator.reconciler.writes.published_model import published_model, publishes_model
 from streamapp_operator.reconciler.writes.reconcile_decision import (
     Apply,
@@ -101,6 +102,7 @@ def after_status(findings: Findings) -> Iterator[Write]:
             yield from (_delete_pod(pod.name, pod.uid, at_once=True) for pod in lost_executors)
     yield from _expired_pods(findings)
     yield from _old_generations(findings)
+    yield from surplus_revisions(findings)
 
 
 def _driver_prerequisites(findings: Findings, target: AcceptedGeneration) -> Iterator[Write]:

@@ -1,4 +1,4 @@
-"""Puts back what a running driver needs and somebody deleted or changed; what cannot be put back is named."""
+"""Puts back what a running driver needs and what its history lacks; what cannot be put back is named."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,15 @@ from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects.driver_objects import driver_objects
 from streamapp_operator.reconciler.objects.object_metadata import is_owned
 from streamapp_operator.reconciler.pods.driver_pod import generation_of
+from streamapp_operator.reconciler.writes.history_writes import new_revision
 from streamapp_operator.reconciler.writes.published_model import lost_model, published_model
 from streamapp_operator.reconciler.writes.reconcile_decision import Apply
 
 
 def restores(findings: Findings, history: DriverHistory) -> Iterator[Apply]:
-    """The objects of a running driver that are missing, or that are not as the operator applied them."""
+    """The revision and the objects of a running driver that are missing, or are not as they were applied."""
     facts, target = findings.facts, findings.target
+    yield from new_revision(findings)
     if not isinstance(findings.action, KeepDriver) or target is None:
         return
     running = _running_generation(findings) or target

@@ -58,6 +58,7 @@ EDITS: dict[str, Any] = {
     "spec.resetNonce": {"resetNonce": 1},
     "spec.takeOver": {"takeOver": True},
     "spec.ttlSecondsAfterFinished": {"ttlSecondsAfterFinished": 5},
+    "spec.revisionHistoryLimit": {"revisionHistoryLimit": 3},
     "spec.operatorClass": None,  # the API server refuses it
 }
 
@@ -97,6 +98,8 @@ def test_a_change_has_the_effect_that_is_marked(sim: OperatorSim, field: str) ->
     elif effect in LIVE:
         assert sim.says("Accepted") == ("True", "Accepted")
         assert incarnation_in(sim.driver()) == 1
+        sim.report()
+        sim.settle()
         assert sim.condition("Ready")["observedGeneration"] == 2
     else:
         if "app-driver-1" in sim.names("pods"):

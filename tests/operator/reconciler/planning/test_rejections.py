@@ -88,6 +88,8 @@ def test_an_edit_that_is_put_right_is_taken_up(sim: OperatorSim) -> None:
     sim.settle()
     sim.edit(serviceAccountName=None)
     sim.settle()
+    sim.report()
+    sim.settle()
     assert sim.says("Accepted") == ("True", "Accepted")
     assert sim.says("Stalled")[0] == "False"
     assert sim.condition("Ready")["observedGeneration"] == 3

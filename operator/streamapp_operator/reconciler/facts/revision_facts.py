@@ -1,0 +1,60 @@
+"""The history of an app as it is recorded. The watch keeps no spec of a revision; one is read when needed."""
+
+import asyncio
+import logging
+
+from streamapp.spec.resource.app import StreamApp
+from streamapp_operator.controller.client.app_key import AppKey
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import CONTROLLER_REVISION
+from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
+from streamapp_operator.reconciler.facts.facts import RecordedHistory
+from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.objects.app_revision import (
+    AppRevision,
+    app_of_revision,
+    read_revision,
+    revision_hash,
+)
+
+_log = logging.getLogger(__name__)
+
+
+async def recorded_history(
+    context: ReconcileContext, key: AppKey, app: Manifest, in_force: AcceptedGeneration | None
+) -> RecordedHistory:
+    """The revisions by number. A spec is read only where the generation in force has another one."""
+    read = (read_revision(manifest, app) for manifest in context.cache.revisions(key))
+    revisions = tuple(sorted((item for item in read if item is not None), key=lambda item: item.number))
+    if in_force is None:
+        return RecordedHistory(revisions)
+    in_force_hash = context.memoized.of(
+        (app["metadata"]["uid"], "revision"),
+        (in_force.accepted.app,),
+        lambda: revision_hash(in_force.accepted.app),
+    )
+    history = RecordedHistory(revisions, in_force_hash)
+    if history.last is None or history.is_current:
+        return history
+    return RecordedHistory(revisions, in_force_hash, await _app(context, app, history.last))
+
+
+async def _app(context: ReconcileContext, app: Manifest, revision: AppRevision) -> StreamApp | None:
+    """The app of a revision, whose spec never changes; None where it is gone or cannot be read."""
+    cached = context.revision_cache.peek(revision.uid)
+    if cached is not None:
+        return cached[0]
+    manifest = await context.cluster.read(CONTROLLER_REVISION, app["metadata"]["namespace"], revision.name)
+    if manifest is None or manifest["metadata"]["uid"] != revision.uid:
+        return None
+    revised = await asyncio.to_thread(_readable_app, manifest, app)
+    context.revision_cache.put(revision.uid, (revised,), len(str(manifest.get("data"))))
+    return revised
+
+
+def _readable_app(manifest: Manifest, app: Manifest) -> StreamApp | None:
+    try:
+        return app_of_revision(manifest, app)
+    except Exception:  # somebody else may have written it
+        _log.exception("ControllerRevision %s cannot be read", manifest["metadata"]["name"])
+        return None
