@@ -1,4 +1,4 @@
-"""The commands `streamapp operator`, `status`, `logs` and `plan --cluster`.
+"""The commands `streamapp operator`, `status`, `logs`, `history`, `rollback` and `plan --cluster`.
 
 In this package only `trial` imports the room.
 """

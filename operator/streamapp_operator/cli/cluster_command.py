@@ -17,6 +17,8 @@ from streamapp_operator.controller.client.client_configuration import (
 
 T = TypeVar("T")
 DEFAULT_NAMESPACE = "default"
+WRITE_SECONDS = 30.0
+"""How long a command may wait for a write."""
 
 
 def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
@@ -35,14 +37,24 @@ def cluster_options(command: Callable[..., object]) -> Callable[..., object]:
 
 
 def run_with_cluster(
-    kubeconfig: str | None, context: str | None, use: Callable[[ApiClusterClient], Awaitable[T]]
+    kubeconfig: str | None,
+    context: str | None,
+    use: Callable[[ApiClusterClient], Awaitable[T]],
+    *,
+    writes: bool = False,
 ) -> T:
-    """Call `use` with a client and return its result; a failed request becomes a one-line usage error."""
-    return asyncio.run(_run(kubeconfig, context, use))
+    """Call `use` with a client and return its result; a failed request becomes a one-line usage error.
+
+    The client refuses every write unless the command `writes`.
+    """
+    return asyncio.run(_run(kubeconfig, context, use, WRITE_SECONDS if writes else 0.0))
 
 
 async def _run(
-    kubeconfig: str | None, context: str | None, use: Callable[[ApiClusterClient], Awaitable[T]]
+    kubeconfig: str | None,
+    context: str | None,
+    use: Callable[[ApiClusterClient], Awaitable[T]],
+    write_seconds: float,
 ) -> T:
     try:
         transport = ApiTransport(
@@ -51,14 +63,10 @@ async def _run(
     except ClientConfigurationError as error:
         raise click.UsageError(f"no way to an API server: {error}") from None
     try:
-        return await use(ApiClusterClient(transport, (), _reads_only, transport.clock.now))
+        return await use(ApiClusterClient(transport, (), lambda: write_seconds, transport.clock.now))
     except LeadershipLostError:
         raise
     except ClusterError as error:
         raise click.ClickException(str(error)) from None
     finally:
         await transport.close()
-
-
-def _reads_only() -> float:
-    return 0.0  # a command never leads, so the client refuses every write

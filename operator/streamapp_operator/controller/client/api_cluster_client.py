@@ -194,6 +194,27 @@ class ApiClusterClient:
         reply = await self._write(request)
         return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
 
+    async def replace_spec(
+        self, app: Manifest, spec: Manifest, field_manager: str, *, dry_run: bool
+    ) -> Manifest | Literal[WriteConflict.CONFLICT]:
+        """Replace the app's spec, if the app has not changed since it was read; or have that judged alone."""
+        metadata = app["metadata"]
+        steps = [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+            {"op": "replace", "path": "/spec", "value": spec},
+        ]
+        request = ApiRequest(
+            Verb.PATCH,
+            "PATCH",
+            object_path(STREAM_APP, metadata["namespace"], metadata["name"]),
+            (("fieldManager", field_manager), *((("dryRun", "All"),) if dry_run else ())),
+            steps,
+            "application/json-patch+json",
+            expected=(404, 409),
+        )
+        reply = await self._write(request)
+        return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
+
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
     ) -> None:
