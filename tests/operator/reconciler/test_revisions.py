@@ -1,16 +1,21 @@
 """The history of an app: a ControllerRevision for each spec that a driver of it ran."""
 
 from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamapp.protocol.driver_report import DriverState
 from streamapp.spec.app_bounds import MOST_REVISIONS
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.machine.processes import until
+from tests.harness.operator.operator_processes import Operator
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
 APPS = "apis/apps/v1"
+WHOLE = "tests.harness.operator.whole_operator"
 MERGE = "application/merge-patch+json"
 SPEC_HASH, CHANGED = "streamapp.dev/spec-hash", "streamapp.dev/changed-fields"
 
@@ -267,3 +272,32 @@ def test_no_value_of_a_secret_is_in_a_revision(sim: OperatorSim) -> None:
     assert revision["data"]["spec"]["systems"][0]["kafka"] == kafka
     assert word not in str(revision)
     assert b64encode(word.encode()).decode() not in str(revision)
+
+
+def test_the_whole_operator_records_a_spec_sees_it_deleted_and_then_rests(
+    sim: OperatorSim, tmp_path: Path
+) -> None:
+    assert isinstance(sim.server, ApiServer)
+    log = tmp_path / "operator.log"
+    with Operator(sim.server, sim.namespace, log, patience=0.05, module=WHOLE) as operator:
+        sim.apply(join())
+        until(lambda: bool(sim.drivers()), 60, operator)
+        sim.begin()
+        sim.report()
+        until(lambda: numbers(sim) == [1], 60, operator)
+        first = revisions(sim)[0]["metadata"]["uid"]
+        sim.server.ask("DELETE", revision_path(sim, 1))
+        until(lambda: [one["metadata"]["uid"] != first for one in revisions(sim)] == [True], 60, operator)
+        until(lambda: _rests(operator), 120, operator)
+        assert operator.measured("streamapp_operator_watch_missed_total") == {}
+
+
+def _rests(operator: Operator) -> bool:
+    """Whether nothing is written until all that is cached has been compared once more."""
+    writes, comparisons = operator.writes(), _comparisons(operator)
+    until(lambda: _comparisons(operator) > comparisons, 60, operator)
+    return operator.writes() == writes
+
+
+def _comparisons(operator: Operator) -> float:
+    return min(operator.measured("streamapp_operator_comparisons_total").values(), default=0.0)
