@@ -107,6 +107,7 @@ class OperatorSim(Hands):
                 report_cache=before.report_cache,
                 config_map_cache=before.config_map_cache,
                 revision_cache=before.revision_cache,
+                revision_hashes=before.revision_hashes,
                 dry_runs=before.dry_runs,
                 configuration_cache=before.configuration_cache,
                 memoized=before.memoized,

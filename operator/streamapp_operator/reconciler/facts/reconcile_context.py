@@ -37,6 +37,8 @@ class ReconcileContext:
     report_cache: RecentResults[Report | None] = field(default_factory=RecentResults)
     revision_cache: RecentResults[tuple[StreamApp | None]] = field(default_factory=RecentResults)
     """The apps of revisions, by uid; None where one cannot be read."""
+    revision_hashes: RecentResults[str] = field(default_factory=lambda: RecentResults(max_size=8192))
+    """The hashes of accepted generations, by uid and generation: each takes a millisecond."""
     dry_runs: RecentResults[DryRun] = field(default_factory=RecentResults)
     unready_nodes: RecentResults[float] = field(default_factory=RecentResults)
     """When this operator first saw each node in a state that it is not ready in."""

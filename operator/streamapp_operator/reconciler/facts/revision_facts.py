@@ -28,11 +28,8 @@ async def recorded_history(
     revisions = tuple(sorted((item for item in read if item is not None), key=lambda item: item.number))
     if in_force is None:
         return RecordedHistory(revisions)
-    in_force_hash = context.memoized.of(
-        (app["metadata"]["uid"], "revision"),
-        (in_force.accepted.app,),
-        lambda: revision_hash(in_force.accepted.app),
-    )
+    generation = (app["metadata"]["uid"], in_force.generation)
+    in_force_hash = context.revision_hashes.get(generation, lambda: revision_hash(in_force.accepted.app))
     history = RecordedHistory(revisions, in_force_hash)
     if history.last is None or history.is_current:
         return history
