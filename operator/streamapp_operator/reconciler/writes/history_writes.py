@@ -35,14 +35,15 @@ def surplus_revisions(findings: Findings) -> Iterator[Delete]:
     target = findings.target
     if target is None:
         return
-    kept_hashes: set[str] = set()
-    kept: list[AppRevision] = []
+    newer_hashes: set[str] = set()
+    kept_revisions: list[AppRevision] = []
     for revision in reversed(findings.facts.history.revisions):
         is_surplus = (
-            revision.spec_hash in kept_hashes or len(kept) > target.accepted.app.spec.revision_history_limit
+            revision.spec_hash in newer_hashes
+            or len(kept_revisions) > target.accepted.app.spec.revision_history_limit
         )
         if not is_surplus:
-            kept.append(revision)
-            kept_hashes.add(revision.spec_hash)
+            kept_revisions.append(revision)
+            newer_hashes.add(revision.spec_hash)
         elif not revision.leaving:
             yield Delete(CONTROLLER_REVISION, revision.name, revision.uid)
