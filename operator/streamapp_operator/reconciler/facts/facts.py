@@ -61,23 +61,16 @@ class DryRun:
 
 @dataclass(frozen=True, slots=True)
 class RecordedHistory:
-    """The revisions of an app, and what the generation in force would add to them."""
+    """The revisions of an app, and whether the generation in force is to be added to them."""
 
     revisions: tuple[AppRevision, ...] = ()  # by number, as the watch saw them
-    in_force_hash: str = ""  # of the generation in force; empty where there is none
-    last_app: StreamApp | None = (
-        None  # of the newest revision, where the generation in force has another spec
-    )
+    is_due: bool = False  # a driver has run the generation in force, which is not the newest revision
+    last_app: StreamApp | None = None  # of the newest revision, where another one is due
 
     @property
     def last(self) -> AppRevision | None:
         """The newest revision."""
         return self.revisions[-1] if self.revisions else None
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the newest revision has the spec of the generation in force."""
-        return self.last is not None and self.last.spec_hash == self.in_force_hash
 
 
 ObjectName = tuple[str, str]

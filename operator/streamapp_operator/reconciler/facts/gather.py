@@ -88,7 +88,9 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         claims=claims,
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
-        history=await recorded_history(context, key, app, generation_in_force(decoded.generations)),
+        history=await recorded_history(
+            context, key, app, generation_in_force(decoded.generations), decoded.report
+        ),
         locality=decoded.locality,
         driver_objects=context.cache.driver_objects(key),
         configuration=await _configuration(context, newest, decoded, fresh=live),

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.manifest import Manifest
@@ -21,19 +22,33 @@ _log = logging.getLogger(__name__)
 
 
 async def recorded_history(
-    context: ReconcileContext, key: AppKey, app: Manifest, in_force: AcceptedGeneration | None
+    context: ReconcileContext,
+    key: AppKey,
+    app: Manifest,
+    in_force: AcceptedGeneration | None,
+    report: Report | None,
 ) -> RecordedHistory:
-    """The revisions by number. A spec is read only where the generation in force has another one."""
+    """The revisions by number. A spec is read only where another one is due."""
     read = (read_revision(manifest, app) for manifest in context.cache.revisions(key))
     revisions = tuple(sorted((item for item in read if item is not None), key=lambda item: item.number))
-    if in_force is None:
+    if in_force is None or not _has_run(in_force, report):
         return RecordedHistory(revisions)
+    if not revisions:
+        return RecordedHistory(is_due=True)
     generation = (app["metadata"]["uid"], in_force.generation)
     in_force_hash = context.revision_hashes.get(generation, lambda: revision_hash(in_force.accepted.app))
-    history = RecordedHistory(revisions, in_force_hash)
-    if history.last is None or history.is_current:
-        return history
-    return RecordedHistory(revisions, in_force_hash, await _app(context, app, history.last))
+    if revisions[-1].spec_hash == in_force_hash:
+        return RecordedHistory(revisions)
+    return RecordedHistory(revisions, is_due=True, last_app=await _app(context, app, revisions[-1]))
+
+
+def _has_run(generation: AcceptedGeneration, report: Report | None) -> bool:
+    """Whether a driver has reported that it makes batches as the generation says, or has come to its end."""
+    return (
+        report is not None
+        and report.generation == generation.generation
+        and report.state in {DriverState.RUNNING, DriverState.ENDED}
+    )
 
 
 async def _app(context: ReconcileContext, app: Manifest, revision: AppRevision) -> StreamApp | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from streamapp.protocol.driver_report import DriverState
 from streamapp_operator.controller.client.resource_kinds import CONTROLLER_REVISION
 from streamapp_operator.reconciler.findings import Findings
 from streamapp_operator.reconciler.objects.app_revision import AppRevision, app_revision
@@ -11,23 +10,11 @@ from streamapp_operator.reconciler.writes.reconcile_decision import Apply, Delet
 
 def new_revision(findings: Findings) -> Iterator[Apply]:
     """The revision of the generation in force, once a driver has run that."""
-    facts, target = findings.facts, findings.target
-    history = facts.history
-    if target is None or target is not facts.in_force or history.is_current or not _has_run(findings):
+    facts, in_force = findings.facts, findings.facts.in_force
+    if in_force is None or in_force is not findings.target or not facts.history.is_due:
         return
-    number = history.last.number + 1 if history.last is not None else 1
-    yield Apply(app_revision(facts.manifest, number, target.accepted, history.last_app))
-
-
-def _has_run(findings: Findings) -> bool:
-    """Whether a driver has reported that it makes batches as the target says, or has come to its end."""
-    report, target = findings.facts.report, findings.target
-    return (
-        report is not None
-        and target is not None
-        and report.generation == target.generation
-        and report.state in {DriverState.RUNNING, DriverState.ENDED}
-    )
+    number = facts.history.last.number + 1 if facts.history.last is not None else 1
+    yield Apply(app_revision(facts.manifest, number, in_force.accepted, facts.history.last_app))
 
 
 def surplus_revisions(findings: Findings) -> Iterator[Delete]:
