@@ -40,16 +40,16 @@ def rows() -> Iterator[Row]:
     """StreamApp, then Kafka Streams."""
     with broker_of_ones_own() as (broker, folder):
         fill(broker.bootstrap, {"users": page_views.users(USERS), "views": iter(())})
-        ours: dict[int, Measured] = {}
+        ours: dict[tuple[str, int], Measured] = {}
         for latency in LATENCIES:
             for rate, measured in _streamapp(broker.bootstrap, folder, latency):
-                ours.setdefault(rate, measured)
+                ours[latency, rate] = measured
                 yield from measured.rows(f"StreamApp, latency {latency}, {rate:,} rows/s")
         try:
             for interval in COMMIT_INTERVALS:
                 for rate, measured in _kafka_streams(broker.bootstrap, folder, interval):
                     name = f"Kafka Streams, commits every {interval} ms, {rate:,} rows/s"
-                    yield from measured.rows(name, ours[rate])
+                    yield from measured.rows(name, ours[f"{interval}ms", rate])
         except MissingError as error:
             yield Row(f"left out: {error}", float("nan"), "")
 
@@ -64,7 +64,7 @@ class Measured:
     cores: float
 
     def rows(self, name: str, ours: "Measured | None" = None) -> Iterator[Row]:
-        """The figures, beside ours."""
+        """The figures, beside ours with the same setting."""
         beside = f"p99 {self.p99:,.0f} ms, longest {self.longest:,.0f} ms"
         median, cores = (
             (Compared("StreamApp", ours.median), Compared("StreamApp", ours.cores)) if ours else (None, None)
