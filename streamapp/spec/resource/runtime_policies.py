@@ -19,10 +19,7 @@ class Batch(Part):
     interval: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "0s"
     """The shortest time from the start of one batch to the start of the next."""
     latency: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "100ms"
-    """How long a record may take from its arrival to its commit: batches wait for more records meanwhile.
-
-    Smaller costs more CPU; 0s: batches do not wait. A batch that leaves input behind is followed at once.
-    """
+    """How long a record may take from arrival to commit: batches wait for more meanwhile. 0s: they do not."""
     timeout: Annotated[ShortDuration, Needs(Capability.RUNNING)] = "10m"
     """How long a batch with records may take before it is ended and tried again; 0s: as long as it wants."""
 
