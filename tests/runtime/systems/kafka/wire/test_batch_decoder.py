@@ -33,12 +33,14 @@ def test_any_batches_are_read_as_they_were_written(given: list[list[Record]]) ->
     assert decoded(data) == [row for place, each in enumerate(given) for row in expected(1_000 * place, each)]
 
 
-@given(st.lists(st.lists(records(), max_size=3), max_size=4))
-def test_the_batches_of_several_partitions_are_read_at_once(given: list[list[list[Record]]]) -> None:
-    data, partitions = b"", []
-    for batches in given:
-        written = b"".join(batch(1_000 * place, each) for place, each in enumerate(batches))
-        partitions.append((len(data), len(data) + len(written)))
+@given(given=st.lists(st.lists(records(), max_size=3), max_size=4), chance=st.randoms(use_true_random=False))
+def test_the_batches_of_several_partitions_are_read_at_once_in_whatever_order_they_lie(
+    given: list[list[list[Record]]], chance: random.Random
+) -> None:
+    data, partitions = b"", [(0, 0) for _ in given]
+    for number in chance.sample(range(len(given)), len(given)):
+        written = b"".join(batch(1_000 * place, each) for place, each in enumerate(given[number]))
+        partitions[number] = len(data), len(data) + len(written)
         data += written
     octets = np.frombuffer(data + bytes(varints.PADDING), np.uint8)
     headers = [

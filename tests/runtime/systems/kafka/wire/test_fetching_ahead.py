@@ -70,6 +70,17 @@ def test_what_was_fetched_ahead_is_what_is_read(
     assert [rows(reader, one) for one in ranges] == alone
 
 
+def test_partitions_of_several_topics_may_be_named_in_any_order(kafka: str, reader: WireReader) -> None:
+    names, to = [created(kafka, 2) for _ in range(3)], producer(kafka)
+    for name in names:
+        for index in range(2):
+            to.produce(name, f"{name}#{index}", partition=index)
+    assert to.flush(60) == 0
+    ranges = [OffsetRange(Partition(name, index), 0, 1) for index in range(2) for name in names]
+    reader.fetch_ahead(ranges)
+    assert [rows(reader, one)[0][2] for one in ranges] == [str(one.partition).encode() for one in ranges]
+
+
 def test_what_was_fetched_ahead_needs_no_broker(kafka: str, reader: WireReader) -> None:
     name = created(kafka, 2)
     to = producer(kafka)

@@ -33,16 +33,23 @@ def decode_batches(octets: Octets, batches: Iterable[FetchedBatch]) -> Iterator[
 def decode_partitions(
     octets: Octets, partitions: Sequence[Sequence[FetchedBatch]]
 ) -> list[pa.RecordBatch | None]:
-    """The records of the batches of each partition, those of all at once; None where there are none."""
-    decoded = list(decode_batches(octets, chain.from_iterable(partitions)))
-    if not decoded:
-        return [None for _ in partitions]
+    """The records of the batches of each partition, those of all at once; None where there are none.
+
+    An answer has its partitions in an order of its own; records are decoded in the order of their bytes.
+    """
+    places = [place for place, batches in enumerate(partitions) if batches]
+    if not places:
+        return [None] * len(partitions)
+    places.sort(key=lambda place: partitions[place][0].begin)
+    decoded = list(decode_batches(octets, chain.from_iterable(partitions[place] for place in places)))
     records = decoded[0] if len(decoded) == 1 else pa.concat_batches(decoded)
-    counts = [sum(batch.count for batch in batches) for batches in partitions]
-    ends = np.cumsum(counts).tolist()
-    return [
-        records.slice(end - count, count) if count else None for end, count in zip(ends, counts, strict=True)
-    ]
+    by_partition: list[pa.RecordBatch | None] = [None] * len(partitions)
+    start = 0
+    for place in places:
+        count = sum(batch.count for batch in partitions[place])
+        by_partition[place] = records.slice(start, count)
+        start += count
+    return by_partition
 
 
 def _decompressed(
