@@ -12,6 +12,7 @@ from typing import Final
 from streamapp.columns.column_scope import ColumnScope
 from streamapp.columns.spark_functions import WORDS_FOR_NOW
 from streamapp.spec.value_types.column_list import Column
+from streamapp_runtime.expressions.row_value import WHOLE_TYPES
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*)|`(?P<quoted>[^`]+)`"
@@ -32,9 +33,8 @@ _RESERVED: Final = WORDS_FOR_NOW | frozenset(
     )
 )
 """Words that are, or may be, more than the name of a column."""
-_WHOLE: Final = ("TINYINT", "SMALLINT", "INT", "BIGINT")
-_SUMS: Final = dict.fromkeys(_WHOLE, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
-_ORDERED: Final = (*_WHOLE, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
+_SUMS: Final = dict.fromkeys(WHOLE_TYPES, "BIGINT") | dict.fromkeys(("FLOAT", "DOUBLE"), "DOUBLE")
+_ORDERED: Final = (*WHOLE_TYPES, "STRING", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "FLOAT", "DOUBLE", "BOOLEAN")
 
 
 @dataclass(frozen=True, slots=True)

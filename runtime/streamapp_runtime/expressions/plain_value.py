@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.plain_expression import PlainName, PlainReader, column_of, plain_tokens
-from streamapp_runtime.expressions.predicate import (
+from streamapp_runtime.expressions.row_value import (
     WHOLE_TYPES,
     And,
     Arithmetic,

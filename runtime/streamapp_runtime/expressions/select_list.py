@@ -96,9 +96,10 @@ def _positions(entry: PlainEntry, scope: ColumnScope) -> tuple[int, ...]:
     """The columns that an entry stands for; none where Spark has to say what is wrong."""
     if entry.value is None:
         return scope.star(entry.star_of or None) or ()
-    match = scope.find(entry.value.parts) if isinstance(entry.value, PlainName) else None
-    column = column_of(entry.value, scope) if isinstance(entry.value, PlainName) else None
-    return (match[0],) if match is not None and column is not None else ()
+    if not isinstance(entry.value, PlainName) or column_of(entry.value, scope) is None:
+        return ()
+    match = scope.find(entry.value.parts)
+    return () if match is None else (match[0],)
 
 
 def _expanded(items: tuple[SelectItem, ...], scope: ColumnScope) -> Iterator[SelectItem | int]:

@@ -7,7 +7,7 @@ change its meaning on the way.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from streamapp_runtime.expressions.predicate import ColumnValue, RowValue, over_positions
+from streamapp_runtime.expressions.row_value import ColumnValue, RowValue, over_positions
 
 BATCH_TIME = -1
 """The hole that takes the batch's time."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from streamapp.author.names import hop_stream
 from streamapp.graph.components import strong_components
-from streamapp_runtime.expressions.predicate import is_predicate
+from streamapp_runtime.expressions.row_value import is_predicate
 from streamapp_runtime.operators.compilation.compile_context import CompileContext
 from streamapp_runtime.operators.compilation.piece import Piece, SqlPart
 from streamapp_runtime.operators.compilation.row_operations import ComputeColumns, FilterRows

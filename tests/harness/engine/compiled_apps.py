@@ -12,7 +12,7 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.resource.field_marks import Capability
-from streamapp_runtime.expressions.predicate import ColumnValue, RowValue
+from streamapp_runtime.expressions.row_value import ColumnValue, RowValue
 from streamapp_runtime.formats.arrow_types import arrow_schema
 from streamapp_runtime.operators.compilation.row_operations import (
     ComputeColumns,

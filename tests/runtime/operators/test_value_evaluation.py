@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamapp_runtime.expressions.predicate import (
+from streamapp_runtime.expressions.row_value import (
     And,
     ColumnValue,
     Comparison,

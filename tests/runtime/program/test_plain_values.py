@@ -18,7 +18,7 @@ from streamapp_runtime.expressions.analysis import columns_by_spark
 from streamapp_runtime.expressions.catalyst import parsed_select_items
 from streamapp_runtime.expressions.expression import bind
 from streamapp_runtime.expressions.plain_value import PlainValue, plain_value
-from streamapp_runtime.expressions.predicate import may_fail
+from streamapp_runtime.expressions.row_value import may_fail
 from streamapp_runtime.expressions.select_list import select
 from streamapp_runtime.expressions.spark_messages import spark_message
 from streamapp_runtime.expressions.spark_source import SparkOnDemand

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from streamapp.columns.row_key import RowKey
 from streamapp.spec.value_types.column_list import Column
 from streamapp_runtime.expressions.generators import Generator
-from streamapp_runtime.expressions.predicate import RowValue
+from streamapp_runtime.expressions.row_value import RowValue
 from streamapp_runtime.expressions.template import Template, all_columns
 from streamapp_runtime.operators.compilation.row_operations import (
     ComputeColumns,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from streamapp_runtime.expressions.predicate import RowValue
+from streamapp_runtime.expressions.row_value import RowValue
 from streamapp_runtime.operators.operation import RowOperation
 
 

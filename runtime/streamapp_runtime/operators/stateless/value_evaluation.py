@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from streamapp_runtime.expressions.predicate import (
+from streamapp_runtime.expressions.row_value import (
     And,
     Arithmetic,
     Case,
