@@ -73,7 +73,7 @@ def _column_value(stream: Stream, field: pa.Field, row: _RowFacts) -> Any:
         seconds = row.time.timestamp()
         return int(seconds * 1000) if event_time.unit == "milliseconds" else int(seconds)
     if field.name != stream.key:
-        row = replace(row, key=row.random.randrange(row.keys))
+        row = _another(row)
     return _value(field.name, field.type, row)
 
 

@@ -101,8 +101,6 @@ class Loop:
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatcher = field(init=False)
-    _outage_reason: str = ""  # why the streams' system was last taken to be away
-    _backoff_reason: str = ""  # and a remote table
     _ended_at: float = 0.0  # when the last batch ended
     _looked_at: float = float("-inf")  # when it was looked last whether another driver has taken over
     _longest: float = 0.0  # so many seconds the longest batch took that ended by itself
@@ -298,9 +296,9 @@ class Loop:
     def _waiting(self) -> str:
         """What outside of the app is waited for; empty where nothing is."""
         if self.retries.outage.since is not None:
-            return f"waits for the streams' system: {self._outage_reason}"
+            return f"waits for the streams' system: {self.retries.outage.reason}"
         if self.backoff.tasks:
-            return f"waits for a remote table: {self._backoff_reason}"
+            return f"waits for a remote table: {self.backoff.reason}"
         return f"waits for {', '.join(self.awaited)}" if self.awaited else ""
 
     def _look_for_successor(self) -> None:
@@ -385,9 +383,8 @@ class Loop:
         self.supervisor.note(reports)
         reactions = [(reaction_to(report.status), report) for report in reports]
         waiting = {report.task: report.message for reaction, report in reactions if reaction is Reaction.WAIT}
-        self._backoff_reason = "; ".join(sorted(set(waiting.values()))) or self._backoff_reason
         if self.backoff.note(waiting, reading_tasks):
-            self.trouble(self._backoff_reason)
+            self.trouble(self.backoff.reason)
         failed = [pair for pair in reactions if pair[0] not in {Reaction.CONTINUE, Reaction.WAIT}]
         if not failed:
             # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
@@ -407,7 +404,6 @@ class Loop:
         self.trouble(reason)
         self.bad_records.note_failure()
         self.supervisor.fail(fence=fence)
-        self._outage_reason = reason if outage else self._outage_reason
         self.retries.note_failure(reason, outage=outage, rows=rows)
         if not self._hosting.alive:
             raise failures.FailedError(f"Spark has ended: {reason}")

@@ -1,6 +1,6 @@
 """Tasks whose rows wait for a remote table that is away: they are given rows again after a while."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,6 +14,7 @@ class RemoteTableBackoff:
 
     clock: Callable[[], float]  # seconds
     tasks: frozenset[str] = frozenset()
+    reason: str = ""  # why they do, as the lanes said last
     _until: float = field(default=float("-inf"))
     _seconds: float = FIRST_SECONDS
 
@@ -21,10 +22,11 @@ class RemoteTableBackoff:
         """The tasks that are given nothing for now."""
         return self.tasks if self.clock() < self._until else frozenset()
 
-    def note(self, waiting: Collection[str], reading: Collection[str]) -> bool:
-        """Note which tasks wait of those that were given rows; whether they are the first to."""
+    def note(self, waiting: Mapping[str, str], reading: Collection[str]) -> bool:
+        """Note which tasks wait of those that were given rows, and why; whether they are the first to."""
         first = bool(waiting) and not self.tasks
         if waiting:
+            self.reason = "; ".join(sorted(set(waiting.values())))
             self.tasks |= frozenset(waiting)
             self._until = self.clock() + self._seconds
             self._seconds = min(2 * self._seconds, LONGEST_SECONDS)

@@ -30,15 +30,17 @@ def is_outage(error: Exception) -> bool:
 
 @dataclass(slots=True)
 class Outage:
-    """Since when the system has been away."""
+    """Since when the system has been away, and why."""
 
     clock: Callable[[], float]
     since: float | None = None
+    reason: str = ""  # of the last failure
     _of_rows: bool = False  # whether it was seen in a batch with rows
 
-    def endured(self, *, rows: bool = False) -> bool:
+    def endured(self, reason: str, *, rows: bool = False) -> bool:
         """Note that it is away still, be it for rows; False where that has been so for too long."""
         now = self.clock()
+        self.reason = reason
         self._of_rows |= rows
         self.since = now if self.since is None else self.since
         return now - self.since <= MOST_OUTAGE_SECONDS
@@ -69,7 +71,7 @@ class Retries:
     def note_failure(self, reason: str, *, outage: bool, rows: bool) -> None:
         """Count a failure, or an outage; FailedError where there have been too many, or it is too long."""
         self.failures += 0 if outage else 1
-        if outage and not self.outage.endured(rows=rows):
+        if outage and not self.outage.endured(reason, rows=rows):
             raise FailedError(f"the streams' system has been out of reach for too long: {reason}")
         if self.failures > MOST_FAILURES:
             raise FailedError(f"{self.failures} batches in a row failed, the last one with: {reason}")

@@ -9,15 +9,15 @@ from streamapp_runtime.systems.stream_system import DeniedError, FencedError, Fu
 def test_an_outage_is_endured_for_so_long_and_no_longer() -> None:
     times = iter([100.0, 100.0 + MOST_OUTAGE_SECONDS, 101.0 + MOST_OUTAGE_SECONDS])
     outage = Outage(lambda: next(times))
-    assert [outage.endured() for _ in range(3)] == [True, True, False]
+    assert [outage.endured("away") for _ in range(3)] == [True, True, False]
 
 
 def test_an_outage_that_is_over_leaves_all_the_time_to_the_next() -> None:
     times = iter([0.0, MOST_OUTAGE_SECONDS + 1])
     outage = Outage(lambda: next(times))
-    outage.endured()
+    outage.endured("away")
     outage.over()
-    assert outage.endured()
+    assert outage.endured("away")
 
 
 @pytest.mark.parametrize(
@@ -36,17 +36,17 @@ def test_only_a_system_that_does_not_answer_is_away(error: Exception, away: bool
 def test_an_outage_that_is_seen_only_with_rows_is_not_over_where_there_are_none() -> None:
     times = iter([0.0, 1.0, MOST_OUTAGE_SECONDS + 1])
     outage = Outage(lambda: next(times))
-    outage.endured(rows=True)
+    outage.endured("away", rows=True)
     outage.over(rows=False)
-    outage.endured()
+    outage.endured("away")
     outage.over(rows=False)
-    assert not outage.endured(rows=True)
+    assert not outage.endured("away", rows=True)
     outage.over(rows=True)
     assert outage.since is None
 
 
 def test_an_outage_that_is_seen_without_rows_is_over_without_them() -> None:
     outage = Outage(lambda: 0.0)
-    outage.endured()
+    outage.endured("away")
     outage.over(rows=False)
     assert outage.since is None

@@ -12,7 +12,7 @@ def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() 
     backoff = RemoteTableBackoff(lambda: now[0])
     expected = FIRST_SECONDS
     for number in range(12):
-        assert backoff.note({"a"}, {"a", "b"}) == (number == 0)
+        assert backoff.note({"a": "away"}, {"a", "b"}) == (number == 0)
         now[0] += 0.99 * expected
         assert backoff.paused() == {"a"}
         now[0] += 0.02 * expected
@@ -23,14 +23,14 @@ def test_tasks_that_wait_are_held_twice_as_long_each_time_and_never_very_long() 
 
 def test_a_batch_without_the_tasks_that_wait_says_nothing_of_them() -> None:
     backoff = RemoteTableBackoff(lambda: 0.0)
-    backoff.note({"a"}, {"a"})
-    backoff.note((), {"b"})
+    backoff.note({"a": "away"}, {"a"})
+    backoff.note({}, {"b"})
     assert backoff.paused() == {"a"}
 
 
 def test_a_task_that_was_given_rows_and_waits_no_more_is_forgotten() -> None:
     backoff = RemoteTableBackoff(lambda: 0.0)
-    backoff.note({"a"}, {"a"})
-    backoff.note((), {"a"})
+    backoff.note({"a": "away"}, {"a"})
+    backoff.note({}, {"a"})
     assert backoff.paused() == frozenset()
-    assert backoff.note({"a"}, {"a"})
+    assert backoff.note({"a": "away"}, {"a"})
