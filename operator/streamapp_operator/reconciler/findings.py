@@ -6,7 +6,7 @@ from streamapp.author.app_streams import is_embedded
 from streamapp.protocol.driver_report import DriverState, Report
 from streamapp.tasks.refusal import Refusal
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
-from streamapp_operator.reconciler.driver.driver_actions import DriverAction
+from streamapp_operator.reconciler.driver.driver_actions import DriverAction, KeepDriver
 from streamapp_operator.reconciler.driver.driver_decision import DriverDecision
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
@@ -64,9 +64,9 @@ class Findings:
 
     @property
     def no_progress(self) -> str:
-        """Why it is not known whether the driver makes progress, as text; empty where nothing says so."""
+        """Why it is not known whether the driver that runs on makes progress; empty where nothing says so."""
         pod = self.driver.pod
-        if pod is None or pod.life is not PodLifecycle.LIVING:
+        if not isinstance(self.action, KeepDriver) or pod is None or pod.life is not PodLifecycle.LIVING:
             return ""
         node = self.facts.nodes.get(pod.node)
         if node is not None and (node.is_gone or node.unready_since is not None):

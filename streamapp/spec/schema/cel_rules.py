@@ -12,8 +12,14 @@ from streamapp.spec.value_types.scalars import ANNOTATION, APP_NAME
 
 Rule = dict[str, str]
 
-ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
+_ONE_OF = {"Operator": 2, "System": 2, "Window": 1}
 """Entries with exactly one kind beside their name: counting properties costs no CEL."""
+
+
+def property_bounds(model: str) -> dict[str, int]:
+    """How many properties an entry of a model has; nothing where any number is right."""
+    count = _ONE_OF.get(model)
+    return {} if count is None else {"minProperties": count, "maxProperties": count}
 
 
 def _rule(rule: str, message: str) -> Rule:

@@ -7,7 +7,7 @@ import yaml
 from streamapp.spec.resource.app import GROUP, KIND, VERSION, Spec
 from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
 from streamapp.spec.resource.status import Status
-from streamapp.spec.schema.cel_rules import NAME_RULES, ONE_OF, RULES
+from streamapp.spec.schema.cel_rules import NAME_RULES, RULES, property_bounds
 from streamapp.spec.schema.inlined_schema import Schema, inlined
 
 _DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "const", "examples"}
@@ -95,10 +95,7 @@ def _for_the_cluster(schema: Schema, name: str) -> Schema:
     values = schema.get("additionalProperties")
     if isinstance(values, dict) and "x-kubernetes-preserve-unknown-fields" not in extra:
         node["additionalProperties"] = values
-    if "default" in node:
-        node["default"] = node.pop("default")
-    if name in ONE_OF:
-        node |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
+    node |= property_bounds(name)
     if name in RULES:
         node["x-kubernetes-validations"] = RULES[name]
     return node

@@ -11,7 +11,7 @@ from streamapp.spec.resource.app import API_VERSION, KIND, StreamApp
 from streamapp.spec.resource.config_keys import KEYS
 from streamapp.spec.resource.field_marks import CRD, EFFECT, NEEDS
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
-from streamapp.spec.schema.cel_rules import ONE_OF
+from streamapp.spec.schema.cel_rules import property_bounds
 from streamapp.spec.schema.inlined_schema import Schema, inlined
 from streamapp.spec.value_types.scalars import MEANING
 
@@ -43,8 +43,7 @@ def editor_schema_text() -> str:
 
 def _for_an_editor(schema: Schema, name: str) -> Schema:
     node = {key: value for key, value in schema.items() if key not in _MARKS}
-    if name in ONE_OF:
-        node |= {"minProperties": ONE_OF[name], "maxProperties": ONE_OF[name]}
+    node |= property_bounds(name)
     if "pattern" in node:
         node["patternErrorMessage"] = f"allowed is {MEANING[node['pattern']]}"
     return node

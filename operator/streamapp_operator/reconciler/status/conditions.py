@@ -148,8 +148,7 @@ def ready(findings: Findings) -> AppCondition:
 def _ready(findings: Findings) -> Iterator[AppCondition]:
     # The first yielded condition counts.
     pod, generation = findings.driver.pod, _running_generation(findings)
-    if findings.no_progress and isinstance(findings.action, KeepDriver):
-        text = findings.no_progress
+    if text := findings.no_progress:
         yield unknown_condition(ConditionType.READY, ConditionReason.NO_PROGRESS, text, generation)
     if findings.running:
         yield true_condition(ConditionType.READY, ConditionReason.RUNNING, "all processors work", generation)
@@ -252,8 +251,7 @@ def _degraded(findings: Findings) -> Iterator[AppCondition]:
     # The first yielded condition counts.
     generation = findings.facts.newest.generation
     pod, report = findings.driver.pod, findings.report
-    if findings.no_progress and isinstance(findings.action, KeepDriver):
-        text = findings.no_progress
+    if text := findings.no_progress:
         yield true_condition(ConditionType.DEGRADED, ConditionReason.NO_PROGRESS, text, generation)
     if findings.facts.unrestored:
         text = "\n".join(findings.facts.unrestored)
