@@ -118,13 +118,23 @@ def system(tmp_path: Path) -> Iterator[EmbeddedSystem]:
     system.close()
 
 
-def test_no_more_records_are_decoded_at_once_than_a_bound(
+@pytest.mark.parametrize(("name", "bound"), [("JOINT_RECORDS", 7), ("JOINT_BYTES", 400)])
+def test_no_more_is_decoded_at_once_than_a_bound(
+    system: EmbeddedSystem, monkeypatch: pytest.MonkeyPatch, name: str, bound: int
+) -> None:
+    written(system, [[(b"a" * 30, None)] * 3] * PARTITIONS)
+    monkeypatch.setattr(record_reader, name, bound)
+    decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), system))
+    assert [len(one.parts) for one in decoded] == [2, 2]
+
+
+def test_more_than_a_bound_of_one_range_is_decoded_as_it_was_read(
     system: EmbeddedSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written(system, [[(b"a", None)] * 3] * PARTITIONS)
-    monkeypatch.setattr(record_reader, "JOINT_RECORDS", 7)
+    monkeypatch.setattr(record_reader, "JOINT_RECORDS", 2)
     decoded = list(read_records(DECODER, requests_of([[1] * 3] * PARTITIONS, set()), system))
-    assert [len(one.parts) for one in decoded] == [2, 2]
+    assert [len(one.parts) for one in decoded] == [1] * PARTITIONS
 
 
 def test_ranges_of_tasks_that_have_failed_meanwhile_are_not_read(

@@ -23,7 +23,8 @@ from streamapp_runtime.rows.slice import Slice
 from streamapp_runtime.systems.stream_system import StreamSystem
 
 JOINT_RECORDS: Final = 16_384
-"""So many records of several ranges are decoded at once; more of one range are as they were read."""
+JOINT_BYTES: Final = 8 << 20
+"""So much of several ranges is decoded at once; more of one range is as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,14 @@ def read_records(
 ) -> Iterator[DecodedRanges]:
     """The rows of ranges of one stream, in their order. Ranges of tasks that fail meanwhile are left."""
     parts: list[DecodedRecords | RecordChunk] = []
-    waiting = 0
+    count = size = 0
     for part in _parts(decoder, requests, system, failed):
-        size = len(part.records) if isinstance(part, RecordChunk) else 0
-        if waiting and waiting + size > JOINT_RECORDS:
-            yield _decoded(decoder, parts)
-            parts, waiting = [], 0
+        if isinstance(part, RecordChunk):
+            count, size = count + len(part.records), size + part.records.nbytes
+            if parts and (count > JOINT_RECORDS or size > JOINT_BYTES):
+                yield _decoded(decoder, parts)
+                parts, count, size = [], len(part.records), part.records.nbytes
         parts.append(part)
-        waiting += size
     if parts:
         yield _decoded(decoder, parts)
 

@@ -38,7 +38,7 @@ class _FetchedAhead:
 
     start: int
     following: int
-    records: pa.RecordBatch | None
+    records: Sequence[pa.RecordBatch]
 
 
 class WireReader:
@@ -88,8 +88,7 @@ class WireReader:
         ahead = self._fetched_ahead.pop(partition, None)
         if ahead is not None and ahead.start == start:
             at = ahead.following
-            if ahead.records is not None and len(within := _within(ahead.records, start, end)):
-                yield within
+            yield from _within(ahead.records, start, end)
         pending_fetch: tuple[BrokerConnection, int] | None = None
         while at < end:
             connection = self._cluster.leader(partition, attempts)
@@ -132,9 +131,7 @@ class WireReader:
                 continue
             at = following  # only now: what could not be asked for or decoded is fetched again
             attempts.succeeded()
-            for records in record_batches:
-                if len(within := _within(records, start, end)):
-                    yield within
+            yield from _within(record_batches, start, end)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -229,8 +226,9 @@ class WireReader:
         self._sizes[partition] = max((batches[-1].end - batches[0].begin) / offsets, 1.0)
 
 
-def _within(records: pa.RecordBatch, start: int, end: int) -> pa.RecordBatch:
-    """Those of the range."""
-    offsets = records.column(0).to_numpy()
-    first, last = np.searchsorted(offsets, [start, end]).tolist()
-    return records.slice(first, last - first)
+def _within(batches: Sequence[pa.RecordBatch], start: int, end: int) -> Iterator[pa.RecordBatch]:
+    """The records of the range, batch by batch."""
+    for records in batches:
+        first, last = np.searchsorted(records.column(0).to_numpy(), [start, end]).tolist()
+        if first < last:
+            yield records.slice(first, last - first)

@@ -48,8 +48,8 @@ def test_the_batches_of_several_partitions_are_read_at_once_in_whatever_order_th
         for begin, end in partitions
     ]
     rows = [
-        [tuple(row.values()) for row in part.to_pylist()] if part else []
-        for part in decode_partitions(octets, headers)
+        [tuple(row.values()) for part in parts for row in part.to_pylist()]
+        for parts in decode_partitions(octets, headers)
     ]
     assert rows == [
         [row for place, each in enumerate(batches) for row in expected(1_000 * place, each)]

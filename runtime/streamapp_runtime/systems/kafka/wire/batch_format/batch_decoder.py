@@ -32,23 +32,25 @@ def decode_batches(octets: Octets, batches: Iterable[FetchedBatch]) -> Iterator[
 
 def decode_partitions(
     octets: Octets, partitions: Sequence[Sequence[FetchedBatch]]
-) -> list[pa.RecordBatch | None]:
-    """The records of the batches of each partition, those of all at once; None where there are none.
+) -> list[list[pa.RecordBatch]]:
+    """The records of the batches of each partition, those of all at once.
 
     An answer has its partitions in an order of its own; records are decoded in the order of their bytes.
     """
+    by_partition: list[list[pa.RecordBatch]] = [[] for _ in partitions]
     places = [place for place, batches in enumerate(partitions) if batches]
-    if not places:
-        return [None] * len(partitions)
     places.sort(key=lambda place: partitions[place][0].begin)
-    decoded = list(decode_batches(octets, chain.from_iterable(partitions[place] for place in places)))
-    records = decoded[0] if len(decoded) == 1 else pa.concat_batches(decoded)
-    by_partition: list[pa.RecordBatch | None] = [None] * len(partitions)
-    start = 0
+    decoded = decode_batches(octets, chain.from_iterable(partitions[place] for place in places))
+    records: list[pa.RecordBatch] = []  # decoded, and of no partition yet
     for place in places:
-        count = sum(batch.count for batch in partitions[place])
-        by_partition[place] = records.slice(start, count)
-        start += count
+        missing = sum(batch.count for batch in partitions[place])
+        while missing:
+            if not records:
+                records = [next(decoded)]
+            part = records[0].slice(0, missing)
+            by_partition[place].append(part)
+            missing -= len(part)
+            records = [records[0].slice(len(part))] if len(part) < len(records[0]) else []
     return by_partition
 
 
