@@ -37,6 +37,7 @@ EDITS: dict[str, Any] = {
     "spec.partitionSettle": {"partitionSettle": "0s"},
     "spec.monitor": {"monitor": {"enabled": False}},
     "spec.rebalanceDelay": {"rebalanceDelay": "1m"},
+    "spec.page": {"page": {"enabled": True}},
     "spec.delivery": {"delivery": "atLeastOnce"},
     "spec.onBadRecord": {"onBadRecord": {"action": "skip"}},
     "spec.onCodeError": {"onCodeError": {"action": "skip"}},
