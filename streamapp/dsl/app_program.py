@@ -102,6 +102,7 @@ class App:
         reset_nonce: int | None = None,
         take_over: bool | None = None,
         ttl_seconds_after_finished: int | None = None,
+        revision_history_limit: int | None = None,
         operator_class: str | None = None,
     ) -> None:
         fields = resource_fields(locals())

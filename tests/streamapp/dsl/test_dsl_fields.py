@@ -155,6 +155,7 @@ APP: dict[str, Any] = {
     "reset_nonce": 3,
     "take_over": True,
     "ttl_seconds_after_finished": 60,
+    "revision_history_limit": 5,
     "operator_class": "blue",
 }
 STREAM: dict[str, Any] = {
