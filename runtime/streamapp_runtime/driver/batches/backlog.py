@@ -16,6 +16,7 @@ from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, pending_ranges
 from streamapp_runtime.driver.inputs.watermark_handover import inherited_bookkeeping
 from streamapp_runtime.driver.start.launch import Launch
+from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.lanes.event_time.event_time_setup import EventTimeSetup
 from streamapp_runtime.lanes.protocol.batch_orders import SidePartition
 from streamapp_runtime.systems.stream_system import OffsetSpan, StreamSystem
@@ -49,7 +50,11 @@ class Backlog:
         side, topics = self.launch.read_order.side, self.launch.topics
         read = {stream: topic for stream, topic in topics.items() if stream not in side}
         goes_on = self.launch.app.spec.on_data_loss == "earliest"
-        self.data_loss = DataLoss(self.system, self.ledger, read, goes_on, time.monotonic, self.data_lost)
+        has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
+        self.data_loss = DataLoss(
+            *(self.system, self.ledger, read, goes_on, time.monotonic, self.data_lost),
+            repeated=self._cleared() if has_late_checkpoints else frozenset(),
+        )
 
     @property
     def launch(self) -> Launch:
@@ -144,12 +149,16 @@ class Backlog:
 
     def forget_read(self) -> None:
         """Records of the app's own streams go once they are read."""
-        order, topics = self.launch.read_order, self.launch.topics
-        cleared = set(order.priority) - order.retained
+        topics, cleared = self.launch.topics, self._cleared()
         read = self.positions().done_with(self.launch.partitions)
         self.system.delete_before(
             {Partition(topics[p.stream], p.index): at for p, at in read.items() if p.stream in cleared}
         )
+
+    def _cleared(self) -> frozenset[str]:
+        """The app's own streams whose records go once they are read."""
+        order = self.launch.read_order
+        return frozenset(order.priority) - order.retained
 
     def _to_inherit(self, event_time: EventTimeSetup) -> dict[str, str]:
         checkpoints = self.ledger.of_tasks()

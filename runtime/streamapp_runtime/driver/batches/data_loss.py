@@ -1,6 +1,6 @@
 """Records that went before they were read: by retention, by truncation, or with the whole topic."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from streamapp.tasks.partition import Partition
@@ -24,6 +24,7 @@ class DataLoss:
     goes_on: bool  # from the oldest record; else the app ends
     clock: Callable[[], float]
     reported: Callable[[str], None] = lambda _: None  # called with which records are lost
+    repeated: Collection[str] = ()  # streams that the app clears, and that a late checkpoint may go back in
     _shrunk: dict[Partition, float] = field(default_factory=dict)
     _checked: float = float("-inf")
 
@@ -33,9 +34,12 @@ class DataLoss:
         """Whether positions were given up, where nothing can be read; FinalFailureError where none may be."""
         now = self.clock()
         lost_ranges: dict[Partition, str] = {}
+        cleared: set[Partition] = set()  # a later checkpoint said that all of this was read
         for (_, partition), at in positions.items():
             span = spans[partition]
-            if at < span.oldest:
+            if at < span.oldest and partition.stream in self.repeated:
+                cleared.add(partition)
+            elif at < span.oldest:
                 lost_ranges[partition] = f"{partition}: records from {at} to {span.oldest} went unread"
             elif at > span.end and now - self._shrunk.setdefault(partition, now) > SHRUNK_SECONDS:
                 lost_ranges[partition] = f"{partition}: it ends at {span.end}, and was read up to {at} before"
@@ -44,9 +48,11 @@ class DataLoss:
         if now - self._checked > CHECK_SECONDS:
             self._checked = now
             lost_ranges |= self._of_new_topics(positions)
+        if cleared:
+            self.ledger.forget(cleared)
         if lost_ranges:
             self._give_up(lost_ranges)
-        return bool(lost_ranges)
+        return bool(lost_ranges or cleared)
 
     def _of_new_topics(self, positions: Mapping[tuple[str, Partition], int]) -> dict[Partition, str]:
         new = self.ledger.recreated_topics(self.topics.values())

@@ -177,7 +177,10 @@ class Loop:
                 self._search()
             return self._step(self._bound_exchange())
         except FencedError as error:
-            raise failures.FailedError(f"another driver runs this app: {error}") from error
+            raise _replaced(error) from error
+        except failures.FinalFailureError:
+            self._raise_if_replaced()
+            raise
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
         except failures.RETRIABLE as error:
@@ -300,6 +303,15 @@ class Loop:
         if self.backoff.tasks:
             return f"waits for a remote table: {self.backoff.reason}"
         return f"waits for {', '.join(self.awaited)}" if self.awaited else ""
+
+    def _raise_if_replaced(self) -> None:
+        """FailedError where another driver took over: it may have cleared what this one was to read."""
+        try:
+            self.ledger.check()
+        except FencedError as error:
+            raise _replaced(error) from error
+        except UnavailableError:
+            return
 
     def _look_for_successor(self) -> None:
         """FencedError where another driver took over: at least once, no commit of a lane would be told so.
@@ -507,3 +519,7 @@ class Loop:
         orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections)
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)
+
+
+def _replaced(error: FencedError) -> failures.FailedError:
+    return failures.FailedError(f"another driver runs this app: {error}")

@@ -19,6 +19,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
+from streamapp_runtime.driver.executors.lane_certificate import LaneCertificate
+from streamapp_runtime.lanes.connection.channel import Channel, PlainChannel, TlsChannel
 from streamapp_runtime.lanes.connection.handshake import (
     DriverHandshake,
     FormerBindingError,
@@ -67,6 +69,7 @@ class _Peer:
     """One connection."""
 
     connected: socket.socket
+    channel: Channel
     handshake: DriverHandshake
     prove_by: float
     proven: bool = False
@@ -87,10 +90,17 @@ class LaneServer:
     """Serves the lanes of one driver, from one binding to the next."""
 
     def __init__(
-        self, host: str = "", bind: str = "", port: int = 0, *, proof_seconds: float = PROOF_SECONDS
+        self,
+        host: str = "",
+        bind: str = "",
+        port: int = 0,
+        *,
+        certificate: LaneCertificate | None = None,
+        proof_seconds: float = PROOF_SECONDS,
     ) -> None:
-        """Listen at a TCP port; at a Unix socket where there is no host."""
+        """Listen at a TCP port, encrypted where there is a certificate; at a Unix socket without a host."""
         self._proof_seconds = proof_seconds
+        self._tls = certificate.context if certificate else None
         if host:
             self._listener = socket.create_server((bind, port), backlog=_BACKLOG)
             place: UnixPlace | TcpPlace = TcpPlace(host, self._listener.getsockname()[1])
@@ -100,7 +110,8 @@ class LaneServer:
             self._listener.bind(place.path)
             self._listener.listen(_BACKLOG)
         self._listener.setblocking(False)
-        self._address = LaneAddress(place, secrets.token_hex(8), secrets.token_bytes(32))
+        pinned = certificate.certificate if certificate else ""
+        self._address = LaneAddress(place, secrets.token_hex(8), secrets.token_bytes(32), pinned)
         self._orders: dict[int, tuple[int, bytes]] = {}  # by lane: the batch, and its order
         self._asks: dict[int, _Ask] = {}  # by lane
         self._ended = False  # whether lanes of this binding get no more orders
@@ -195,7 +206,9 @@ class LaneServer:
         connected.setblocking(False)
         if connected.family != socket.AF_UNIX:
             notice_silence(connected)
-        peer = _Peer(connected, DriverHandshake(self._address), time.monotonic() + self._proof_seconds)
+        channel = TlsChannel(self._tls, server_side=True) if self._tls else PlainChannel()
+        prove_by = time.monotonic() + self._proof_seconds
+        peer = _Peer(connected, channel, DriverHandshake(self._address), prove_by)
         self._peers.add(peer)
         self._selector.register(connected, selectors.EVENT_READ, peer)
         self._send(peer, peer.handshake.challenge())
@@ -217,7 +230,8 @@ class LaneServer:
         if not arrived:
             self._drop(peer)
             return
-        peer.received.feed(arrived)
+        peer.received.feed(peer.channel.receive(arrived))
+        self._flush(peer)
         for received in peer.received.messages():
             if peer.proven:
                 self._take(peer, received)
@@ -261,9 +275,12 @@ class LaneServer:
 
     def _answer(self, lane: int, ask: _Ask) -> None:
         """Give a lane its next order, or its end, if either is there; else it waits."""
+        if not self._is_current(ask.peer):  # whose successor may wait under the same number
+            self._send(ask.peer, Message(LaneMessageKind.END))
+            return
         self._asks.pop(lane, None)
         batch, order = self._orders.get(lane, (ask.after, b""))
-        if self._ended or not self._is_current(ask.peer):
+        if self._ended:
             self._send(ask.peer, Message(LaneMessageKind.END))
         elif batch > ask.after:
             self._send(ask.peer, Message(LaneMessageKind.ORDER, order))
@@ -274,7 +291,7 @@ class LaneServer:
         return peer.handshake.address.binding == self._address.binding
 
     def _send(self, peer: _Peer, sent: Message) -> None:
-        peer.unsent += sent.encoded()
+        peer.channel.send(sent.encoded())
         try:
             self._flush(peer)
         except OSError:
@@ -282,6 +299,7 @@ class LaneServer:
 
     def _flush(self, peer: _Peer) -> None:
         """Send what the kernel takes; what is left is sent when it takes more."""
+        peer.unsent += peer.channel.outgoing()
         while peer.unsent:
             try:
                 count = peer.connected.send(peer.unsent)

@@ -181,3 +181,18 @@ def test_a_kill_in_the_midst_leaves_all_or_nothing_and_the_next_start_has_given_
     assert ledger.was_reset == (not done)
     assert ledger.run_id == ("killed" if done else "another")
     assert (ledger.layout, ledger.checkpoints) == (None, {})
+
+
+@pytest.mark.usefixtures("known")
+def test_a_late_checkpoint_of_the_run_that_was_given_up_is_neither_read_nor_kept(
+    system: EmbeddedSystem,
+) -> None:
+    """A driver that was replaced may write one where no fence guards checkpoints."""
+    late = WRITTEN.encode()
+    reset = opened(system, StateReset(1))
+    transaction = system.begin(STREAM, reset.incarnation)
+    transaction.put(STREAM, b"Partition 0", late)
+    transaction.commit()
+    ledger = opened(system, StateReset(1))
+    assert (ledger.run_id, ledger.checkpoints) == ("another", {})
+    assert b"Partition 0" not in system.latest(STREAM)

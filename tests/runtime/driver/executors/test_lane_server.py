@@ -25,11 +25,25 @@ from streamapp_runtime.lanes.connection.messages import (
 SECONDS = 10
 
 
-@pytest.fixture(params=["unix", "tcp"])
+def opened(kind: str, request: pytest.FixtureRequest) -> LaneServer:
+    """A server at a Unix socket, at a port, or at a port with encryption."""
+    if kind == "unix":
+        return LaneServer()
+    certificate = request.getfixturevalue("lane_certificate") if kind == "tls" else None
+    return LaneServer("127.0.0.1", "127.0.0.1", certificate=certificate)
+
+
+@pytest.fixture(params=["unix", "tcp", "tls"])
 def server(request: pytest.FixtureRequest) -> Iterator[LaneServer]:
-    opened = LaneServer() if request.param == "unix" else LaneServer("127.0.0.1", "127.0.0.1")
-    with closing(opened):
-        yield opened
+    with closing(opened(request.param, request)) as one:
+        yield one
+
+
+@pytest.fixture(params=["unix", "tcp"])
+def plain_server(request: pytest.FixtureRequest) -> Iterator[LaneServer]:
+    """One to which a test speaks by a socket of its own."""
+    with closing(opened(request.param, request)) as one:
+        yield one
 
 
 def received(connected: socket.socket) -> list[Message]:
@@ -142,6 +156,19 @@ def test_lanes_of_an_earlier_binding_hear_nothing_and_are_not_heard(server: Lane
         assert server.next_event() == LaneReport(0, 2, ({"timely": 1},))
 
 
+def test_a_lane_of_an_earlier_binding_that_asks_does_not_keep_its_successor_from_its_order(
+    server: LaneServer,
+) -> None:
+    former = server.bind()
+    with DriverConnection.open(former) as zombie, DriverConnection.open(server.bind()) as lane:
+        lane._send(message(LaneMessageKind.ASK, {"lane": 0, "after": 0}))
+        with pytest.raises(DriverLostError):
+            lane.order_of(0, batch=7)  # of which there is none: by its answer the server has the first ask
+        assert zombie.next_order(0, after=1) is None
+        server.offer(1, {0: b"first"})
+        assert lane._order() == b"first"
+
+
 def test_who_does_not_know_the_secret_is_sent_away(server: LaneServer) -> None:
     address = server.bind()
     with pytest.raises(DriverLostError):
@@ -149,8 +176,8 @@ def test_who_does_not_know_the_secret_is_sent_away(server: LaneServer) -> None:
     assert served(server, address)
 
 
-def test_a_proof_that_was_listened_to_is_of_no_use(server: LaneServer) -> None:
-    address = server.bind()
+def test_a_proof_that_was_listened_to_is_of_no_use(plain_server: LaneServer) -> None:
+    address = plain_server.bind()
     with address.connect(SECONDS) as connected:
         buffer = MessageBuffer()
         buffer.feed(connected.recv(1 << 16))
@@ -178,12 +205,12 @@ def test_a_lane_does_not_serve_a_driver_without_the_secret() -> None:
             DriverConnection.open(LaneAddress(place, "binding", b"secret"))
 
 
-def test_a_stranger_cannot_have_much_kept_for_it(server: LaneServer) -> None:
-    address = server.bind()
+def test_a_stranger_cannot_have_much_kept_for_it(plain_server: LaneServer) -> None:
+    address = plain_server.bind()
     with address.connect(SECONDS) as connected:
         connected.sendall(Message(LaneMessageKind.HELLO, bytes(MOST_BYTES_UNPROVEN + 1)).encoded())
         assert sent_away(connected)
-    assert served(server, address)
+    assert served(plain_server, address)
 
 
 def test_who_says_nothing_is_sent_away() -> None:
@@ -232,13 +259,13 @@ def test_the_socket_on_one_machine_is_in_a_folder_of_this_user_alone() -> None:
         ),
     )
 )
-def test_whatever_a_stranger_sends_lanes_are_served(server: LaneServer, sent: bytes) -> None:
-    address = server.bind()
+def test_whatever_a_stranger_sends_lanes_are_served(plain_server: LaneServer, sent: bytes) -> None:
+    address = plain_server.bind()
     with address.connect(SECONDS) as connected, suppress(ConnectionError):
         connected.sendall(sent)
         connected.shutdown(socket.SHUT_WR)
         assert [one.kind for one in received(connected)] == [LaneMessageKind.CHALLENGE]
-    assert served(server, address)
+    assert served(plain_server, address)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
