@@ -112,16 +112,14 @@ def _served_page(
     write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
     """Serve the page where nobody reaches it but who may forward ports: metrics are read from everywhere."""
-    from streamapp_runtime.driver.page.page_routes import PREFIX, PageRoutes
+    from streamapp_runtime.driver.page.page_routes import PageRoutes, page_message
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
-    from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
     with (
         PageRoutes(recorder) as routes,
         serve_metrics(metrics_server(registry, port, page=routes.respond)) as url,
     ):
-        page_url = url.removesuffix("/metrics") + PREFIX
-        write_message(RunMessage(f"page at {page_url}", {"event": "page", "url": page_url}))
+        write_message(page_message(url))
         yield
 
 

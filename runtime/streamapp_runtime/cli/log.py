@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from streamapp.cli.output_option import JSON, output_option
+from streamapp.cli.text_columns import aligned_columns
 from streamapp.spec.problem import short
 from streamapp.spec.value_types.durations import milliseconds
 from streamapp_runtime.cli.log_access import cli_errors, partition_count
@@ -14,7 +15,6 @@ from streamapp_runtime.cli.log_commands.log_delete import delete
 from streamapp_runtime.cli.log_commands.log_read import read
 from streamapp_runtime.cli.log_commands.log_target import LogTarget, target_options
 from streamapp_runtime.cli.log_commands.log_write import write
-from streamapp_runtime.cli.text_columns import aligned_columns
 
 if TYPE_CHECKING:
     from streamapp_runtime.systems.stream_system import StreamHolding

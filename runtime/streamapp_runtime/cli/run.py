@@ -217,7 +217,7 @@ def _served_metrics(
     write_message: "Callable[[RunMessage], None]",
 ) -> Iterator[None]:
     """Serve metrics, and the page where there is one."""
-    from streamapp_runtime.driver.page.page_routes import PREFIX, PageRoutes
+    from streamapp_runtime.driver.page.page_routes import PageRoutes, page_message
     from streamapp_runtime.driver.reporting.metrics_server import metrics_server, serve_metrics
     from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
@@ -233,7 +233,6 @@ def _served_metrics(
         if routes is None:
             yield
             return
-        page_url = url.removesuffix("/metrics") + PREFIX
-        write_message(RunMessage(f"page at {page_url}", {"event": "page", "url": page_url}))
+        write_message(page_message(url))
         with routes:
             yield

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streamapp.cli.output_option import JSON, output_option
+from streamapp.cli.text_columns import aligned_columns
 from streamapp.spec.problem import nearest
 from streamapp_runtime.cli.duration_option import seconds_of
 from streamapp_runtime.cli.log_access import cli_errors, open_log
 from streamapp_runtime.cli.log_commands.log_target import is_app_source
-from streamapp_runtime.cli.text_columns import aligned_columns
 
 if TYPE_CHECKING:
     from streamapp_runtime.driver.checkpoints.committed_rows import TaskRows

@@ -10,6 +10,7 @@ from streamapp.columns.column_scope import ColumnScope
 from streamapp_runtime.expressions.analysis import null_row_sql
 from streamapp_runtime.expressions.plain_value import plain_condition
 from streamapp_runtime.expressions.row_value import (
+    WHOLE_TYPES,
     And,
     ColumnValue,
     Comparison,
@@ -26,7 +27,7 @@ from streamapp_runtime.expressions.row_value import (
 )
 from streamapp_runtime.expressions.spark_source import SparkSource, spark_for
 
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_WHOLE: Final = tuple(name.lower() for name in WHOLE_TYPES)  # as Spark writes them, narrower ones first
 _KINDS: Final[Mapping[str, type[ConstantValue]]] = {"string": str, "boolean": bool} | dict.fromkeys(
     _WHOLE, int
 )

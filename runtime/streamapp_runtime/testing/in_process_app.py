@@ -28,6 +28,7 @@ from streamapp_runtime.driver.start.user_functions import load_user_functions
 from streamapp_runtime.expressions.spark_source import SparkOnDemand
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
+from streamapp_runtime.program.spark_reasons import spark_reasons
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from streamapp_runtime.testing.app_under_test import TestApp
@@ -48,7 +49,6 @@ from streamapp_runtime.testing.record_rows import (
 )
 from streamapp_runtime.testing.row_diff import Rows
 from streamapp_runtime.testing.side_outputs import BadRecordSeen, LateRowSeen, bad_records, late_rows
-from streamapp_runtime.testing.spark_reasons import spark_reasons
 from streamapp_runtime.testing.tested_app import AppSource, tested_app
 from streamapp_runtime.testing.tested_state import TestedState
 from streamapp_runtime.testing.tested_streams import TestedStreams

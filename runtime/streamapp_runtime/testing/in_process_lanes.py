@@ -21,8 +21,8 @@ from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.program.failed_row_steps import all_sql_steps, apply_marking_failures
 from streamapp_runtime.program.program import Program, PythonLayer, SqlLayer
+from streamapp_runtime.program.spark_reasons import PIECES
 from streamapp_runtime.program.sql_layer import apply_layer
-from streamapp_runtime.testing.spark_reasons import PIECES
 
 _attempts = count(1)
 

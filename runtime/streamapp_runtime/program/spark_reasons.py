@@ -25,6 +25,16 @@ def spark_reasons(app: StreamApp, texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reasons)) or tuple(f"spec: {text}" for text in texts)
 
 
+def layer_reasons(app: StreamApp, pieces: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """The fields of the parts that Spark computes rows for, of all texts that it was asked about."""
+    if not pieces:
+        return ()
+    places = {operator.name: number for number, operator in enumerate(app.spec.operators)}
+    computed = {f"spec.operators[{places.get(piece.partition('/')[0], 0)}]" for piece in pieces}
+    reasons = spark_reasons(app, [*texts, f"{PIECES}{', '.join(pieces)}"])
+    return tuple(reason for reason in reasons if reason.partition("]")[0] + "]" in computed)
+
+
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         if text.startswith(PIECES):
