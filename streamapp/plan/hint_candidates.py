@@ -167,7 +167,8 @@ class HintCandidates:
         )
 
     def _broadcast(self, join: str) -> Changes:
-        tables = [self._graph.tables[name] for name in self._graph.operators[join].tables]
+        read = self._graph.operators[join].tables
+        tables = [self._graph.tables[name] for name in read if name in self._graph.tables]
         return (TableBroadcast(tuple(sorted(table.name for table in tables if table.side_inputs))),)
 
     def _edges_into(self, join: str) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamapp.graph.nodes import Graph, OperatorNode, TableNode
+from streamapp.graph.nodes import Graph, OperatorNode, StreamNode, TableNode
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.planner import plan
 from streamapp.spec.reasons import Reason
@@ -98,6 +98,16 @@ def test_a_process_may_look_at_a_table_with_side_inputs() -> None:
 def test_a_stream_is_not_both_split_and_whole() -> None:
     graph = drawn(reads("a"), broadcast("w", "a"), repartition("x", "a", stream="w'"))
     assert refusals(graph) == [("x", "partitionBy x makes stream w', which a broadcast makes too")]
+
+
+def test_a_join_with_a_table_that_is_not_there_has_hints_for_the_others() -> None:
+    """A hint was looked for in a table that no declaration has."""
+    operators = {"j": OperatorNode("j", OperatorKind.JOIN, tables=("t", "nowhere"))}
+    streams = {name: StreamNode(name, partitions=count) for name, count in (("x", 1), ("y", 2))}
+    graph = Graph(operators, streams, {"t": TableNode("t", side_inputs=("x", "y"))})
+    messages = [error.message for error in plan(graph).errors]
+    assert "join j names table nowhere, and there is no such table" in messages
+    assert len(messages) > 1, "what the counts have against the join is said as well"
 
 
 def test_a_ring_of_operators_is_refused_and_all_of_them_are_named() -> None:
