@@ -6,6 +6,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import expect
 
@@ -64,10 +65,11 @@ def _run() -> WatchedRun:
 def take() -> None:
     """One picture in light and one in dark."""
     with page_served(_run().recorder) as url, chromium() as browser:
-        for scheme in ("light", "dark"):
+        schemes: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
+        for scheme in schemes:
             page = browser.new_page(
                 viewport={"width": 1280, "height": 900},
-                color_scheme=scheme,  # type: ignore[arg-type]  # a text of the two
+                color_scheme=scheme,
             )
             page.goto(url)
             expect(page.locator(".plan .flow", has_text="/s").first).to_be_visible()

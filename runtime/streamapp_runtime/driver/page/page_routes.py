@@ -18,9 +18,11 @@ from streamapp.plan.render.drawing import svg_style
 from streamapp.plan.render.drawing.markup import element
 from streamapp.plan.render.drawing.svg_document import drawing
 from streamapp.plan.render.drawing.theme import variables
+from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
 from streamapp_runtime.driver.page.app_snapshot import app_snapshot, live_fields
 from streamapp_runtime.driver.page.page_recorder import PageRecorder
 from streamapp_runtime.driver.page.running_app import RunningApp
+from streamapp_runtime.driver.reporting.run_messages import RunMessage
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -52,13 +54,15 @@ _HEADERS: Final = (
 )
 _TEXT: Final = "text/plain; charset=utf-8"
 _JSON: Final = "application/json; charset=utf-8"
+_CSS: Final = "text/css; charset=utf-8"
+_SCRIPT: Final = "text/javascript; charset=utf-8"
 _FILES: Final = {
     "": ("app_page.html", "text/html; charset=utf-8"),
-    "app_page.css": ("app_page.css", "text/css; charset=utf-8"),
-    "app_page.js": ("app_page.js", "text/javascript; charset=utf-8"),
-    "plan_picture.js": ("plan_picture.js", "text/javascript; charset=utf-8"),
-    "uPlot.min.css": ("uPlot.min.css", "text/css; charset=utf-8"),
-    "uPlot.iife.min.js": ("uPlot.iife.min.js", "text/javascript; charset=utf-8"),
+    "app_page.css": ("app_page.css", _CSS),
+    "app_page.js": ("app_page.js", _SCRIPT),
+    "plan_picture.js": ("plan_picture.js", _SCRIPT),
+    "uPlot.min.css": ("uPlot.min.css", _CSS),
+    "uPlot.iife.min.js": ("uPlot.iife.min.js", _SCRIPT),
     "uPlot.LICENSE": ("uPlot.LICENSE", _TEXT),
 }
 _THEME: Final = variables(":root") + svg_style.STYLE
@@ -111,7 +115,9 @@ class PageRoutes:
             case "plan.svg":
                 return "image/svg+xml", self._plan()
             case "plan.css":
-                return "text/css; charset=utf-8", _THEME.encode()
+                return _CSS, _THEME.encode()
+            case "drawing_zoom.js":
+                return _SCRIPT, ZOOM_SCRIPT.encode()
         if name not in _FILES:
             return None
         file, kind = _FILES[name]
@@ -168,6 +174,12 @@ class _Events:
         if not self._released:
             self._released = True
             self._routes.release()
+
+
+def page_message(metrics_url: str) -> RunMessage:
+    """Where the page is that the server of these metrics has."""
+    url = metrics_url.removesuffix("/metrics") + PREFIX
+    return RunMessage(f"page at {url}", {"event": "page", "url": url})
 
 
 def _drawn(app: RunningApp) -> bytes:

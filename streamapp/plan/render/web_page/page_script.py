@@ -3,7 +3,9 @@
 The script only shows and hides elements of the page; without the script, all groups are listed.
 """
 
-SCRIPT = """
+from streamapp.plan.render.web_page.zoom_script import ZOOM_SCRIPT
+
+_PAGE_SCRIPT = """
 (() => {
   const main = document.querySelector("main");
   const canvas = main.querySelector(".canvas");
@@ -75,44 +77,10 @@ SCRIPT = """
     if (event.key === "Escape") { pinned = null; show(null); }
   });
 
-  const [wide, high] = [plan.viewBox.baseVal.width, plan.viewBox.baseVal.height];
-  let scale = 1;
-  const zoom = (wanted) => {
-    const before = scale;
-    const [x, y] = [canvas.scrollLeft + canvas.clientWidth / 2, canvas.scrollTop + canvas.clientHeight / 2];
-    scale = Math.min(2.5, Math.max(0.15, wanted));
-    plan.setAttribute("width", wide * scale);
-    plan.setAttribute("height", high * scale);
-    const grown = scale / before;
-    canvas.scrollTo(x * grown - canvas.clientWidth / 2, y * grown - canvas.clientHeight / 2);
-  };
-  const fit = () => Math.min(1, canvas.clientWidth / wide);
-  const steps = { in: () => scale * 1.25, out: () => scale / 1.25, natural: () => 1,
-    fit: () => Math.min(fit(), canvas.clientHeight / high) };
-  for (const button of document.querySelectorAll("[data-zoom]")) {
-    button.addEventListener("click", () => zoom(steps[button.dataset.zoom]()));
-  }
-  canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    zoom(scale * Math.exp(-event.deltaY / 400));
-  }, { passive: false });
-
-  let grip = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button === 0 && !event.target.closest("[data-node]")) {
-      grip = { x: event.clientX + canvas.scrollLeft, y: event.clientY + canvas.scrollTop };
-      canvas.classList.add("dragged");
-    }
-  });
-  addEventListener("pointermove", (event) => {
-    if (grip) canvas.scrollTo(grip.x - event.clientX, grip.y - event.clientY);
-  });
-  addEventListener("pointerup", () => { grip = null; canvas.classList.remove("dragged"); });
-
-  // A drawing that all but fits is made to; a larger one keeps its size, so that it can be read.
-  if (fit() > 0.75) zoom(fit());
+  new DrawingZoom(canvas).show(plan);
   const failing = plan.querySelector(".join.failing") || plan.querySelector(".node.failing");
   if (failing) bring(failing.dataset.node);
 })();
 """.strip()
+
+SCRIPT = f"{ZOOM_SCRIPT}\n{_PAGE_SCRIPT}"

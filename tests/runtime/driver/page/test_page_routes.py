@@ -59,7 +59,7 @@ def test_every_file_that_the_page_names_is_there_and_none_is_left_over() -> None
     with page_served(WatchedRun().recorder) as url:
         html = got(url)[2]
         names = re.findall(r'(?:href|src)="([^"#:]+)"', html)
-        assert len(names) == 6
+        assert len(names) == 7
         for name in names:
             assert got(url + name)[0] == 200
         served = {file.name for file in ASSETS.iterdir() if got(url + file.name)[0] == 200}

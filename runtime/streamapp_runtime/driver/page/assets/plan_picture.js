@@ -5,12 +5,11 @@ class PlanPicture {
   constructor(canvas, choose) {
     this.canvas = canvas;
     this.choose = choose;
-    this.scale = 1;
+    this.view = new DrawingZoom(canvas);
     this.loaded = "";
     this.nodes = new Map();
     this.flows = [];
     this.figures = new Map();
-    this.listen();
   }
 
   // Loads the picture of a model, if it is not the one that is shown.
@@ -26,12 +25,8 @@ class PlanPicture {
       return;
     }
     this.plan = this.canvas.firstElementChild;
-    this.wide = Number(this.plan.getAttribute("width")) || 1;
-    this.high = Number(this.plan.getAttribute("height")) || 1;
     this.prepare();
-    // A picture that all but fits is made to; a larger one keeps its size, so that it can be read.
-    const across = this.canvas.clientWidth / this.wide;
-    this.zoom(across > 0.75 ? Math.min(1, across) : 1);
+    this.view.show(this.plan);
   }
 
   prepare() {
@@ -88,44 +83,5 @@ class PlanPicture {
       node.classList.toggle("chosen", name === chosen);
       node.classList.toggle("faint", !matches(name));
     }
-  }
-
-  fit() {
-    return Math.min(this.canvas.clientWidth / this.wide, this.canvas.clientHeight / this.high);
-  }
-
-  zoom(wanted) {
-    if (!this.plan) return;
-    const { canvas } = this, before = this.scale;
-    const [x, y] = [canvas.scrollLeft + canvas.clientWidth / 2, canvas.scrollTop + canvas.clientHeight / 2];
-    this.scale = Math.min(2.5, Math.max(0.1, wanted));
-    this.plan.setAttribute("width", this.wide * this.scale);
-    this.plan.setAttribute("height", this.high * this.scale);
-    const grown = this.scale / before;
-    canvas.scrollTo(x * grown - canvas.clientWidth / 2, y * grown - canvas.clientHeight / 2);
-  }
-
-  listen() {
-    const { canvas } = this;
-    const steps = { in: () => this.scale * 1.25, out: () => this.scale / 1.25, natural: () => 1, fit: () => Math.min(1, this.fit()) };
-    for (const button of document.querySelectorAll("[data-zoom]")) {
-      button.addEventListener("click", () => this.zoom(steps[button.dataset.zoom]()));
-    }
-    canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      this.zoom(this.scale * Math.exp(-event.deltaY / 400));
-    }, { passive: false });
-    let grip = null;
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button === 0 && !event.target.closest("[data-node]")) {
-        grip = { x: event.clientX + canvas.scrollLeft, y: event.clientY + canvas.scrollTop };
-        canvas.classList.add("dragged");
-      }
-    });
-    addEventListener("pointermove", (event) => {
-      if (grip) canvas.scrollTo(grip.x - event.clientX, grip.y - event.clientY);
-    });
-    addEventListener("pointerup", () => { grip = null; canvas.classList.remove("dragged"); });
   }
 }
