@@ -10,7 +10,7 @@ from streamapp.dsl.program_end import note_app
 from streamapp.dsl.stream_flow import StreamHandle, TableHandle
 from streamapp.spec.parser import ParseResult, parse_data
 from streamapp.spec.resource.app import API_VERSION, KIND
-from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
+from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor, RunPage
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import EventTime
@@ -96,6 +96,7 @@ class App:
         service_account_name: str | None = None,
         driver: Driver | None = None,
         executor: Executor | None = None,
+        network: Network | None = None,
         restart_policy: RestartPolicy | None = None,
         suspend: bool | None = None,
         restart_nonce: int | None = None,

@@ -1,4 +1,4 @@
-"""How the pods of one run get the secret by which they know each other."""
+"""How the pods of one run get the secret by which they know each other, and whether it encrypts as well."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,6 +6,8 @@ from typing import Any, Final
 RUN_AUTH_VOLUME: Final = "streamapp-run-secret"
 RUN_AUTH_FOLDER: Final = "/etc/streamapp/run"
 RUN_AUTH_FILE: Final = "secret"
+RPC_ENCRYPTION: Final = "spark.network.crypto.enabled"
+"""The setting of Spark that has the pods of a run encrypt what they say to each other."""
 _FILE_MODE: Final = 0o440
 """The group reads it: a pod that runs as another user than root has its volumes by its group."""
 

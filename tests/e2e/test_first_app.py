@@ -1,19 +1,27 @@
 """The first app that anybody applies: it becomes ready step by step, and writes what it has to."""
 
 import json
+import re
+import sys
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
 from streamapp.protocol.run_authentication import RUN_AUTH_VOLUME
+from streamapp_operator.reconciler.objects import driver_service
 from tests.e2e.conftest import NewSpace
-from tests.harness.cluster.app_namespace import LIMIT
+from tests.harness.cluster.app_namespace import LIMIT, Space
 from tests.harness.cluster.app_on_cluster import RunningApp
 from tests.harness.cluster.app_traffic import Traffic
+from tests.harness.cluster.cluster_programs import ProgramError
 from tests.harness.cluster.waiting import until
+from tests.harness.machine.processes import Child
 
 APP = "page-views"
+STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
 STEPS = ("Accepted", "Planned", "Launched", "Ready")
 
 
@@ -78,3 +86,35 @@ def test_a_strangers_pod_is_refused_by_the_driver_and_the_app_goes_on(app: Runni
     until(phase, LIMIT)
     assert "Successfully registered with driver" not in space.kubectl("logs", "stranger")
     app.goes_on()
+
+
+def test_the_app_goes_on_when_its_pods_are_to_encrypt_and_to_show_a_page(app: RunningApp) -> None:
+    """The port of the lanes shows a certificate, and did not before."""
+    space, former = app.space, app.space.driver(APP)
+    with pytest.raises(ProgramError):
+        _lane_certificate(space, former)
+    space.edit(APP, network={"encryption": True}, page={"enabled": True})
+    until(lambda: ["the driver is the former one"] if former in _drivers(space) else [], LIMIT)
+    app.goes_on()
+    assert "BEGIN CERTIFICATE" in _lane_certificate(space, space.driver(APP))
+
+
+def test_the_command_has_its_page_on_this_machine(app: RunningApp, tmp_path: Path) -> None:
+    kubeconfig = str(app.space.cluster.kubeconfig)
+    command = [STREAMAPP, "page", APP, "--no-open", "-n", APP, "--kubeconfig", kubeconfig]
+    with Child(command, tmp_path / "page.log") as child:
+        until(lambda: [] if "until Ctrl-C" in child.said() else ["there is no page yet"], LIMIT)
+        (url,) = re.findall(r"http://\S+/page/", child.said())
+        with urlopen(f"{url}data") as answer:  # noqa: S310 - http of this machine
+            assert json.load(answer)["app"] == f"{APP}.{APP}"
+
+
+def _drivers(space: Space) -> list[str]:
+    return [str(pod["metadata"]["name"]) for pod in space.pods(APP, "driver")]
+
+
+def _lane_certificate(space: Space, driver: str) -> str:
+    """What a driver shows to who asks for encryption at the port of its lanes."""
+    address = ("localhost", driver_service.LANES)
+    program = f"import ssl; print(ssl.get_server_certificate({address}, timeout=10))"
+    return space.kubectl("exec", driver, "-c", "driver", "--", "python", "-c", program)

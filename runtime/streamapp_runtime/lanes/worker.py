@@ -64,15 +64,22 @@ class PackedLayer:
             pass
         spark_task: Any = TaskContext.get()
         lane, attempt = spark_task.partitionId(), spark_task.taskAttemptId()
-        memory, served = OrderMemory(), 0
         with DriverConnection.open(self.address) as driver:
-            while (order := driver.next_order(lane, served)) is not None:
-                orders = memory.decode(order)
-                reports = layer_worker(self.key, self.packed).serve(orders, attempt)
-                memory.note(reports)
-                served = orders.batch
-                driver.report(lane, served, [report.fields() for report in reports])
+            serve_orders(driver, lane, attempt, lambda: layer_worker(self.key, self.packed))
         yield from ()
+
+
+def serve_orders(
+    driver: DriverConnection, lane: int, spark_attempt: int, worker: Callable[[], LayerWorker]
+) -> None:
+    """Serve a lane's order after order, until the driver has no more."""
+    memory, served = OrderMemory(), 0
+    while (order := driver.next_order(lane, served)) is not None:
+        orders = memory.decode(order)
+        reports = worker().serve(orders, spark_attempt)
+        memory.note(reports)
+        served = orders.batch
+        driver.report(lane, served, [report.fields() for report in reports])
 
 
 def layer_worker(key: tuple[str, int, int], packed: bytes) -> LayerWorker:

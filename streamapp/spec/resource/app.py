@@ -8,7 +8,7 @@ from streamapp.spec.app_bounds import MOST_PROCESSORS, MOST_REVISIONS
 from streamapp.spec.resource.base import Part
 from streamapp.spec.resource.field_marks import Capability, Crd, Effect, Needs, named_list
 from streamapp.spec.resource.operators import Operator
-from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, PullSecret, RestartPolicy
+from streamapp.spec.resource.pods import Code, Driver, EnvVar, Executor, Network, PullSecret, RestartPolicy
 from streamapp.spec.resource.runtime_policies import BadRecords, Batch, CodeErrors, LateRows, Monitor, RunPage
 from streamapp.spec.resource.state import Placement, State
 from streamapp.spec.resource.streams import Stream
@@ -131,6 +131,8 @@ class Spec(Part):
     """The driver's pod."""
     executor: Annotated[Executor, Needs(Capability.CLUSTER), Effect.RESTART] = Executor()
     """The executors' pods."""
+    network: Annotated[Network, Needs(Capability.CLUSTER), Effect.RESTART] = Network()
+    """The network between these pods."""
     restart_policy: Annotated[RestartPolicy, Needs(Capability.CLUSTER), Effect.LIVE] = RestartPolicy()
     """What happens when the driver ends."""
     suspend: Annotated[bool, Needs(Capability.CLUSTER), Effect.LIVE] = False

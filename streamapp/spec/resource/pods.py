@@ -45,6 +45,13 @@ class Resources(Part):
     """At most."""
 
 
+class Network(Part):
+    """What goes between the driver and the executors of a run."""
+
+    encryption: bool = False
+    """Whether it is encrypted: Spark's RPC and blocks by AES-GCM, orders and reports of lanes by TLS 1.3."""
+
+
 class Driver(Part):
     """The driver's pod."""
 

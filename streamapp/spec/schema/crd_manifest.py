@@ -12,17 +12,21 @@ from streamapp.spec.schema.inlined_schema import Schema, inlined
 
 _DROPPED = {"title", "additionalProperties", EFFECT, NEEDS, CRD, "const", "examples"}
 
+READY = '.status.conditions[?(@.type=="Ready")]'
 COLUMNS = (
     ("Phase", "string", ".status.phase", 0),
-    ("Plan", "string", ".status.plan.outcome", 0),
+    ("Ready", "string", f"{READY}.status", 0),
+    ("Reason", "string", ".status.reason", 0),
     ("Tasks", "integer", ".status.tasks", 0),
     ("Processors", "integer", ".status.processors", 0),
     ("Restarts", "integer", ".status.restarts", 0),
     ("Age", "date", ".metadata.creationTimestamp", 0),
-    ("Reason", "string", ".status.reason", 1),
+    ("Since", "date", f"{READY}.lastTransitionTime", 1),
+    ("Plan", "string", ".status.plan.outcome", 1),
     ("Driver", "string", ".status.driver.pod", 1),
     ("Node", "string", ".status.driver.node", 1),
 )
+"""What `kubectl get` prints; columns of priority 1 with `-o wide` only."""
 
 
 def crd_definition() -> Schema:

@@ -51,6 +51,7 @@ SET: dict[str, tuple[str, Any]] = {
     "Spec.serviceAccountName": ("spec.serviceAccountName", "driver"),
     "Spec.driver": ("spec.driver", {"resources": {"limits": {"cpu": "1"}}}),
     "Spec.executor": ("spec.executor", {"startTimeout": "1m"}),
+    "Spec.network": ("spec.network", {"encryption": True}),
     "Spec.restartPolicy": ("spec.restartPolicy", {"type": "Never"}),
     "Spec.suspend": ("spec.suspend", True),
     "Spec.restartNonce": ("spec.restartNonce", 1),

@@ -99,9 +99,9 @@ def test_kubectl_scale_sets_the_processors(api_server: ApiServer, namespace: str
 def test_kubectl_get_shows_what_matters(api_server: ApiServer, namespace: str) -> None:
     assert api_server.kubectl("apply", "-n", namespace, "-f", "-", given=_example()).returncode == 0
     shown = api_server.kubectl("get", "-n", namespace, "sapp").stdout.splitlines()[0].split()
-    assert shown == ["NAME", "PHASE", "PLAN", "TASKS", "PROCESSORS", "RESTARTS", "AGE"]
+    assert shown == ["NAME", "PHASE", "READY", "REASON", "TASKS", "PROCESSORS", "RESTARTS", "AGE"]
     wide = api_server.kubectl("get", "-n", namespace, "streaming", "-o", "wide").stdout.splitlines()[0]
-    assert wide.split()[-3:] == ["REASON", "DRIVER", "NODE"]
+    assert wide.split()[-4:] == ["SINCE", "PLAN", "DRIVER", "NODE"]
 
 
 def test_what_the_api_server_gives_back_is_read_again(api_server: ApiServer, namespace: str) -> None:

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,16 @@ def test_scale_and_status_are_subresources_and_point_at_fields_that_exist() -> N
     known = {path for path, _ in PARTS}
     assert set(scale.values()) <= known
     columns = VERSION["additionalPrinterColumns"]
-    assert {column["jsonPath"] for column in columns} - {".metadata.creationTimestamp"} <= known
-    assert [column["name"] for column in columns][:2] == ["Phase", "Plan"]
+    paths = {re.sub(r"\[\?.*?\]", "[]", column["jsonPath"]) for column in columns}
+    assert paths - {".metadata.creationTimestamp"} <= known
+
+
+def test_phase_readiness_and_reason_are_printed_first_and_the_age_last_of_what_is_not_wide() -> None:
+    columns = VERSION["additionalPrinterColumns"]
+    assert [column["name"] for column in columns][:3] == ["Phase", "Ready", "Reason"]
+    narrow = [column["name"] for column in columns if "priority" not in column]
+    assert narrow == [column["name"] for column in columns][: len(narrow)]
+    assert narrow[-1] == "Age"
 
 
 def test_the_schema_is_structural() -> None:

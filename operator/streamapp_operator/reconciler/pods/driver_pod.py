@@ -53,6 +53,12 @@ def driver_pod(
     }
 
 
+def driver_container(pod_spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The container that StreamApp runs in, wherever the template has it; empty where there is none."""
+    containers: list[Mapping[str, Any]] = pod_spec["containers"]
+    return next((container for container in containers if container["name"] == DRIVER_CONTAINER), {})
+
+
 def has_run_secret(pod: Manifest) -> bool:
     """Whether a driver pod waits for the Secret of its run; one of an earlier operator does not."""
     return any(volume["name"] == RUN_AUTH_VOLUME for volume in pod["spec"].get("volumes") or ())

@@ -1,6 +1,7 @@
 """Spark's settings on a cluster: those that the engine relies on, and the app's own."""
 
 from streamapp.protocol.message_names import LANES_PORT
+from streamapp.protocol.run_authentication import RPC_ENCRYPTION
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.reconciler.installation import Installation
 from streamapp_operator.reconciler.objects import driver_service, object_names
@@ -22,6 +23,13 @@ UI_DEFAULTS = {
 FAILURE_DEFAULTS = {"spark.executor.maxNumFailures": str(2**31 - 1)}
 """Spark's own limit is three executors in the life of a driver, since that begins without any. An app may set
 one; otherwise only batches that fail in a row end a driver."""
+ENCRYPTION = {
+    RPC_ENCRYPTION: "true",
+    "spark.network.crypto.authEngineVersion": "2",
+    "spark.network.crypto.cipher": "AES/GCM/NoPadding",
+    "spark.network.crypto.saslFallback": "false",
+}
+"""Encryption by the secret of the run. Without the fallback a peer that does not encrypt is refused."""
 
 RESERVED_PREFIXES = (
     "spark.acls.",
@@ -108,6 +116,8 @@ def spark_conf(app: StreamApp, installation: Installation, uid: str) -> dict[str
         engine_settings["spark.kubernetes.container.image.pullSecrets"] = secrets
     if "cpu" in limits:
         engine_settings["spark.kubernetes.executor.limit.cores"] = limits["cpu"]
+    if app.spec.network.encryption:
+        engine_settings |= ENCRYPTION
     state = state_volume(app, runtime_image.runtime_image(app, installation), installation.storage_class)
     app_settings = {
         **UI_DEFAULTS,

@@ -11,7 +11,9 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from streamapp.protocol.message_names import LANES_PORT
+from streamapp.protocol.run_authentication import RPC_ENCRYPTION
 from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.lane_certificate import make_certificate
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 
 RESIDENT_VARIABLE: Final = "STREAMAPP_RESIDENT_LANES"
@@ -72,4 +74,7 @@ def _server(session: SparkSession) -> LaneServer:
     settings = context.getConf()
     host = settings.get("spark.driver.host", "127.0.0.1")
     bind = settings.get("spark.driver.bindAddress", host)
-    return LaneServer(str(host), str(bind), int(str(settings.get(LANES_PORT, ANY_PORT))))
+    port = int(str(settings.get(LANES_PORT, ANY_PORT)))
+    is_encrypted = settings.get(RPC_ENCRYPTION) == "true"
+    certificate = make_certificate(session) if is_encrypted else None
+    return LaneServer(str(host), str(bind), port, certificate=certificate)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from streamapp.protocol.message_names import ACCEPTED
 from streamapp.protocol.run_authentication import (
+    RPC_ENCRYPTION,
     RUN_AUTH_FILE,
     RUN_AUTH_FOLDER,
     run_auth_mount,
@@ -81,6 +82,8 @@ class PodEnvironment:
     def _authentication(self, conf: Mapping[str, str]) -> dict[str, str]:
         """Settings by which driver and executors know each other; none under an operator without a secret."""
         if not self.run_secret:
+            if conf.get(RPC_ENCRYPTION) == "true":
+                raise ValueError("network.encryption needs the secret of the run, and the operator gave none")
             return {}
         template = json.loads((self.accepted / EXECUTOR).read_text("utf-8"))
         with_secret = Path(mkdtemp(prefix="streamapp-"), EXECUTOR)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+from streamapp_runtime.lanes.connection.channel import Channel, client_channel
 from streamapp_runtime.lanes.connection.handshake import LaneHandshake
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.connection.messages import (
@@ -36,6 +37,7 @@ class DriverConnection:
 
     address: LaneAddress
     _socket: socket.socket
+    _channel: Channel
     _buffer: MessageBuffer = field(default_factory=MessageBuffer)
     _parent: int = field(default_factory=os.getppid)
     _answer_by: float | None = None  # until the driver has proven itself
@@ -45,8 +47,10 @@ class DriverConnection:
         """Connect, and have both sides prove themselves; OSError or ProofError where that fails."""
         connected = address.connect(CONNECT_SECONDS)
         connected.settimeout(None)  # a driver that is stopped for a while is outwaited
-        connection = cls(address, connected, _answer_by=time.monotonic() + CONNECT_SECONDS)
+        channel = client_channel(address.certificate)
+        connection = cls(address, connected, channel, _answer_by=time.monotonic() + CONNECT_SECONDS)
         try:
+            connection._flush()
             handshake = LaneHandshake(address)
             challenge = connection._receive()
             connection._send(handshake.hello(challenge))
@@ -98,8 +102,12 @@ class DriverConnection:
                 raise MalformedMessageError(f"{other.name} came where an order was due")
 
     def _send(self, sent: Message) -> None:
+        self._channel.send(sent.encoded())
+        self._flush()
+
+    def _flush(self) -> None:
         try:
-            self._socket.sendall(sent.encoded())
+            self._socket.sendall(self._channel.outgoing())
         except OSError as error:
             raise DriverLostError(f"the driver is gone: {error}") from error
 
@@ -107,7 +115,8 @@ class DriverConnection:
         while True:
             for received in self._buffer.messages():
                 return received
-            self._buffer.feed(self._arrived())
+            self._buffer.feed(self._channel.receive(self._arrived()))
+            self._flush()
 
     def _arrived(self) -> bytes:
         """What comes next, waited for as long as the process that started this one lives."""

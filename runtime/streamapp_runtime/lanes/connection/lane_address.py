@@ -37,6 +37,7 @@ class LaneAddress:
     place: UnixPlace | TcpPlace
     binding: str  # one binding of lanes to executors; lanes of an earlier one are sent away
     secret: bytes = field(repr=False)
+    certificate: str = ""  # by which lanes know the driver of an encrypted run; empty: nothing is encrypted
 
     def connect(self, seconds: float) -> socket.socket:
         """A connection, not yet proven; OSError where there is none within so many seconds."""

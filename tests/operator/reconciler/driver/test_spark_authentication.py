@@ -1,6 +1,7 @@
 """Driver and executors of a run know each other by a secret; nobody else commands Spark."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from tests.harness.operator.small_apps import join
 ENTRYPOINT = REPOSITORY / "runtime" / "image" / "entrypoint"
 PATIENCE_SECONDS = 240.0
 REGISTERED = "Successfully registered with driver"
+LINE = r"^\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z {} \S+: "
+"""Begins a line of a level in the log of an executor."""
 MOUNT = "/etc/streamapp/run"
 
 
@@ -67,9 +70,11 @@ def test_a_secret_of_somebody_else_is_left_alone_and_named(sim: OperatorSim) -> 
 
 
 @pytest.fixture
-def executor(sim: OperatorSim, tmp_path: Path) -> Iterator[tuple[Child, dict[str, str]]]:
+def executor(
+    sim: OperatorSim, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[tuple[Child, dict[str, str]]]:
     """A driver's Spark, and the variables of the executor that it has asked for."""
-    sim.apply(join())
+    sim.apply(join(network={"encryption": getattr(request, "param", "plain") == "encrypted"}))
     sim.settle()
     sim.begin()
     with asking_for_executors(sim, tmp_path, 1) as spark:
@@ -85,20 +90,39 @@ def executor(sim: OperatorSim, tmp_path: Path) -> Iterator[tuple[Child, dict[str
 
 
 @contextmanager
-def running(folder: Path, variables: dict[str, str], secret: Path) -> Iterator[Child]:
+def running(
+    folder: Path, variables: dict[str, str], secret: Path, level: str | None = "info"
+) -> Iterator[Child]:
     """A process as the runtime's image begins an executor; where the secret is is the test's to say."""
     moved = {name: value.replace(MOUNT, str(secret)) for name, value in variables.items()}
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, **moved, "PATH": path, "SPARK_EXECUTOR_MEMORY": "512m"}
     environment.pop("SPARK_CONF_DIR", None)
+    if level is not None:
+        environment["STREAMAPP_SPARK_LOG_LEVEL"] = level
     with Child(["sh", ENTRYPOINT, "executor"], folder / "executor.log", environment) as child:
         yield child
 
 
+@pytest.mark.parametrize("executor", ["plain", "encrypted"], indirect=True)
 def test_an_executor_with_the_secret_is_taken(executor: tuple[Child, dict[str, str]], tmp_path: Path) -> None:
     _, variables = executor
     with running(tmp_path, variables, tmp_path / "run") as child:
         until(lambda: REGISTERED in child.said(), PATIENCE_SECONDS, child)
+        assert re.search(LINE.format("INFO"), child.said(), re.M)
+
+
+def test_an_executor_says_what_went_wrong_and_nothing_else(
+    executor: tuple[Child, dict[str, str]], tmp_path: Path
+) -> None:
+    _, variables = executor
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "secret").write_bytes(os.urandom(32))
+    with running(tmp_path, variables, other, level=None) as child:
+        assert child.wait(PATIENCE_SECONDS) != 0
+        assert re.search(LINE.format("(ERROR|WARN)"), child.said(), re.M)
+        assert not re.search(LINE.format("INFO"), child.said(), re.M)
 
 
 @pytest.mark.parametrize("stranger", ["without a secret", "with another secret"])
@@ -111,5 +135,19 @@ def test_a_stranger_is_refused(executor: tuple[Child, dict[str, str]], tmp_path:
     if stranger == "without a secret":
         variables = {name: value for name, value in variables.items() if "spark.authenticate" not in value}
     with running(tmp_path, variables, other) as child:
+        assert child.wait(PATIENCE_SECONDS) != 0
+        assert REGISTERED not in child.said()
+
+
+@pytest.mark.parametrize("executor", ["encrypted"], indirect=True)
+def test_an_executor_that_does_not_encrypt_is_refused(
+    executor: tuple[Child, dict[str, str]], tmp_path: Path
+) -> None:
+    """It has the secret, and speaks to the driver as an app without encryption does."""
+    _, variables = executor
+    crypto = {name for name, value in variables.items() if "spark.network.crypto" in value}
+    assert len(crypto) == 4
+    variables = {name: value for name, value in variables.items() if name not in crypto}
+    with running(tmp_path, variables, tmp_path / "run") as child:
         assert child.wait(PATIENCE_SECONDS) != 0
         assert REGISTERED not in child.said()

@@ -53,6 +53,7 @@ EDITS: dict[str, Any] = {
     "spec.serviceAccountName": None,  # this installation does not allow it
     "spec.driver": {"driver": {"sparkConf": {"spark.ui.retainedJobs": "1"}}},
     "spec.executor": {"executor": {"resources": {"requests": {"memory": "3Gi"}}}},
+    "spec.network": {"network": {"encryption": True}},
     "spec.restartPolicy": {"restartPolicy": {"backoff": "1s"}},
     "spec.suspend": None,  # has tests of its own
     "spec.restartNonce": {"restartNonce": 1},
