@@ -1,4 +1,4 @@
-"""The commands `streamapp operator`, `status`, `logs`, `history`, `rollback` and `plan --cluster`.
+"""The commands that look at apps on a cluster and change them, `streamapp operator`, and `plan --cluster`.
 
 In this package only `trial` imports the room.
 """

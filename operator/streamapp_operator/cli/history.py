@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from streamapp.cli.output_option import JSON, output_option
+from streamapp.cli.text_columns import aligned_columns
 from streamapp.spec.serialization import as_data, spec_as_yaml
 from streamapp.spec.spec_revision import changed_fields
 from streamapp_operator.cli.app_history import (
@@ -89,13 +90,7 @@ def _table(app_history: AppHistory) -> str:
         )
         for entry in app_history.revisions
     ]
-    return "\n".join([*_aligned(rows), *_remark(app_history)]) + "\n"
-
-
-def _aligned(rows: list[tuple[str, str, str, str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for row in rows:
-        yield "  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]])
+    return "\n".join([*aligned_columns(rows), *_remark(app_history)]) + "\n"
 
 
 def _remark(app_history: AppHistory) -> Iterator[str]:

@@ -8,16 +8,14 @@ import aiohttp
 import click
 from kubernetes.aio.client.api_client import ApiClient
 
+from streamapp_operator.cli.app_pods import select_container
 from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
+from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.object_paths import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
-from streamapp_operator.reconciler.facts.pod_state import incarnation_of, read_pod
-from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
-from streamapp_operator.reconciler.pods import driver_template, executor_template
 
 CHUNK = 64 * 1024
 
@@ -50,31 +48,12 @@ def logs(
     async def pods(cluster: ApiClusterClient) -> list[Manifest]:
         return await cluster.select(POD, namespace, {APP_LABEL: app})
 
-    name, container = _select_pod(run_with_cluster(kubeconfig, context, pods), app, previous, executor)
+    name, container = select_container(
+        run_with_cluster(kubeconfig, context, pods), app, previous=previous, executor=executor
+    )
     query = {"container": container, "follow": str(follow).lower()}
     query |= {"tailLines": str(tail)} if tail is not None else {}
     asyncio.run(_show(kubeconfig, context, f"{object_path(POD, namespace, name)}/log", query))
-
-
-def _select_pod(pods: list[Manifest], app: str, previous: bool, executor: str | None) -> tuple[str, str]:
-    """The selected pod's name and the name of its container."""
-    if executor is not None:
-        for pod in pods:
-            if pod["metadata"]["labels"].get("spark-exec-id") == executor:
-                return pod["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
-        raise click.ClickException(f'app "{app}" has no executor {executor}')
-    drivers = sorted(
-        (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in pods if _is_driver(pod)),
-        key=incarnation_of,
-    )
-    if len(drivers) <= previous:
-        pod_kind = "driver before the newest one" if previous else "driver"
-        raise click.ClickException(f'app "{app}" has no {pod_kind}; see streamapp status {app}')
-    return drivers[-1 - previous].name, driver_template.DRIVER_CONTAINER
-
-
-def _is_driver(pod: Manifest) -> bool:
-    return bool(pod["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)
 
 
 def _message(reply_text: str) -> str:

@@ -1,6 +1,5 @@
 """`streamapp logs` through a real API server, which asks the kubelet of the pod's node: that is the test."""
 
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.logs import logs
 from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.played_node import kubelet_tls, played_node
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -39,23 +39,14 @@ class Kubelet(BaseHTTPRequestHandler):
 @contextmanager
 def node(server: ApiServer, name: str) -> Iterator[None]:
     """A node whose kubelet answers."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(server.folder / "apiserver.crt", server.folder / "apiserver.key")
     with ThreadingHTTPServer(("127.0.0.1", 0), Kubelet) as kubelet:
-        kubelet.socket = context.wrap_socket(kubelet.socket, server_side=True)
+        kubelet.socket = kubelet_tls(server).wrap_socket(kubelet.socket, server_side=True)
         serving = Thread(target=kubelet.serve_forever, args=(0.05,))
         serving.start()
-        server.ask("POST", "/api/v1/nodes", {"metadata": {"name": name}})
-        status = {
-            "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
-            "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet.server_port}},
-        }
-        path = f"/api/v1/nodes/{name}/status"
-        server.ask("PATCH", path, {"status": status}, "application/merge-patch+json")
-        yield
+        with played_node(server, name, kubelet.server_port):
+            yield
         kubelet.shutdown()
         serving.join()
-        server.ask("DELETE", f"/api/v1/nodes/{name}")
 
 
 def told(sim: OperatorSim, *args: str) -> Result:

@@ -176,44 +176,15 @@ class ApiClusterClient:
         """Replace the app's status, if the app has not changed since it was read."""
         if app.get("status", {}) == status:
             return app
-        metadata = app["metadata"]
-        path = f"{object_path(STREAM_APP, metadata['namespace'], metadata['name'])}/status"
-        steps = [
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
-            {"op": "add", "path": "/status", "value": status},
-        ]
-        request = ApiRequest(
-            Verb.PATCH,
-            "PATCH",
-            path,
-            _FIELD_MANAGER_QUERY,
-            steps,
-            "application/json-patch+json",
-            expected=(404, 409),
-        )
-        reply = await self._write(request)
-        return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
+        step = {"op": "add", "path": "/status", "value": status}
+        return await self._patch_read_app(app, step, _FIELD_MANAGER_QUERY, "/status")
 
     async def replace_spec(
         self, app: Manifest, spec: Manifest, field_manager: str, *, dry_run: bool
     ) -> Manifest | Literal[WriteConflict.CONFLICT]:
         """Replace the app's spec, if the app has not changed since it was read; or have that judged alone."""
-        metadata = app["metadata"]
-        steps = [
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
-            {"op": "replace", "path": "/spec", "value": spec},
-        ]
-        request = ApiRequest(
-            Verb.PATCH,
-            "PATCH",
-            object_path(STREAM_APP, metadata["namespace"], metadata["name"]),
-            (("fieldManager", field_manager), *((("dryRun", "All"),) if dry_run else ())),
-            steps,
-            "application/json-patch+json",
-            expected=(404, 409),
-        )
-        reply = await self._write(request)
-        return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
+        query = (("fieldManager", field_manager), *((("dryRun", "All"),) if dry_run else ()))
+        return await self._patch_read_app(app, {"op": "replace", "path": "/spec", "value": spec}, query)
 
     async def event(
         self, app: Manifest, type_: Literal["Normal", "Warning"], reason: str, message: str
@@ -240,6 +211,19 @@ class ApiClusterClient:
             raise
         except ClusterError:
             return  # the transport counts it by its code; an event is not worth a failed reconcile
+
+    async def _patch_read_app(
+        self, app: Manifest, step: Manifest, query: tuple[tuple[str, str], ...], subresource: str = ""
+    ) -> Manifest | Literal[WriteConflict.CONFLICT]:
+        """Change one part of an app as it was read; a conflict where it has changed since, or is gone."""
+        metadata = app["metadata"]
+        path = object_path(STREAM_APP, metadata["namespace"], metadata["name"]) + subresource
+        version = {"op": "replace", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]}
+        json_patch = "application/json-patch+json"
+        reply = await self._write(
+            ApiRequest(Verb.PATCH, "PATCH", path, query, [version, step], json_patch, expected=(404, 409))
+        )
+        return WriteConflict.CONFLICT if reply.code in (404, 409) else self._object(reply)
 
     async def _write(self, request: ApiRequest) -> ApiReply:
         """Send a write that ends, one way or the other, before another replica could lead."""

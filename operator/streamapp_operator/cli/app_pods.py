@@ -1,0 +1,37 @@
+"""Which pods of an app a command is about."""
+
+import click
+
+from streamapp_operator.controller.client.labels import ROLE_LABEL
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.reconciler.facts.pod_state import PodState, incarnation_of, read_pod
+from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
+from streamapp_operator.reconciler.pods import driver_template, executor_template
+
+
+def select_driver(pods: list[Manifest], app: str, *, previous: bool = False) -> PodState:
+    """The newest driver of an app, or the one before it; a ClickException where there is none."""
+    drivers = sorted(
+        (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in pods if _is_driver(pod)),
+        key=incarnation_of,
+    )
+    if len(drivers) <= previous:
+        pod_kind = "driver before the newest one" if previous else "driver"
+        raise click.ClickException(f'app "{app}" has no {pod_kind}; see streamapp status {app}')
+    return drivers[-1 - previous]
+
+
+def select_container(
+    pods: list[Manifest], app: str, *, previous: bool, executor: str | None
+) -> tuple[str, str]:
+    """The names of a pod and its container: a driver's, or the executor's that Spark numbers so."""
+    if executor is None:
+        return select_driver(pods, app, previous=previous).name, driver_template.DRIVER_CONTAINER
+    for pod in pods:
+        if pod["metadata"]["labels"].get("spark-exec-id") == executor:
+            return pod["metadata"]["name"], executor_template.EXECUTOR_CONTAINER
+    raise click.ClickException(f'app "{app}" has no executor {executor}')
+
+
+def _is_driver(pod: Manifest) -> bool:
+    return bool(pod["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)

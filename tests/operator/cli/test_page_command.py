@@ -1,0 +1,181 @@
+"""`streamapp page` by a real API server to a node whose kubelet the test plays; the page is a real one."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Self
+from urllib.request import urlopen
+
+import pytest
+from aiohttp import WSMsgType, web
+
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.played_node import kubelet_tls, played_node
+from tests.harness.engine.watched_pages import WatchedRun, page_served, running
+from tests.harness.graphs.shop_apps import shop
+from tests.harness.machine.processes import Child, until
+from tests.harness.operator.operator_sim import OperatorSim
+from tests.harness.operator.small_apps import join
+
+SECONDS = 60.0
+DATA, ERROR = b"\0", b"\1"
+STREAMAPP = str(Path(sys.executable).with_name("streamapp"))
+
+
+class Kubelet:
+    """Forwards ports of the pods of its node as kubelets do: each pod's port is one of this machine."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.pages: dict[str, int] = {}  # by pod
+        self._tls = kubelet_tls(server)
+        self._stop: Callable[[], object] = bool
+        self._begun = Event()
+        self._thread = Thread(target=lambda: asyncio.run(self._serve()))
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._begun.wait(SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._thread.join()
+
+    async def _serve(self) -> None:
+        app = web.Application()
+        app.router.add_get("/portForward/{namespace}/{pod}", self._forward)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self._tls)
+        await site.start()
+        self.port = runner.addresses[0][1]
+        stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+        self._stop = lambda: loop.call_soon_threadsafe(stopped.set)
+        self._begun.set()
+        await stopped.wait()
+        await runner.cleanup()
+
+    async def _forward(self, request: web.Request) -> web.WebSocketResponse:
+        socket = web.WebSocketResponse(protocols=("v4.channel.k8s.io",))
+        await socket.prepare(request)
+        port = int(request.query["port"]).to_bytes(2, "little")
+        await socket.send_bytes(DATA + port)
+        await socket.send_bytes(ERROR + port)
+        try:
+            here = self.pages[request.match_info["pod"]]
+            reader, writer = await asyncio.open_connection("127.0.0.1", here)
+        except (KeyError, OSError):
+            await socket.send_bytes(ERROR + b"failed to connect to localhost:9405 inside namespace")
+            await socket.close()
+            return socket
+        back = asyncio.create_task(self._back(reader, socket))
+        async for message in socket:
+            if message.type is WSMsgType.BINARY:
+                assert message.data[:1] == DATA
+                writer.write(message.data[1:])
+        writer.close()
+        back.cancel()
+        return socket
+
+    async def _back(self, reader: asyncio.StreamReader, socket: web.WebSocketResponse) -> None:
+        while data := await reader.read(5_000):
+            await socket.send_bytes(DATA + data)
+        await socket.close()
+
+
+@pytest.fixture
+def kubelet(sim: OperatorSim, api_server: ApiServer) -> Iterator[Kubelet]:
+    """That of the node where the driver of an app with a page runs."""
+    node = f"node-of-{sim.namespace}"
+    with Kubelet(api_server) as played, played_node(api_server, node, played.port):
+        sim.apply(join(page={"enabled": True}))
+        sim.settle()
+        sim.begin(node=node)
+        yield played
+
+
+def command(sim: OperatorSim, *words: str) -> list[str]:
+    assert isinstance(sim.server, ApiServer)
+    where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
+    return [STREAMAPP, "page", "app", "--no-open", *words, *where]
+
+
+@contextmanager
+def forwarded(sim: OperatorSim, folder: Path) -> Iterator[tuple[Child, str]]:
+    """The command, and the address that it says."""
+    with Child(command(sim), folder / "page.log", dict(os.environ)) as child:
+        until(lambda: "until Ctrl-C" in child.said(), SECONDS, child)
+        (url,) = re.findall(r"http://127\.0\.0\.1:\d+/page/", child.said())
+        yield child, url
+
+
+def fetched(url: str) -> Any:
+    with urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 - http of this machine
+        return answer.read()
+
+
+@contextmanager
+def driver_page(operators: int) -> Iterator[int]:
+    """A page as a driver serves it, and its port."""
+    run = WatchedRun()
+    run.recorder.runs(running(shop(operators)))
+    with page_served(run.recorder) as url:
+        yield int(url.split(":")[2].split("/")[0])
+
+
+def test_the_page_of_the_driver_is_here(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
+    with driver_page(60) as port, forwarded(sim, tmp_path) as (_, url):
+        kubelet.pages["app-driver-1"] = port
+        assert b"<title>" in fetched(url)
+        direct = fetched(f"http://127.0.0.1:{port}/page/plan.svg")
+        assert len(direct) > 32 * 1024, "it takes several messages"
+        assert fetched(f"{url}plan.svg") == direct
+
+
+def test_events_come_as_they_are_made(sim: OperatorSim, kubelet: Kubelet, tmp_path: Path) -> None:
+    with driver_page(5) as port, forwarded(sim, tmp_path) as (_, url):
+        kubelet.pages["app-driver-1"] = port
+        with urlopen(f"{url}events", timeout=SECONDS) as events:  # noqa: S310 - the same
+            lines = [events.readline() for _ in range(6)]
+        assert sum(line.startswith(b"data: ") for line in lines) >= 2
+
+
+def test_after_a_restart_it_is_the_page_of_the_next_driver(
+    sim: OperatorSim, kubelet: Kubelet, tmp_path: Path
+) -> None:
+    with ExitStack() as pages, forwarded(sim, tmp_path) as (child, url):
+        kubelet.pages["app-driver-1"] = pages.enter_context(driver_page(5))
+        first = fetched(f"{url}plan.svg")
+        sim.fail_driver(60)
+        sim.begin(node=f"node-of-{sim.namespace}")
+        for _ in range(2):
+            with suppress(OSError):
+                fetched(url)
+        assert child.said().count("no page at the moment: failed to connect to localhost:9405") == 1
+        kubelet.pages["app-driver-2"] = pages.enter_context(driver_page(60))
+        assert fetched(f"{url}plan.svg") != first
+
+
+def refused(sim: OperatorSim, *words: str) -> str:
+    done = subprocess.run(command(sim, *words), capture_output=True, text=True, check=False, timeout=SECONDS)
+    assert done.returncode != 0
+    return done.stderr
+
+
+def test_what_is_missing_is_said_before_anything_is_forwarded(sim: OperatorSim) -> None:
+    assert 'there is no StreamApp "app"' in refused(sim)
+    sim.apply(join())
+    assert 'app "app" serves no page: set spec.page.enabled to true' in refused(sim)
+    sim.edit(page={"enabled": True})
+    assert 'app "app" has no driver; see streamapp status app' in refused(sim)
+
+
+def test_a_port_that_is_taken_is_named(sim: OperatorSim, kubelet: Kubelet) -> None:
+    assert f"port {kubelet.port}: " in refused(sim, "--port", str(kubelet.port))
