@@ -57,7 +57,7 @@ test-long: java $(READY) ## Run the tests that take minutes each: processes kill
 	@$(BIN)/pytest -q -n 2 --dist loadscope -m long
 
 .PHONY: kube-assets
-kube-assets: ## Get etcd, kube-apiserver, kubectl and helm, which tests of operator and chart run with, and say where
+kube-assets: ## Get etcd, kube-apiserver, kubectl, helm and promtool, which tests of operator and chart run with, and say where
 	@tests/harness/api_server/assets/build
 
 .PHONY: soak

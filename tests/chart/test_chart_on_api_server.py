@@ -8,38 +8,40 @@ import pytest
 from tests.harness.api_server.api_server import ApiServer
 from tests.harness.machine.helm import Helm, of_kind, value_set, value_sets
 
-MONITORS = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "servicemonitors.monitoring.coreos.com"},
-    "spec": {
-        "group": "monitoring.coreos.com",
-        "scope": "Namespaced",
-        "names": {"kind": "ServiceMonitor", "plural": "servicemonitors"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-                },
-            }
-        ],
-    },
-}
-"""That there is such a kind; what is in it is the Prometheus operator's to say."""
+
+def definition(kind: str, plural: str) -> dict[str, Any]:
+    """That there is such a kind; what is in it is the Prometheus operator's to say."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.monitoring.coreos.com"},
+        "spec": {
+            "group": "monitoring.coreos.com",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural},
+            "versions": [version],
+        },
+    }
+
+
+MONITORING = [
+    definition("ServiceMonitor", "servicemonitors"),
+    definition("PrometheusRule", "prometheusrules"),
+]
 
 
 @pytest.fixture(scope="module")
 def cluster(api_server: ApiServer) -> ApiServer:
-    """An API server with all that values name: their namespaces, and ServiceMonitors."""
+    """An API server with all that values name: their namespaces, ServiceMonitors and PrometheusRules."""
     for name in ("streamapp-system", "shop", "ads", "trials"):
         said = api_server.kubectl("create", "namespace", name)
         assert said.returncode == 0 or "already exists" in said.stderr
-    applied = api_server.kubectl("apply", "-f", "-", given=MONITORS)
+    applied = api_server.kubectl("apply", "-f", "-", given=MONITORING)
     assert applied.returncode == 0, applied.stderr
-    waited = api_server.kubectl("wait", "--for=condition=Established", "crd", MONITORS["metadata"]["name"])
+    names = [one["metadata"]["name"] for one in MONITORING]
+    waited = api_server.kubectl("wait", "--for=condition=Established", "crd", *names)
     assert waited.returncode == 0, waited.stderr
     return api_server
 

@@ -6,32 +6,21 @@ from typing import Any
 
 import pytest
 
-from streamapp_operator.controller.telemetry import operator_metrics as operator
-from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.harness.machine.helm import CHART
+from tests.harness.repository.prometheus_queries import LABELS, metric_names
 
 BOARDS: dict[str, dict[str, Any]] = {
     file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (CHART / "dashboards").glob("*.json")
 }
-LABELS: dict[str, dict[str, set[str]]] = {
-    "operator": {one.name: {*one.labels, "pod", "namespace"} for one in operator.METRICS},
-    "apps": {one.name: {*one.labels, "app", "namespace"} for one in driver.METRICS},
-}
-"""What each metric is told apart by: its own labels, and those that a scrape gives."""
 
 
 def queries(board: str) -> list[str]:
     return [target["expr"] for panel in BOARDS[board]["panels"] for target in panel["targets"]]
 
 
-def asked(query: str) -> set[str]:
-    names = re.findall(r"\bstreamapp_\w+", query)
-    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
-
-
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_metric_is_on_the_dashboard_and_none_that_there_is_not(board: str) -> None:
-    shown = {name for query in queries(board) for name in asked(query)}
+    shown = {name for query in queries(board) for name in metric_names(query)}
     assert shown == set(LABELS[board]), (
         "tests/harness/repository/dashboard_panels.py says what is shown; then `make generate`"
     )
@@ -40,7 +29,7 @@ def test_every_metric_is_on_the_dashboard_and_none_that_there_is_not(board: str)
 @pytest.mark.parametrize("board", BOARDS)
 def test_lines_are_told_apart_by_labels_that_their_metrics_have(board: str) -> None:
     for query in queries(board):
-        (name,) = asked(query)
+        (name,) = metric_names(query)
         for by in re.findall(r"by \(([^)]*)\)", query):
             assert {label.strip() for label in by.split(",")} - {"", "le"} <= LABELS[board][name], query
 

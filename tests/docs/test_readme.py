@@ -5,6 +5,7 @@ from pathlib import Path
 
 import yaml
 
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.status.phase import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +24,10 @@ def test_the_table_of_apps_has_the_columns_of_the_definition() -> None:
     columns = definition["spec"]["versions"][0]["additionalPrinterColumns"]
     assert heads == ["NAME", *(column["name"].upper() for column in columns if not column.get("priority"))]
     assert len(cells) == len(heads)
-    assert Phase(cells[1])
-    assert cells[2] in ("accepted", "rejected")
+    row = dict(zip(heads, cells, strict=True))
+    assert Phase(row["PHASE"])
+    assert row["READY"] in ("True", "False", "Unknown")
+    assert ConditionReason(row["REASON"])
 
 
 def test_it_installs_and_applies_as_the_quickstart_does() -> None:

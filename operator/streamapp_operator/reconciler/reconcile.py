@@ -14,7 +14,6 @@ from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, SERVICE_ACCOUNT, kind_of
 from streamapp_operator.controller.telemetry.operator_metrics import (
     DECIDE_SECONDS,
-    EVENTS,
     LAUNCHES,
     RESTARTS,
 )
@@ -29,9 +28,11 @@ from streamapp_operator.reconciler.facts.gather import dry_run_key, gather_facts
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
 from streamapp_operator.reconciler.internal_error import internal_error
 from streamapp_operator.reconciler.pause import is_paused, paused_status
+from streamapp_operator.reconciler.status.app_measurement import app_measurement, with_driver
 from streamapp_operator.reconciler.status.status_events import status_events
 from streamapp_operator.reconciler.status.write_failure import with_write_failure
 from streamapp_operator.reconciler.writes.dry_run import refused_pods
+from streamapp_operator.reconciler.writes.event_publication import publish_events
 from streamapp_operator.reconciler.writes.reconcile_decision import Create, ReconcileDecision
 from streamapp_operator.reconciler.writes.write_execution import (
     ForeignObject,
@@ -54,7 +55,10 @@ async def reconcile(key: AppKey, context: ReconcileContext) -> ReconcileOutcome:
     about the pods of a new generation.
     """
     app = context.cache.app(key)
-    if app is not None and is_paused(app):
+    if app is None:
+        context.app_metrics.remove(key.namespace, key.name)
+        return ReconcileDone()
+    if is_paused(app):
         return await _report_pause(app, context)
     facts = await gather_facts(context, key, live=False)
     if facts is None:
@@ -80,9 +84,8 @@ async def _report_pause(app: Manifest, context: ReconcileContext) -> ReconcileOu
     cluster, status = context.cluster, paused_status(app, context.clock())
     if await cluster.patch_status(app, status) is WriteConflict.CONFLICT:
         return RequeueAfter(CONFLICT_RETRY_SECONDS)
-    for event in status_events(app.get("status") or {}, status):
-        await cluster.event(app, event.type, event.reason, event.message)
-        context.metrics.increment(EVENTS, event.type, event.reason)
+    _measure(app, status, None, context)
+    await publish_events(cluster, app, status_events(app.get("status") or {}, status), context.metrics)
     return ReconcileDone()
 
 
@@ -147,10 +150,11 @@ async def _execute(
     updated_app = await cluster.patch_status(app, decision.status)
     if updated_app is WriteConflict.CONFLICT:
         return WriteConflict.CONFLICT
-    events = [cluster.event(app, event.type, event.reason, event.message) for event in decision.events]
+    _measure(app, decision.status, facts, context)
+    events = publish_events(cluster, app, decision.events, context.metrics)
     writing = asyncio.ensure_future(execute_writes(cluster, updated_app, decision.after))
     try:
-        await side_by_side([*events, writing])
+        await side_by_side([events, writing])
     except RejectedError as error:
         return await _report_failure(facts, error, context, updated_app)
     if foreign := writing.result():
@@ -165,19 +169,35 @@ async def _report_failure(
     context: ReconcileContext,
     updated_app: Manifest | None = None,
 ) -> ForeignObject | RejectedError:
-    """Report a failed write in the status; the next reconcile tries again."""
+    """Report a failed write in the status and by an event; the next reconcile tries again."""
     app = updated_app or facts.manifest
-    await context.cluster.patch_status(app, with_write_failure(app.get("status") or {}, failure, facts))
+    previous_status = app.get("status") or {}
+    status = with_write_failure(previous_status, failure, facts)
+    if await context.cluster.patch_status(app, status) is not WriteConflict.CONFLICT:
+        await publish_events(context.cluster, app, status_events(previous_status, status), context.metrics)
+    _measure(app, status, facts, context)
     return failure
+
+
+def _measure(app: Manifest, status: Manifest, facts: Facts | None, context: ReconcileContext) -> None:
+    """Publish the app's metrics; of a paused app the driver is not looked at, and its values stay."""
+    namespace, name = app["metadata"]["namespace"], app["metadata"]["name"]
+    measurement = app_measurement(app, status, context.installation)
+    previous = context.app_metrics.measured(namespace, name)
+    if facts is not None:
+        measurement = with_driver(measurement, facts)
+    elif previous is not None:
+        measurement = replace(
+            measurement, image=previous.image, reported_at=previous.reported_at, lag=previous.lag
+        )
+    context.app_metrics.put(namespace, name, measurement)
 
 
 def count_decision(
     metrics: MetricCollector, previous_status: Mapping[str, Any], decision: ReconcileDecision
 ) -> None:
-    """Count launches, restarts and events; `previous_status` is the status before the decision."""
+    """Count launches and restarts; `previous_status` is the status before the decision."""
     created_kinds = [write.manifest["kind"] for write in decision.after if isinstance(write, Create)]
     metrics.increment(LAUNCHES, by=created_kinds.count(POD.name))
     restarts = decision.status.get("restarts", 0) - previous_status.get("restarts", 0)
     metrics.increment(RESTARTS, by=max(restarts, 0))
-    for event in decision.events:
-        metrics.increment(EVENTS, event.type, event.reason)

@@ -27,6 +27,7 @@ def reconciler_for(
             partition_lookup,
             installation,
             operator.metrics,
+            operator.app_metrics,
         )
 
         async def reconcile_key(key: AppKey) -> ReconcileOutcome:

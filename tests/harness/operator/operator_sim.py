@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
+from prometheus_client import CollectorRegistry
+
 from streamapp.jobmodel.job_model import JobModel
 from streamapp.protocol import message_names
 from streamapp.protocol.wanted_state import WantedState, decode_wanted
@@ -15,6 +17,7 @@ from streamapp_operator.controller.client.api_cluster_client import ApiClusterCl
 from streamapp_operator.controller.client.api_requests import ApiTransport
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.client_configuration import load_configuration
+from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
 from streamapp_operator.controller.workqueue.reconcile_outcome import ReconcileOutcome, RequeueAfter
@@ -55,6 +58,7 @@ class OperatorSim(Hands):
         self.table = Table(KnownCounts({"views": 8, "users": 8, "enriched": None}))
         self.installation = INSTALLATION
         self.judges = GenerationJudges()
+        self.app_metrics = AppCollector()
         self.calls: list[tuple[str, str]] = []
         self._loop = asyncio.new_event_loop()
         self._calls = self.run(self._connected())
@@ -96,7 +100,13 @@ class OperatorSim(Hands):
         before = self._context
         cluster = self.mortal or self.cluster
         context = ReconcileContext(
-            cluster, cache, lambda: self.now, self.table, self.installation, judges=self.judges
+            cluster,
+            cache,
+            lambda: self.now,
+            self.table,
+            self.installation,
+            app_metrics=self.app_metrics,
+            judges=self.judges,
         )
         if before is not None:
             context = replace(
@@ -140,6 +150,7 @@ class OperatorSim(Hands):
         """Another operator takes over, which remembers nothing."""
         self.run(self.judges.close())
         self.judges = GenerationJudges()
+        self.app_metrics = AppCollector()
         self._context, self.mortal = None, None
 
     # What people do.
@@ -180,6 +191,17 @@ class OperatorSim(Hands):
     def objects(self, plural: str, group: str = "api/v1") -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.server.ask("GET", self._path(plural, "", group))["items"]
         return found
+
+    def samples(self, metric: str) -> dict[tuple[str, ...], float]:
+        """The samples of a metric of apps, by their labels after the namespace."""
+        collected = CollectorRegistry()
+        collected.register(self.app_metrics)
+        return {
+            tuple(sample.labels.values())[1:]: sample.value
+            for family in collected.collect()
+            for sample in family.samples
+            if sample.name == metric and sample.labels["namespace"] == self.namespace
+        }
 
     def names(self, plural: str, group: str = "api/v1") -> list[str]:
         return sorted(one["metadata"]["name"] for one in self.objects(plural, group))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from streamapp_operator.controller.telemetry import app_metrics as app
 from streamapp_operator.controller.telemetry import operator_metrics as operator
 from streamapp_runtime.driver.reporting import run_metrics as driver
 from tests.harness.repository.prometheus_queries import (
@@ -100,6 +101,30 @@ OPERATOR = (
         few=True,
     ),
     Panel("Lateness", "Of the event loop.", [largest(operator.LOOP_LAG, "pod", within=_HERE)], "s"),
+    Panel("Phases", "Apps in each phase.", [whole(app.APP_PHASE, "phase")], few=True),
+    Panel(
+        "Conditions",
+        "Apps that are not ready, degraded or stalled.",
+        [
+            whole(app.APP_CONDITION, "type", "status", within='type="Ready", status!="True"'),
+            whole(app.APP_CONDITION, "type", "status", within='type=~"Degraded|Stalled", status="True"'),
+        ],
+        few=True,
+    ),
+    Panel("Plans and images", "Apps by both.", [whole(app.APP_INFO, "plan", "image")], few=True),
+    Panel(
+        "Restarts of apps",
+        "Of the driver, in the time that is shown.",
+        [grown(app.APP_RESTARTS, *APP)],
+        few=True,
+    ),
+    Panel(
+        "Age of reports",
+        "Since when a driver's report has not changed. A quiet app has an old one.",
+        [behind(app.APP_REPORTED, *APP)],
+        "s",
+    ),
+    Panel("Lag by reports", "Records, to the next power of two.", [whole(app.APP_LAG, *APP)]),
 )
 
 APPS = (

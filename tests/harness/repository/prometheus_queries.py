@@ -1,9 +1,25 @@
 """What dashboards ask Prometheus for, by metrics of our tables: none can ask for what is not there."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streamapp.exposition.metric import Metric
+from streamapp_operator.controller.telemetry.app_metrics import APP_METRICS
+from streamapp_operator.controller.telemetry.operator_metrics import METRICS as OPERATOR_METRICS
+from streamapp_runtime.driver.reporting.run_metrics import METRICS as DRIVER_METRICS
+
+LABELS: dict[str, dict[str, set[str]]] = {
+    "operator": {one.name: {*one.labels, "pod", "namespace"} for one in (*OPERATOR_METRICS, *APP_METRICS)},
+    "apps": {one.name: {*one.labels, "app", "namespace"} for one in DRIVER_METRICS},
+}
+"""By dashboard, what each metric is told apart by: its own labels, and those that a scrape gives."""
+
+
+def metric_names(query: str) -> set[str]:
+    """The metrics that a query asks for."""
+    names = re.findall(r"\bstreamapp_\w+", query)
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER, ApiClusterClient
 from streamapp_operator.controller.client.app_key import AppKey
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, POD, STREAM_APP
 from streamapp_operator.controller.watch.cache_comparison import compare_cache, fill_cache
-from streamapp_operator.controller.watch.cached_fields import MAX_CACHED_DATA, cached_fields
+from streamapp_operator.controller.watch.cached_fields import (
+    MAX_CACHED_DATA,
+    cached_fields,
+    foreign_write_time,
+)
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.controller.watch.watch_activity import comparison_due
 from streamapp_operator.controller.watch.watch_timeouts import WatchTimeouts
@@ -97,6 +101,23 @@ def test_large_data_and_the_books_of_others_are_not_kept() -> None:
     assert "managedFields" not in kept["metadata"]
     assert kept["metadata"]["annotations"] == {"mine": "yes"}
     assert "data" in large
+
+
+def test_of_the_writes_to_a_config_map_the_last_by_somebody_else_is_kept() -> None:
+    writes = [
+        {"manager": FIELD_MANAGER, "time": "2026-11-01T12:00:09Z", "fieldsV1": {"f:data": {}}},
+        {"manager": "driver", "time": "2026-11-01T12:00:04Z", "fieldsV1": {"f:data": {}}},
+        {"manager": "driver", "time": "2026-11-01T12:00:07Z", "subresource": "status"},
+        {"manager": "nobody"},
+    ]
+    report = _pod("report")
+    report["metadata"]["managedFields"] = writes
+    cached = cached_fields(CONFIG_MAP, report)
+    assert cached["metadata"]["managedFields"] == [{"manager": "driver", "time": "2026-11-01T12:00:07Z"}]
+    assert foreign_write_time(cached) == foreign_write_time(report) == "2026-11-01T12:00:07Z"
+    report["metadata"]["managedFields"] = writes[:1]
+    assert "managedFields" not in cached_fields(CONFIG_MAP, report)["metadata"]
+    assert foreign_write_time(report) == ""
 
 
 def test_a_comparison_is_due_after_a_silence_once_and_every_five_minutes() -> None:

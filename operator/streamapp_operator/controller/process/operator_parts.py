@@ -18,6 +18,7 @@ from streamapp_operator.controller.process.leader_elector import LeaderElector
 from streamapp_operator.controller.process.operator_options import OperatorOptions
 from streamapp_operator.controller.rbac.namespace_access import accessible_namespaces, expect_inaccessible
 from streamapp_operator.controller.telemetry import operator_metrics
+from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.watch.cache_comparison import compare_cache, fill_cache
 from streamapp_operator.controller.watch.cached_fields import cached_fields
 from streamapp_operator.controller.watch.object_cache import WATCHED_KINDS, ObjectCache
@@ -43,6 +44,7 @@ class OperatorParts:
     watch_activity: WatchActivity
     liveness: OperatorLiveness
     metrics: MetricCollector
+    app_metrics: AppCollector
     transports: tuple[ApiTransport, ...]
     inaccessible: tuple[str, ...] = ()  # configured namespaces that the operator may not read
 
@@ -97,6 +99,8 @@ async def build_operator(options: OperatorOptions, identity: str, lease_namespac
         count_request(verb, code)
         requests.request_ended(code)
 
+    app_metrics = AppCollector()
+    metrics.registry.register(app_metrics)
     clock = ServerClock()
     transport, lease_transport = [
         ApiTransport(await load_configuration(options.kubeconfig, options.context), on_request, clock)
@@ -123,6 +127,7 @@ async def build_operator(options: OperatorOptions, identity: str, lease_namespac
         watch_activity=WatchActivity(monotonic, options.watch_timeouts),
         liveness=OperatorLiveness(queue, monotonic, lambda: elector.leads, requests),
         metrics=metrics,
+        app_metrics=app_metrics,
         transports=(transport, lease_transport),
         inaccessible=tuple(sorted(set(options.namespaces) - set(namespaces))),
     )

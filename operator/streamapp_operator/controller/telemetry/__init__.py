@@ -1,4 +1,4 @@
-"""Logs as JSON lines, the table of the operator's metrics, and the HTTP endpoints for probes and scrapes.
+"""Logs as JSON lines, the metrics of the operator and of each app, and HTTP endpoints for probes and scrapes.
 
 Imports no other room of the operator.
 """

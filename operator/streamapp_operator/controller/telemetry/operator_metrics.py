@@ -3,6 +3,7 @@
 from streamapp.exposition.metric import Metric, MetricKind
 from streamapp.exposition.metric_collector import MetricCollector
 from streamapp.exposition.metrics_page import metrics_page as page_of
+from streamapp_operator.controller.telemetry.app_metrics import APP_METRICS
 
 BUCKET_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histograms' buckets, in seconds."""
@@ -76,7 +77,7 @@ def operator_collector() -> MetricCollector:
 
 def page() -> str:
     """The reference page."""
-    return page_of(_HEAD, METRICS)
+    return page_of(_HEAD, METRICS) + "\n" + page_of(_APP_HEAD, APP_METRICS)
 
 
 _HEAD = (
@@ -85,4 +86,12 @@ _HEAD = (
     "The operator serves these at `/metrics` on its port (`--port`, 8080 by default), in the text format",
     "that Prometheus reads. Counters begin at 0 with each start of the process; only the replica that leads",
     "reconciles.",
+)
+_APP_HEAD = (
+    "## Metrics of each app",
+    "",
+    "The replica that leads also serves these for each app that it manages, by `namespace` and `app`: the",
+    "labels that the series of drivers have by the ServiceMonitors of the chart. An app has samples from its",
+    "first reconcile on, and none once it is gone. What phases and conditions mean is in",
+    "[the life of an app](app-life.md). The chart has [alerts](../guide/alerts.md) on them.",
 )

@@ -3,6 +3,9 @@
 A thousand apps with their pods and ConfigMaps have to fit into little memory.
 """
 
+from typing import Any
+
+from streamapp_operator.controller.client.api_cluster_client import FIELD_MANAGER
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, CONTROLLER_REVISION, ResourceKind
 
@@ -23,7 +26,22 @@ def cached_fields(kind: ResourceKind, manifest: Manifest) -> Manifest:
     if kind is CONTROLLER_REVISION:
         reduced.pop("data", None)
     if kind is CONFIG_MAP:
+        if last_write := _last_foreign_write(manifest):
+            metadata["managedFields"] = [last_write]
         reduced.pop("binaryData", None)
         if sum(map(len, reduced.get("data", {}).values())) > MAX_CACHED_DATA:
             reduced.pop("data")
     return reduced
+
+
+def foreign_write_time(manifest: Manifest) -> str:
+    """When somebody else than the operator last wrote to an object; empty where nobody did."""
+    return str(_last_foreign_write(manifest).get("time", ""))
+
+
+def _last_foreign_write(manifest: Manifest) -> dict[str, Any]:
+    """The manager and the time of that write."""
+    writes: list[Manifest] = manifest["metadata"].get("managedFields") or []
+    foreign = [write for write in writes if write.get("time") and write.get("manager") != FIELD_MANAGER]
+    last = max(foreign, key=lambda write: str(write["time"]), default={})
+    return {name: last[name] for name in ("manager", "time") if name in last}

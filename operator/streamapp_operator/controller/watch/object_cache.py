@@ -127,9 +127,7 @@ class ObjectCache:
         if cached is not None and (cached.app != key or cached.uid != metadata["uid"]):
             self.forget(kind, *object_name)
         text = json.dumps(self.transform(kind, manifest), ensure_ascii=False, separators=(",", ":"))
-        application_id = (
-            (manifest["spec"].get("applicationId") or ".".join(object_name)) if kind is STREAM_APP else ""
-        )
+        application_id = application_id_of(manifest) if kind is STREAM_APP else ""
         self._objects[kind][object_name] = _CachedObject(key, version, metadata["uid"], text, application_id)
         _index(self._by_app[kind], key, object_name[1])
         if kind is STREAM_APP:
@@ -172,6 +170,12 @@ def _unindex(index: dict[K, set[V]], key: K, value: V) -> None:
 def _decode(cached: _CachedObject) -> Manifest:
     manifest: Manifest = json.loads(cached.text)
     return manifest
+
+
+def application_id_of(app: Manifest) -> str:
+    """The application id of a StreamApp, which need not be valid."""
+    metadata = app["metadata"]
+    return app["spec"].get("applicationId") or f"{metadata['namespace']}.{metadata['name']}"
 
 
 def app_key_of(kind: ResourceKind, manifest: Manifest) -> AppKey:

@@ -63,7 +63,13 @@ class WorkerPool:
 
     async def _reconcile_key(self, key: AppKey) -> None:
         started = self.clock()
-        with log_context(app=str(key), generation=self.generation(key), reconcile=next(self._ids)):
+        with log_context(
+            app=str(key),
+            namespace=key.namespace,
+            name=key.name,
+            generation=self.generation(key),
+            reconcile=next(self._ids),
+        ):
             outcome, outcome_label = await self._outcome(key)
             if outcome is not None and isinstance(outcome, RequeueAfter):
                 self.queue.add_after(key, outcome.seconds)

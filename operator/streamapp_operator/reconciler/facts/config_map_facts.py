@@ -13,10 +13,12 @@ from streamapp.protocol.wanted_state import decode_wanted
 from streamapp_operator.controller.client.labels import ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP
+from streamapp_operator.controller.watch.cached_fields import foreign_write_time
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration, read_generation
 from streamapp_operator.reconciler.config_maps.config_map_objects import RESET_NONCE, WAS_RESET
 from streamapp_operator.reconciler.facts.facts import DesiredModel
 from streamapp_operator.reconciler.facts.reconcile_context import ReconcileContext
+from streamapp_operator.reconciler.facts.timestamps import parse_timestamp
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.objects.object_metadata import INCARNATION_LABEL, ObjectRole, is_owned
 
@@ -33,6 +35,7 @@ class DecodedConfigMaps:
     report: Report | None
     has_report: bool
     locality: Manifest | None
+    reported_at: float | None  # when the driver last wrote its report
 
 
 async def decode_config_maps(
@@ -58,6 +61,7 @@ async def decode_config_maps(
         report=await _report(context, report) if report else None,
         has_report=report is not None,
         locality=await _with_data(context, locality) if locality else None,
+        reported_at=parse_timestamp(foreign_write_time(report)) if report else None,
     )
 
 

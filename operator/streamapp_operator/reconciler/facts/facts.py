@@ -108,6 +108,7 @@ class Facts:
     dry_run: DryRun | None = None  # of the newest generation, where it was made recently
     memoized: MemoizedResults = field(default_factory=MemoizedResults, compare=False)
     start_problems: Mapping[int, tuple[Problem, ...]] = field(default_factory=dict)  # by generation
+    reported_at: float | None = None  # when the driver last wrote its report
     live: bool = False  # whether the facts were read from the API server, not from the cache
 
     @property

@@ -88,6 +88,7 @@ async def gather_facts(context: ReconcileContext, key: AppKey, *, live: bool) ->
         claims=claims,
         storage_class="" if accepted_before else await default_storage_class(context, newest.app),
         has_report=decoded.has_report,
+        reported_at=decoded.reported_at,
         history=await recorded_history(
             context, key, app, generation_in_force(decoded.generations), decoded.report
         ),

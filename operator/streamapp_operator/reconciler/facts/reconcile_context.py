@@ -9,6 +9,7 @@ from streamapp.protocol.driver_report import Report
 from streamapp.spec.resource.app import StreamApp
 from streamapp_operator.controller.client.cluster_client import ClusterClient
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.telemetry.app_metrics import AppCollector
 from streamapp_operator.controller.telemetry.operator_metrics import operator_collector
 from streamapp_operator.controller.watch.object_cache import ObjectCache
 from streamapp_operator.reconciler.config_maps.accepted_generation import AcceptedGeneration
@@ -30,6 +31,7 @@ class ReconcileContext:
     lookup: PartitionLookup
     installation: Installation
     metrics: MetricCollector = field(default_factory=operator_collector)
+    app_metrics: AppCollector = field(default_factory=AppCollector)
     judges: GenerationJudges = field(default_factory=GenerationJudges)
     judgement_cache: RecentResults[GenerationJudgement] = field(default_factory=RecentResults)
     generation_cache: RecentResults[AcceptedGeneration | None] = field(default_factory=RecentResults)

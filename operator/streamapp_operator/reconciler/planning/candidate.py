@@ -19,7 +19,7 @@ from streamapp_operator.reconciler.config_maps.accepted_generation import Accept
 from streamapp_operator.reconciler.facts.facts import Facts
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle
 from streamapp_operator.reconciler.planning.pod_template_rules import VARIABLE_PREFIX
-from streamapp_operator.reconciler.pods.driver_template import DRIVER_CONTAINER
+from streamapp_operator.reconciler.pods.driver_pod import driver_container
 from streamapp_operator.reconciler.pods.pod_shape import PodShape
 
 VERDICT_SECONDS: Final = 30.0
@@ -85,7 +85,7 @@ def _fits(facts: Facts, text: str) -> bool:
 def _code_of(shape: PodShape) -> list[Any]:
     """What decides which code a driver's container finds."""
     spec: Mapping[str, Any] = shape.driver["spec"]
-    driver = next(each for each in spec["containers"] if each["name"] == DRIVER_CONTAINER)
+    driver = driver_container(spec)
     variables = [each for each in driver["env"] if not each["name"].startswith(VARIABLE_PREFIX)]
     pod_fields = [spec.get("volumes"), spec.get("initContainers"), variables]
     return [*pod_fields, *(driver.get(name) for name in _CODE_FIELDS)]

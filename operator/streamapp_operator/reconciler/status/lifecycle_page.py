@@ -76,6 +76,11 @@ _CONDITIONS = """
 that is to run. Where the newest is refused, `Stalled` is true while `Ready` goes on speaking of the one that
 runs; so `kubectl wait --for=condition=Accepted sapp/page-views` tells whether an edit was taken, and
 `--for=condition=Ready` whether the app works.
+
+`kubectl get sapp` prints the status of `Ready` as READY, and `status.reason` as REASON: the reason of the
+condition that matters most. The operator writes both when they change and does not renew them, so that they
+are as old as its last change while it is down; `streamapp_operator_leading` and the renewal time of its Lease
+say whether it runs.
 """
 _REASONS = """
 ## Reasons

@@ -1,4 +1,4 @@
-"""The decision of a reconcile, its writes, and their execution against the cluster.
+"""The decision of a reconcile, its writes and events, and their execution against the cluster.
 
 Does not import `status`.
 """
