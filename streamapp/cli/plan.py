@@ -93,13 +93,11 @@ def plan(
         problems += parsed.located(parsed_app, compiled.problems)
     for warning in parsed.located(parsed_app, code_warnings(parsed_app, app)):
         click.echo(f"{app}: warning: {warning}", err=True)
-    if compiled.layers and output != JSON:
+    if output == JSON:
+        refusals = problems_document(problems) if problems else {}
+        rendered = json.dumps(json.loads(rendered) | refusals | compiled.document(), indent=2) + "\n"
+    elif output == FORMS[0]:
         rendered += compiled.text()
-    if output == JSON and (problems or compiled.layers):
-        more = (problems_document(problems) if problems else {}) | (
-            compiled.document() if compiled.layers else {}
-        )
-        rendered = json.dumps(json.loads(rendered) | more, indent=2) + "\n"
     click.echo(rendered, nl=False)
     if problems:
         print_problems(app, problems)

@@ -17,9 +17,8 @@ def spark_reasons(app: StreamApp, texts: Sequence[str]) -> tuple[str, ...]:
     ]
     fields = [*_leaves(as_data(app)["spec"], "spec")]
     reasons = [f"{path}: {leaf}" for path, leaf in fields if leaf.strip() in whole]
-    places = {operator.name: number for number, operator in enumerate(app.spec.operators)}
     for piece in _pieces(texts):
-        place = f"spec.operators[{places.get(piece.partition('/')[0], 0)}]"
+        place = _place(app, piece)
         if not any(reason.startswith(f"{place}.") for reason in reasons):
             reasons.append(f"{place}: {piece}")
     return tuple(dict.fromkeys(reasons)) or tuple(f"spec: {text}" for text in texts)
@@ -29,10 +28,16 @@ def layer_reasons(app: StreamApp, pieces: Sequence[str], texts: Sequence[str]) -
     """The fields of the parts that Spark computes rows for, of all texts that it was asked about."""
     if not pieces:
         return ()
-    places = {operator.name: number for number, operator in enumerate(app.spec.operators)}
-    computed = {f"spec.operators[{places.get(piece.partition('/')[0], 0)}]" for piece in pieces}
+    computed = {_place(app, piece) for piece in pieces}
     reasons = spark_reasons(app, [*texts, f"{PIECES}{', '.join(pieces)}"])
     return tuple(reason for reason in reasons if reason.partition("]")[0] + "]" in computed)
+
+
+def _place(app: StreamApp, piece: str) -> str:
+    """The operator that a compiled part is of, as a path."""
+    names = [operator.name for operator in app.spec.operators]
+    name = piece.partition("/")[0]
+    return f"spec.operators[{names.index(name) if name in names else 0}]"
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:

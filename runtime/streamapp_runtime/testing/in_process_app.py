@@ -1,7 +1,7 @@
 """An app that a test feeds, asks, stops and grows: what `TestApp` does."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -25,7 +25,7 @@ from streamapp_runtime.driver.start.app_storage import AppStorage, embedded_stor
 from streamapp_runtime.driver.start.launch import launch
 from streamapp_runtime.driver.start.operator_checks import unloadable_code
 from streamapp_runtime.driver.start.user_functions import load_user_functions
-from streamapp_runtime.expressions.spark_source import SparkOnDemand
+from streamapp_runtime.expressions.spark_source import RecordedSpark, SparkOnDemand
 from streamapp_runtime.lanes import tables_file
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.program.spark_reasons import spark_reasons
@@ -75,18 +75,10 @@ class _Clock:
         return self.app / 1000
 
 
-@dataclass(slots=True)
-class _Needs:
-    """What made Spark necessary."""
+def _shared_session() -> SparkSession:
+    from streamapp_runtime.testing.shared_spark import shared_session
 
-    texts: list[str] = field(default_factory=list)
-
-    def open(self, text: str) -> SparkSession:
-        if text and text not in self.texts:
-            self.texts.append(text)
-        from streamapp_runtime.testing.shared_spark import shared_session
-
-        return shared_session()
+    return shared_session()
 
 
 class InProcessApp(TestApp):
@@ -107,8 +99,8 @@ class InProcessApp(TestApp):
         several apps of a source.
         """
         self.app = tested_app(source, name)
-        self._needs = _Needs()
-        self._spark = SparkOnDemand(self._needs.open)
+        self._recorded_spark = RecordedSpark(_shared_session)
+        self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
         self._processors = processors
         self._hosting = InProcessHosting(self._spark)
@@ -160,7 +152,7 @@ class InProcessApp(TestApp):
     @property
     def spark_reasons(self) -> tuple[str, ...]:
         """Where expressions stand that only Spark's SQL can judge or compute, and what they are."""
-        return spark_reasons(self.app, self._needs.texts)
+        return spark_reasons(self.app, self._recorded_spark.texts)
 
     def send(
         self,

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
-import click
-
 from streamapp.author.proposal import Proposal
+from streamapp.cli.facts.installed_parts import InstalledPart
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 
-GROUP = "streamapp.layers"
-_INSTALL = 'pip install "streamapp[runtime]"'
+_LAYERS = InstalledPart("streamapp.layers", "--layers", "runtime")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +21,20 @@ class CompiledLayers:
     problems: tuple[Problem, ...] = ()
 
     def text(self) -> str:
-        """What `streamapp plan` prints."""
+        """What `streamapp plan` prints; nothing without layers."""
         return "".join(f"{line}\n" for line in self._lines())
 
     def document(self) -> dict[str, Any]:
         """The same as JSON."""
+        if not self.layers:
+            return {}
         return {"layers": list(self.layers), "sparkComputes": list(self.spark_reasons)}
 
     def _lines(self) -> Iterator[str]:
+        if not self.layers:
+            return
         yield ""
-        if not self.spark_reasons:
+        if len(self.layers) == 1:
             yield "One Python layer: lanes stay from batch to batch, and no batch is a Spark job."
             return
         kinds = ", ".join(self.layers)
@@ -43,10 +44,5 @@ class CompiledLayers:
 
 def compiled_layers(app: StreamApp, proposal: Proposal) -> CompiledLayers:
     """Compile an app whose plan was accepted; a UsageError where the installation cannot do that."""
-    for entry in entry_points(group=GROUP):
-        try:
-            layers: CompiledLayers = entry.load()(app, proposal)
-        except ModuleNotFoundError as error:
-            raise click.UsageError(f"--layers needs the module {error.name}: {_INSTALL}") from None
-        return layers
-    raise click.UsageError(f"--layers needs the runtime's part: {_INSTALL}")
+    layers: CompiledLayers = _LAYERS.call(app, proposal)
+    return layers

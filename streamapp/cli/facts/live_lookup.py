@@ -5,11 +5,11 @@ A cluster has facts of an app before the app is applied; its systems have facts 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
 
+from streamapp.cli.facts.installed_parts import InstalledPart
 from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.tasks.layouts.layout import Layout
@@ -46,33 +46,15 @@ class LookupRefusedError(Exception):
     """The lookup cannot be made as requested; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """A lookup that another package of the installation provides, as an entry point of this group."""
-
-    group: str
-    option: str
-    extra: str
-
-
-_CLUSTER = _Lookup("streamapp.cluster", "--cluster", "operator")
-_SYSTEMS = _Lookup("streamapp.live", "--live", "runtime")
+_CLUSTER = InstalledPart("streamapp.cluster", "--cluster", "operator")
+_SYSTEMS = InstalledPart("streamapp.live", "--live", "runtime")
 
 
 def look_up(app: StreamApp, access: ClusterAccess | SystemAccess) -> LiveFacts:
     """Ask the cluster or the systems; a UsageError where the installation cannot do that."""
     lookup = _CLUSTER if isinstance(access, ClusterAccess) else _SYSTEMS
-    for entry in entry_points(group=lookup.group):
-        try:
-            facts: LiveFacts = entry.load()(app, access)
-        except ModuleNotFoundError as error:
-            message = f"{lookup.option} needs the module {error.name}, which is not installed: "
-            raise click.UsageError(message + _install_command(lookup)) from None
-        except LookupRefusedError as error:
-            raise click.UsageError(str(error)) from None
-        return facts
-    raise click.UsageError(f"{lookup.option} needs the {lookup.extra}'s part: {_install_command(lookup)}")
-
-
-def _install_command(lookup: _Lookup) -> str:
-    return f'pip install "streamapp[{lookup.extra}]"'
+    try:
+        facts: LiveFacts = lookup.call(app, access)
+    except LookupRefusedError as error:
+        raise click.UsageError(str(error)) from None
+    return facts
