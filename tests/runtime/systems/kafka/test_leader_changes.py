@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from contextlib import closing
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.systems.kafka.kafka_system import KafkaSystem
@@ -22,20 +23,22 @@ def _all_is_seen(spans: Mapping[Partition, OffsetSpan]) -> bool:
 
 def test_spans_stay_the_same_while_another_broker_takes_over(two_brokers: tuple[Broker, Broker]) -> None:
     keeps, goes = two_brokers
-    system = KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}")
-    system.create("views", len(PARTITIONS))
-    transaction = system.begin("test.checkpoint", 1)
-    for partition in PARTITIONS:
-        transaction.append(partition, values("one", "two"))
-    transaction.commit()
-    until(lambda: _all_is_seen(system.spans(PARTITIONS)), limit=60)
-    spans = system.spans(PARTITIONS)
+    with closing(KafkaSystem(f"{goes.bootstrap},{keeps.bootstrap}")) as system:
+        system.create("views", len(PARTITIONS))
+        transaction = system.begin("test.checkpoint", 1)
+        for partition in PARTITIONS:
+            transaction.append(partition, values("one", "two"))
+        transaction.commit()
+        until(lambda: _all_is_seen(system.spans(PARTITIONS)), limit=60)
+        # A coordinator that dies before it has noted that all markers are written has them written again,
+        # which moves the ends. A writer under the same name begins when that is noted.
+        system.begin("test.checkpoint", 2).abort()
+        spans = system.spans(PARTITIONS)
 
-    for disturb in (goes.kill, goes.start):
-        disturb()
-        end = time.monotonic() + WATCHED_SECONDS
-        while time.monotonic() < end:
-            assert system.spans(PARTITIONS) == spans
-    assert {span.oldest for span in spans.values()} == {0}
-    assert all(span.end > 0 for span in spans.values()), "the test wrote to each partition"
-    system.close()
+        for disturb in (goes.kill, goes.start):
+            disturb()
+            end = time.monotonic() + WATCHED_SECONDS
+            while time.monotonic() < end:
+                assert system.spans(PARTITIONS) == spans
+        assert {span.oldest for span in spans.values()} == {0}
+        assert all(span.end > 0 for span in spans.values()), "the test wrote to each partition"
