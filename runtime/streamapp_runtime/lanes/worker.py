@@ -3,9 +3,9 @@
 import gc
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -69,8 +69,18 @@ class PackedLayer:
         yield from ()
 
 
+class OrderSource(Protocol):
+    """The driver, as a lane that serves it has it."""
+
+    def next_order(self, lane: int, after: int) -> bytes | None:
+        """The next order behind a batch, waited for; None where there are no more."""
+
+    def report(self, lane: int, batch: int, reports: Sequence[Mapping[str, object]]) -> None:
+        """Say what came of an order."""
+
+
 def serve_orders(
-    driver: DriverConnection, lane: int, spark_attempt: int, worker: Callable[[], LayerWorker]
+    driver: OrderSource, lane: int, spark_attempt: int, worker: Callable[[], LayerWorker]
 ) -> None:
     """Serve a lane's order after order, until the driver has no more."""
     memory, served = OrderMemory(), 0

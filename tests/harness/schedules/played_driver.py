@@ -21,7 +21,7 @@ from streamapp_runtime.systems.stream_system import FencedError, StreamSystem
 from tests.harness.schedules.fault_points import FaultPoint, FaultPoints, Participant
 from tests.harness.schedules.threaded_executors import ThreadedExecutor
 from tests.harness.schedules.threaded_hosting import ThreadedHosting
-from tests.harness.schedules.watched_log import CommitHistory, WatchedLog
+from tests.harness.schedules.watched_log import CommitHistory, watched_log
 
 BATCH_ROWS = 4
 PROCESSORS = 2
@@ -120,14 +120,14 @@ class PlayedDriver:
 
     def _start(self) -> None:
         self._system = open_system(self.storage.connection)
-        system = WatchedLog(self._system, self.stop, self.history, of_lane=False)
-        ledger = CheckpointStream(system, checkpoint_stream(self.app.application_id))  # type: ignore[arg-type]
+        system = watched_log(self._system, self.stop, self.history, of_lane=False)
+        ledger = CheckpointStream(system, checkpoint_stream(self.app.application_id))
         context = AppContext(
             self.app,
             self.storage,
             system,
             ledger,
-            load_user_functions(self.app),  # type: ignore[arg-type]
+            load_user_functions(self.app),
         )
         spark = SparkOnDemand(_no_spark)
         ready = launch(context, spark, PROCESSORS)

@@ -25,7 +25,7 @@ from tests.harness.schedules.fault_points import (
     FaultPoints,
     Participant,
 )
-from tests.harness.schedules.watched_log import CommitHistory, WatchedLog
+from tests.harness.schedules.watched_log import CommitHistory, watched_log
 
 _attempts = count(1)
 
@@ -151,7 +151,7 @@ class ThreadedExecutor:
         try:
             with DriverConnection.open(lane.bound.address) as connection:
                 lane.connection = connection
-                serve_orders(lane, lane.bound.lane, next(_attempts), lambda: self._worker_of(lane))  # type: ignore[arg-type]
+                serve_orders(lane, lane.bound.lane, next(_attempts), lambda: self._worker_of(lane))
         except Exception as error:
             lane.error = error
             if isinstance(error, DeadWorkerError) or lane.lost or not isinstance(error, DriverLostError):
@@ -171,8 +171,8 @@ class ThreadedExecutor:
             self._worker = LayerWorker(bound.program, 0, replace(bound.setup, state=str(self.folder)))
             self._key = key
             system = self._worker.context.system
-            log = WatchedLog(system, self._stop, self.history, of_lane=True)
-            self._worker.context = replace(self._worker.context, system=log)  # type: ignore[arg-type]
+            log = watched_log(system, self._stop, self.history, of_lane=True)
+            self._worker.context = replace(self._worker.context, system=log)
         self._worker.executor_id = "another" if bound.misplaced else executor_name(bound.lane)
         return self._worker
 

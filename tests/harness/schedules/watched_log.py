@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
@@ -103,3 +103,8 @@ class WatchedLog:
         self.stop(FaultPoint.FENCES)
         self.system.fence(owner, incarnation, writers)
         self.history.note_fence(incarnation)
+
+
+def watched_log(system: StreamSystem, stop: Stop, history: CommitHistory, *, of_lane: bool) -> StreamSystem:
+    """The system with stops: a whole one, since what has no stop passes through."""
+    return cast("StreamSystem", WatchedLog(system, stop, history, of_lane))
