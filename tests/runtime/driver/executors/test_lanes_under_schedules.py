@@ -61,9 +61,9 @@ COMMITS_LATE: Final[Schedule] = (
     FIRST,
     StartDriver(),
 )
-REPORTS_TWICE: Final[Schedule] = (
+REPORTS_LATE: Final[Schedule] = (
     *(*BEGUN, Feed(40)),
-    *(at(FaultPoint.REPORTS, FaultKind.TWICE), at(FaultPoint.REPORTS, FaultKind.TWICE, 1), FIRST) * 5,
+    *(at(FaultPoint.REPORTS, FaultKind.LATE), at(FaultPoint.REPORTS, FaultKind.LATE, 1), FIRST) * 5,
 )
 
 HAZARDS: Final = (
@@ -120,7 +120,7 @@ HAZARDS: Final = (
         "a report names its batch, and an order carries a digest of the checkpoints that the driver believes",
         "ResidentLanes.run, order_codec._digest",
         (rules.without_numbers_of_reports, rules.without_digest),
-        REPORTS_TWICE,
+        REPORTS_LATE,
     ),
     Hazard(
         "a lane of an earlier binding takes the orders of its successor (H2)",
@@ -276,4 +276,4 @@ def test_the_numbers_of_reports_and_the_digest_guard_for_each_other(
     switch_off: SwitchOff, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     switch_off(monkeypatch)
-    assert violations(REPORTS_TWICE) == []
+    assert violations(REPORTS_LATE) == []
