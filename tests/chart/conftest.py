@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.harness.api_server.api_server import ApiServer, assets, running
-from tests.harness.machine.helm import Helm, found
+from tests.harness.api_server.asset_programs import asset_program
+from tests.harness.machine.helm import Helm
 
 LEFT_OUT = "tests of the chart were left out; `make kube-assets` gets what they need"
 
 
 @pytest.fixture(scope="session")
 def helm(tmp_path_factory: pytest.TempPathFactory) -> Helm:
-    program = found()
+    program = asset_program("helm")
     if program is None:
         if os.environ.get("CI") == "true":
             pytest.fail(LEFT_OUT)

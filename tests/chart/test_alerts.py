@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.harness.api_server.asset_programs import asset_program
 from tests.harness.machine.helm import Helm
-from tests.harness.machine.promtool import check_rules, promtool, run_rules
+from tests.harness.machine.promtool import check_rules, run_rules
 from tests.harness.repository.prometheus_queries import LABELS, metric_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "alerts.md"
@@ -25,19 +26,19 @@ DRIVER = 'namespace="shop", app="views"'
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    found = promtool()
-    if found is None:
+    promtool = asset_program("promtool")
+    if promtool is None:
         if os.environ.get("CI") == "true":
             pytest.fail(LEFT_OUT)
         pytest.skip(LEFT_OUT)
-    return found
+    return promtool
 
 
 def groups(helm: Helm, *options: str) -> list[dict[str, Any]]:
     """The groups of the PrometheusRule."""
     (rule,) = [one for one in helm.objects(ENABLED, *options) if one["kind"] == "PrometheusRule"]
-    found: list[dict[str, Any]] = rule["spec"]["groups"]
-    return found
+    rule_groups: list[dict[str, Any]] = rule["spec"]["groups"]
+    return rule_groups
 
 
 def rules(helm: Helm, *options: str) -> dict[str, dict[str, Any]]:

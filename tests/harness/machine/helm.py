@@ -1,6 +1,5 @@
 """Helm, as tests call it: nothing of the user's own is read or written."""
 
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,21 +7,10 @@ from typing import Any
 
 import yaml
 
-from tests.harness.api_server.api_server import assets
-
 CHART = Path(__file__).parents[3] / "charts" / "streamapp"
 VALUES = Path(__file__).parents[2] / "chart" / "values"
 KUBE = "1.34.4"
 """What templates are rendered for; Helm built by `go install` takes it for something very old."""
-
-
-def found() -> Path | None:
-    """The program: beside the API server's, else on the path."""
-    programs = assets()
-    if programs and (programs / "helm").exists():
-        return programs / "helm"
-    on_path = shutil.which("helm")
-    return Path(on_path) if on_path else None
 
 
 def value_sets() -> list[str]:

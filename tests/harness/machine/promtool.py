@@ -1,22 +1,10 @@
 """promtool, by which Prometheus itself judges rules."""
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import yaml
-
-from tests.harness.api_server.api_server import assets
-
-
-def promtool() -> Path | None:
-    """The program: beside the API server's, else on the path."""
-    programs = assets()
-    if programs and (programs / "promtool").exists():
-        return programs / "promtool"
-    on_path = shutil.which("promtool")
-    return Path(on_path) if on_path else None
 
 
 def check_rules(program: Path, groups: Any, folder: Path) -> str:

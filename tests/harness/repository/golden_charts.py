@@ -3,7 +3,8 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.harness.machine.helm import Helm, found, value_set, value_sets
+from tests.harness.api_server.asset_programs import asset_program
+from tests.harness.machine.helm import Helm, value_set, value_sets
 
 FOLDER = Path(__file__).parents[2] / "chart" / "golden"
 _OWN_TESTS = tuple(f"# Source: streamapp/templates/{name}.yaml" for name in ("crd", "dashboards", "rbac"))
@@ -16,7 +17,7 @@ def text(helm: Helm, name: str) -> str:
 
 
 if __name__ == "__main__":
-    program = found()
+    program = asset_program("helm")
     if program is None:
         raise SystemExit("there is no helm; `make kube-assets` gets one")
     with TemporaryDirectory() as home:
