@@ -49,10 +49,14 @@ class Backlog:
         self.side_inputs = SideInputProgress.of(self.launch, paced=self.run.settings.copies_paced)
         side, topics = self.launch.read_order.side, self.launch.topics
         read = {stream: topic for stream, topic in topics.items() if stream not in side}
-        goes_on = self.launch.app.spec.on_data_loss == "earliest"
         has_late_checkpoints = self.launch.setup.delivery is DeliveryGuarantee.LOOSE
         self.data_loss = DataLoss(
-            *(self.system, self.ledger, read, goes_on, time.monotonic, self.data_lost),
+            system=self.system,
+            ledger=self.ledger,
+            topics=read,
+            goes_on=self.launch.app.spec.on_data_loss == "earliest",
+            clock=time.monotonic,
+            reported=self.data_lost,
             repeated=self._cleared() if has_late_checkpoints else frozenset(),
         )
 

@@ -31,11 +31,11 @@ class PlainChannel:
 
     def __init__(self) -> None:
         """Nothing is sent yet."""
-        self._unsent = bytearray()
+        self._unsent = b""
 
     def send(self, data: bytes) -> None:
         """Add to what the peer is to read."""
-        self._unsent += data
+        self._unsent = self._unsent + data if self._unsent else data
 
     def receive(self, arrived: bytes) -> bytes:
         """What the socket gave."""
@@ -43,7 +43,7 @@ class PlainChannel:
 
     def outgoing(self) -> bytes:
         """What was sent since the last call."""
-        unsent, self._unsent = bytes(self._unsent), bytearray()
+        unsent, self._unsent = self._unsent, b""
         return unsent
 
 
