@@ -85,6 +85,17 @@ generate: $(READY) ## Write the generated files anew: CRD, reference pages, what
 docs: $(READY) ## Build the documentation site into site/; a broken link fails
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+.PHONY: dist
+dist: $(READY) ## Build a release into dist/: wheel, sdist, chart, definition, schema, bill of materials, checksums
+	@.ci/dist
+
+.PHONY: constraints
+constraints: $(READY) ## Pin the newest versions that pyproject.toml allows; then run the tests
+	@env=$$(mktemp -d) && trap 'rm -rf "$$env"' EXIT && $(BIN)/python -m venv $$env && \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check '.[operator,redis,runtime,dev,release]' && \
+		$$env/bin/python -m pip freeze --exclude streamapp | LC_ALL=C sort -f -t= -k1,1 >constraints.txt
+	@git --no-pager diff --stat constraints.txt
+
 .PHONY: images
 images: ## Build the images of the operator and of the runtime with Docker (PYTHON_IMAGE, DOCKER_BUILD_FLAGS, VERSION)
 	@command -v docker >/dev/null || { echo "Building images needs Docker." >&2; exit 1; }

@@ -2,13 +2,16 @@
 
 import re
 import tomllib
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
+from tests.harness.machine.helm import KUBE
+from tests.harness.machine.interpreters import OLDEST_JAVA, OLDEST_PYTHON
 from tests.harness.repository.checkout import REPOSITORY
 
-VERSION: Final[str] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+PROJECT: Final[dict[str, Any]] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+VERSION: Final[str] = PROJECT["version"]
 NAMES_A_VERSION: Final = re.compile(r"(?:VERSION=|streamapp-(?:operator|runtime):)(\d+\.\d+\.\d+)")
 HEADING: Final = re.compile(r"^## (\d+\.\d+\.\d+) - (unreleased|\d{4}-\d{2}-\d{2})$")
 KINDS: Final = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
@@ -39,3 +42,26 @@ def test_the_newest_entry_of_the_changelog_is_of_this_version() -> None:
 
 def test_the_changelog_has_the_kinds_of_changes_that_readers_know() -> None:
     assert {line.removeprefix("### ") for line in changelog() if line.startswith("### ")} <= KINDS
+
+
+def versions() -> dict[str, tuple[str, str]]:
+    """The oldest and the newest version of each row of the page's table."""
+    page = (REPOSITORY / "docs" / "guide" / "versions.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([A-Z][a-zA-Z ]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)
+    return {name: (oldest, newest) for name, oldest, newest in rows}
+
+
+def test_the_page_of_versions_has_the_versions_that_are_declared_and_tested() -> None:
+    table = versions()
+    chart = yaml.safe_load((REPOSITORY / "charts" / "streamapp" / "Chart.yaml").read_text("utf-8"))
+    pom = (REPOSITORY / "tests" / "harness" / "kafka" / "pom.xml").read_text("utf-8")
+    broker = re.search(r"<version>(\d+\.\d+)\.\d+</version>", pom)
+    assert broker is not None
+    spark = next(each for each in PROJECT["optional-dependencies"]["runtime"] if each.startswith("pyspark"))
+    assert PROJECT["requires-python"] == f">={table['Python'][0]}"
+    assert table["Python"][0] == ".".join(map(str, OLDEST_PYTHON))
+    assert table["Java"][0] == str(OLDEST_JAVA)
+    assert spark.startswith(f"pyspark>={table['Spark'][0]},")
+    assert table["Kafka brokers"][1] == broker[1]
+    assert chart["kubeVersion"].startswith(f">={table['Kubernetes'][0]}.")
+    assert KUBE.startswith(f"{table['Kubernetes'][1]}.")

@@ -1,0 +1,35 @@
+"""What a forge runs is what anybody can run: targets of the Makefile and scripts of `.ci`."""
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.harness.repository.checkout import REPOSITORY
+
+WORKFLOWS: Final = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+TARGETS: Final = set(re.findall(r"^([a-z0-9-]+):", (REPOSITORY / "Makefile").read_text("utf-8"), re.M))
+
+
+def steps(workflow: Path) -> list[dict[str, Any]]:
+    jobs = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]
+    return [step for job in jobs.values() for step in job["steps"]]
+
+
+def test_there_are_workflows_for_tests_and_releases() -> None:
+    assert [workflow.stem for workflow in WORKFLOWS] == ["release", "test"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_a_workflow_runs_our_own_commands_alone(workflow: Path) -> None:
+    commands = [step["run"].split() for step in steps(workflow) if "run" in step]
+    assert commands
+    for program, *words in commands:
+        assert words[0] in TARGETS if program == "make" else (REPOSITORY / program).is_file()
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_a_workflow_may_write_nothing_to_the_repository(workflow: Path) -> None:
+    assert yaml.safe_load(workflow.read_text("utf-8"))["permissions"] == {"contents": "read"}
