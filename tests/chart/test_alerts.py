@@ -102,7 +102,7 @@ def test_thresholds_are_those_of_the_values(helm: Helm) -> None:
         "restartsInAnHour": "StreamAppRestartsOften", "lagRows": "StreamAppLags",
         "failedBatches": "StreamAppBatchesFail", "badRecords": "StreamAppBadRecords",
         "queueAgeSeconds": "StreamAppOperatorLate", "failedReconciles": "StreamAppOperatorFails",
-        "missedChanges": "StreamAppOperatorMissesChanges",
+        "missedChanges": "StreamAppOperatorMissesChanges", "usedVolumePercent": "StreamAppVolumeFills",
     }  # fmt: skip
     for value, alert in numbers.items():
         changed = rules(helm, f"--set=alerts.thresholds.{value}=12345678")[alert]["expr"]
@@ -175,6 +175,22 @@ CASES: dict[str, tuple[list[dict[str, str]], Firing]] = {
     "a bad record": (
         [series("streamapp_bad_records_total", DRIVER, "0x5 1x60")],
         [(4, "-StreamAppBadRecords"), (8, "StreamAppBadRecords"), (30, "-StreamAppBadRecords")],
+    ),
+    "a volume that fills": (
+        [
+            series("streamapp_state_free_bytes", f'{DRIVER}, processor="1"', "40-1x60"),
+            series("streamapp_state_volume_bytes", f'{DRIVER}, processor="1"', "100x60"),
+        ],
+        [(20, "-StreamAppVolumeFills"), (29, "-StreamAppVolumeFills"), (32, "StreamAppVolumeFills")],
+    ),
+    "a volume beside one that is full": (
+        [
+            series("streamapp_state_free_bytes", f'{DRIVER}, processor="1"', "90x60"),
+            series("streamapp_state_volume_bytes", f'{DRIVER}, processor="1"', "100x60"),
+            series("streamapp_state_free_bytes", f'{DRIVER}, processor="2"', "0x60"),
+            series("streamapp_state_volume_bytes", f'{DRIVER}, processor="2"', "100x60"),
+        ],
+        [(6, "StreamAppVolumeFills")],
     ),
     "no operator": ([], [(4, "-StreamAppOperatorDown"), (6, "StreamAppOperatorDown")]),
     "an operator that waits for the lease": ([leading("0x60")], [(6, "StreamAppOperatorDown")]),

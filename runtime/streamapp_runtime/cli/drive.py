@@ -85,7 +85,7 @@ def _run_managed(metrics_port: int, page_port: int) -> RunEnd:
     write_message, message_periods = message_output(quiet=False, log_format="json")
     progress, metrics = (
         ProgressLog(write_message, time.monotonic, *message_periods),
-        RunMetrics(time.monotonic),
+        RunMetrics(),
     )
     liveness = DriverLiveness(time.monotonic)
     transport = ConfigMapTransport(api, environment.wanted, environment.report, progress.trouble, redacted)

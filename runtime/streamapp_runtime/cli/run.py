@@ -152,7 +152,7 @@ def run(
     write_message, message_periods = message_output(quiet, log_format)
     progress, metrics = (
         ProgressLog(write_message, time.monotonic, *message_periods),
-        RunMetrics(time.monotonic),
+        RunMetrics(),
     )
     liveness = DriverLiveness(time.monotonic)
     recorder = PageRecorder(time.monotonic, time.time, show_values) if page else None

@@ -28,7 +28,7 @@ def main(folder: Path) -> int:
     ended = run_to_end(
         lambda stop, listeners: run_app(mode, stop, listeners),
         ProgressLog(say, time.monotonic),
-        RunMetrics(time.monotonic),
+        RunMetrics(),
         DriverLiveness(time.monotonic),
     )
     sys.stdout.write(ended.ending.text() + "\n")

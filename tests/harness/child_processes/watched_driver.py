@@ -23,7 +23,7 @@ from streamapp_runtime.driver.reporting.progress_log import ProgressLog
 def main(file: str, data: Path, step_seconds: float) -> int:
     (app,) = parse_source(file).apps
     mode = Standalone(app, RunOptions(1, data))
-    liveness, metrics = DriverLiveness(time.monotonic, step_seconds), RunMetrics(time.monotonic)
+    liveness, metrics = DriverLiveness(time.monotonic, step_seconds), RunMetrics()
     server = metrics_server(metrics.registry, 0, EVERYWHERE, liveness.answer)
     with serve_metrics(server):
         sys.stdout.write(f"http://127.0.0.1:{server.server_port}{LIVENESS_PATH}\n")

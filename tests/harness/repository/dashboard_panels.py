@@ -188,6 +188,15 @@ APPS = (
     Panel("Entries of state", "On disk.", [whole(driver.ENTRIES, *APP, "table", within=_APP)]),
     Panel("Bytes of state", "On disk.", [whole(driver.BYTES, *APP, "table", within=_APP)], "bytes"),
     Panel(
+        "Room for state",
+        "Of the volume with a processor's stores.",
+        [
+            whole(driver.FREE_BYTES, *APP, "processor", within=_APP).called("free"),
+            whole(driver.VOLUME, *APP, "processor", within=_APP).called("in all"),
+        ],
+        "bytes",
+    ),
+    Panel(
         "Cleared state",
         "Bytes of stores that nobody owned any more, in the time that is shown.",
         [grown(driver.FREED, *APP, "table", within=_APP)],

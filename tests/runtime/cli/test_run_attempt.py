@@ -35,7 +35,7 @@ def test_the_sentence_names_the_place_and_the_log_has_the_traceback(
         bookkeeping_codec.encode_bookkeeping(None)  # type: ignore[arg-type]
 
     progress = ProgressLog(lambda _: None, lambda: 0.0)
-    run_end = run_to_end(start, progress, RunMetrics(lambda: 0.0), DriverLiveness(lambda: 0.0))
+    run_end = run_to_end(start, progress, RunMetrics(), DriverLiveness(lambda: 0.0))
     assert run_end.code is ExitCode.RETRY
     assert run_end.message.startswith("StreamApp itself failed at streamapp.control.bookkeeping_")
     assert run_end.message.endswith("; report this")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -12,9 +13,13 @@ from click.testing import CliRunner
 from examples.sample_data import Sample
 from streamapp_runtime.cli.log import log
 from streamapp_runtime.cli.state import state
+from streamapp_runtime.driver.batches.loop import KEEP_ALIVE_SECONDS
 from streamapp_runtime.driver.reporting.run_metrics import COUNTED, METRICS, WATERMARK
+from tests.harness.machine.processes import until
 from tests.harness.runs.run_process import Running, Said, ends, got
 
+MEASURED_SECONDS = KEEP_ALIVE_SECONDS + 20.0
+"""What the last batch wrote may be measured in the next one, which comes where there is nothing to read."""
 SAMPLE = re.compile(r"^(?P<name>\w+)(?:\{(?P<labels>[^}]*)\})? (?P<value>\S+)$")
 
 
@@ -69,9 +74,13 @@ def test_its_metrics_tell_what_was_written_by_stream(idle: Running) -> None:
 
 
 def test_its_metrics_tell_what_its_stores_hold(idle: Running, sample_data: Sample) -> None:
-    found = scraped(idle)
-    assert found['streamapp_state_entries table="users"'] == len(sample_data.users)
-    assert found['streamapp_state_bytes table="users"'] > 0
+    entries = 'streamapp_state_entries table="users"'
+    until(lambda: scraped(idle).get(entries) == len(sample_data.users), MEASURED_SECONDS)
+    samples = scraped(idle)
+    assert samples['streamapp_state_bytes table="users"'] > 0
+    (free,) = [value for name, value in samples.items() if name.startswith("streamapp_state_free_bytes ")]
+    (size,) = [value for name, value in samples.items() if name.startswith("streamapp_state_volume_bytes ")]
+    assert 0 < free <= size == shutil.disk_usage(idle.data).total
 
 
 def test_every_metric_of_the_page_is_served(idle: Running) -> None:
@@ -94,8 +103,13 @@ def test_its_page_tells_what_was_read_where_it_stands_and_what_its_stores_hold(
     assert processor["location"]
     assert {task["state"] for task in processor["tasks"]} == {"working"}
     assert "users#0" in processor["tasks"][0]["partitions"]
-    (users,) = [row for row in snapshot["tables"] if row["name"] == "users"]
-    assert users["entries"] == len(sample_data.users)
+
+    def users_entries() -> int | None:
+        (users,) = [row for row in json.loads(got(url + "data")[2])["tables"] if row["name"] == "users"]
+        entries: int | None = users["entries"]
+        return entries
+
+    until(lambda: users_entries() == len(sample_data.users), MEASURED_SECONDS)
     assert 'data-name="by-country"' in got(url + "plan.svg")[2]
 
 

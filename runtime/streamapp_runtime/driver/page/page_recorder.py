@@ -18,6 +18,7 @@ from streamapp_runtime.driver.page.run_facts import (
 )
 from streamapp_runtime.driver.page.run_history import POINT_SECONDS, HistoryPoint, RunHistory
 from streamapp_runtime.driver.page.running_app import RunningApp, running_app
+from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
@@ -73,6 +74,7 @@ class PageRecorder:
     _late: Counter[str] = field(default_factory=Counter)
     _rejected: Counter[tuple[str, str]] = field(default_factory=Counter)
     _remote: dict[str, Counter[str]] = field(default_factory=dict)
+    _state: StateSizes = field(default_factory=StateSizes)
     _awaited: tuple[str, ...] = ()
     _slow: str = ""
     _notes: deque[RunNote] = field(default_factory=lambda: deque(maxlen=MOST_NOTES))
@@ -85,7 +87,8 @@ class PageRecorder:
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
-        self.runs(running_app(launch, launch.lanes, self.clock))
+        self._state.run_by(launch.lanes)
+        self.runs(running_app(launch, launch.lanes, self._state.tables))
 
     def runs(self, app: RunningApp) -> None:
         """Note what runs from now on: no task of it has done anything yet."""
@@ -94,9 +97,10 @@ class PageRecorder:
 
     def changed(self, change: RunChange) -> None:
         """Note who runs what from now on, and what cannot be."""
-        app = running_app(change.launch, change.lanes, self.clock)
+        app = running_app(change.launch, change.lanes, self._state.tables)
         with self._lock:
             self._app = app
+            self._state.run_by(change.lanes)
             if change.kind is ChangeKind.MODEL:
                 self._last = None
             if change.kind is ChangeKind.REFUSED:
@@ -116,6 +120,7 @@ class PageRecorder:
             self._bad += batch.bad
             self._rejected = merged_reasons(self._rejected, batch.rejected)
             self._read.update(batch.read)
+            self._state.note(batch.reports)
             self._count(report for report in batch.reports if is_fine(report.status))
             facts = BatchFacts(
                 batch.number, now, batch.seconds, batch.rows_in, batch.rows_out, _longest_steps(batch.reports)

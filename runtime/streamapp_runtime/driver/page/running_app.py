@@ -2,17 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from streamapp.graph.nodes import Graph
 from streamapp.plan.partition_plan import Plan
 from streamapp.tasks.layouts.split import Split
-from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
-
-STATE_SECONDS = 30.0
-"""How old the sizes of stores may be: each look goes through the files of all stores."""
 
 TableSizes = Mapping[str, tuple[int, int]]
 """Entries and bytes by table."""
@@ -41,7 +36,7 @@ class RunningApp:
 
 
 def running_app(
-    launch: Launch, lanes: Mapping[str, tuple[str, ...]], clock: Callable[[], float]
+    launch: Launch, lanes: Mapping[str, tuple[str, ...]], sizes: Callable[[], TableSizes]
 ) -> RunningApp:
     """A launch as the page shows it, with its tasks on these processors."""
     layout = launch.assignment.layout
@@ -59,5 +54,5 @@ def running_app(
         locations=launch.locations,
         counts=launch.counts,
         splits=layout.splits,
-        sizes=StateSizes(Path(launch.setup.state), launch.app.application_id, clock, STATE_SECONDS),
+        sizes=sizes,
     )

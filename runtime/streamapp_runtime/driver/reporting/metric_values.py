@@ -1,8 +1,7 @@
 """The values of a run's metrics, set from what the loop tells."""
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
@@ -20,6 +19,7 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     ENTRIES,
     FAILED,
     FILLING,
+    FREE_BYTES,
     INCARNATION,
     LAG,
     METRICS,
@@ -31,9 +31,10 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     ROWS_IN,
     SECONDS,
     TASKS,
+    VOLUME,
     WATERMARK,
 )
-from streamapp_runtime.driver.reporting.state_sizes import StateSizes
+from streamapp_runtime.driver.reporting.state_sizes import STATE_LEVELS, StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
@@ -43,10 +44,10 @@ from streamapp_runtime.operators.stateless.stream_operations import declared_str
 class RunMetrics:
     """The values, as far as the driver knows them. Written by the driver, read by whoever scrapes."""
 
-    clock: Callable[[], float]  # seconds
     _values: MetricCollector = field(default_factory=lambda: MetricCollector(METRICS, BOUNDS))
     _topic_streams: dict[str, str] = field(default_factory=dict)  # the declared stream of each topic
     _input_streams: frozenset[str] = frozenset()
+    _state: StateSizes = field(default_factory=StateSizes)
 
     @property
     def registry(self) -> CollectorRegistry:
@@ -55,13 +56,7 @@ class RunMetrics:
 
     def launched(self, launch: Launch) -> None:
         """Note what runs."""
-        state_sizes = StateSizes(Path(launch.setup.state), launch.app.application_id, self.clock)
-        self._values.set_gauge_function(
-            ENTRIES, lambda: {(table,): entries for table, (entries, _) in state_sizes().items()}
-        )
-        self._values.set_gauge_function(
-            BYTES, lambda: {(table,): size for table, (_, size) in state_sizes().items()}
-        )
+        self._state.run_by(launch.lanes)
         task_partitions = [p for partitions in launch.partitions.values() for p in partitions]
         table_partitions = [p for table in launch.broadcasts for p in table.partitions]
         self._input_streams = frozenset(
@@ -90,8 +85,12 @@ class RunMetrics:
             for stream, rows in batch.read.items():
                 values.increment(ROWS_IN, stream, by=rows)
             values.observe(SECONDS, batch.seconds, BATCH)
+            if self._state.note(batch.reports):
+                self._set_state_levels()
             for report in batch.reports:
                 for counter, name, number in report.counted if is_fine(report.status) else ():
+                    if counter in STATE_LEVELS:
+                        continue
                     metric = COUNTED[counter]
                     stream_or_name = self._topic_streams.get(name, name) if metric in BY_TOPIC else name
                     values.increment(metric, stream_or_name, by=number)
@@ -102,6 +101,8 @@ class RunMetrics:
         """Note who runs what from now on, and what cannot be."""
         with self._values.changes():
             self._values.set_gauge(TASKS, _task_counts(change.lanes))
+            self._state.run_by(change.lanes)
+            self._set_state_levels()
             self._values.set_gauge(MODEL, change.version)
             self._values.set_gauge(REFUSED, len(change.warnings))
             self._values.increment(MOVED, by=change.moved)
@@ -109,6 +110,13 @@ class RunMetrics:
     def trouble(self, _: str) -> None:
         """Count a batch that failed."""
         self._values.increment(FAILED)
+
+    def _set_state_levels(self) -> None:
+        tables, volumes = self._state.tables(), self._state.volumes()
+        self._values.set_gauge(ENTRIES, {(table,): entries for table, (entries, _) in tables.items()})
+        self._values.set_gauge(BYTES, {(table,): size for table, (_, size) in tables.items()})
+        self._values.set_gauge(FREE_BYTES, {(name,): free for name, (free, _) in volumes.items()})
+        self._values.set_gauge(VOLUME, {(name,): size for name, (_, size) in volumes.items()})
 
 
 def _task_counts(lanes: Mapping[str, Sized]) -> GaugeValues:

@@ -48,6 +48,18 @@ SECONDS = Metric(
 )
 ENTRIES = Metric("streamapp_state_entries", MetricKind.GAUGE, "Entries of stores on disk, about.", ("table",))
 BYTES = Metric("streamapp_state_bytes", MetricKind.GAUGE, "Bytes of stores on disk.", ("table",))
+FREE_BYTES = Metric(
+    "streamapp_state_free_bytes",
+    MetricKind.GAUGE,
+    "Bytes that are free on the volume with the processor's stores.",
+    ("processor",),
+)
+VOLUME = Metric(
+    "streamapp_state_volume_bytes",
+    MetricKind.GAUGE,
+    "Bytes of the volume with the processor's stores.",
+    ("processor",),
+)
 RESTORED = Metric(
     "streamapp_restored_entries_total", MetricKind.COUNTER, "Changelog entries replayed into stores."
 )
@@ -107,8 +119,8 @@ INCARNATION = Metric(
 METRICS = (
     ROWS_IN, BYTES_IN, ROWS_OUT, BYTES_OUT, BAD, LATE_ROWS, WATERMARK, LAG, BATCHES, FAILED, SECONDS,
     NULL_KEYS, NULL_TIMES, REMOTE_ASKED, REMOTE_CACHED, REMOTE_UNANSWERED,
-    ENTRIES, BYTES, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS, MODEL, MOVED, REFUSED,
-    INCARNATION,
+    ENTRIES, BYTES, FREE_BYTES, VOLUME, FREED, RESTORED, RESTORED_BYTES, RESTORING, FILLING, TASKS, MODEL,
+    MOVED, REFUSED, INCARNATION,
 )  # fmt: skip
 
 COUNTED = {
@@ -139,7 +151,8 @@ _HEAD = (
     "",
     "`streamapp run --metrics-port 9400` serves these at `http://127.0.0.1:9400/metrics`, in the text",
     "format that Prometheus reads. Counters begin at 0 with each start of the driver. What stores hold is",
-    "looked up when it is asked for, at most every ten seconds; tables in memory have no entry there.",
+    "measured by the executors that have them, at most every second, and is reported with their batches;",
+    "tables in memory have no entry there.",
     "A `name` is that of a table or an operator. What is counted by table or by name has an entry once there",
     "is something to count.",
     "",

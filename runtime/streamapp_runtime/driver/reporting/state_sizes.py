@@ -1,35 +1,62 @@
-"""How much state an app has on disk, table by table, for metrics: looked up no more often than needed."""
+"""How much state an app has on disk and how much room there is, as its lanes have reported."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from streamapp_runtime.stores.directories.store_stats import app_store_stats
+from streamapp_runtime.lanes.protocol.state_levels import (
+    STATE_BYTES,
+    STATE_ENTRIES,
+    TABLE_LEVELS,
+    VOLUME_BYTES,
+    VOLUME_FREE,
+    VOLUME_LEVELS,
+)
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
-FRESH_SECONDS = 10.0
-MOST_SHARE = 0.005
-"""Of the time at most is spent on looking: an app with many stores is looked at less often."""
+STATE_LEVELS = TABLE_LEVELS | VOLUME_LEVELS
 
 
 @dataclass(slots=True)
 class StateSizes:
-    """Entries and bytes by table."""
+    """The newest levels of each lane."""
 
-    root: Path
-    application_id: str
-    clock: Callable[[], float]
-    fresh_seconds: float = FRESH_SECONDS
-    _fresh_until: float | None = None
-    _sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    _processors: dict[str, str] = field(default_factory=dict)  # task -> processor
+    _levels: dict[tuple[str, str, str], int] = field(default_factory=dict)  # by processor, level and table
 
-    def __call__(self) -> Mapping[str, tuple[int, int]]:
-        """As it was a few seconds ago at most, but for an app with many stores."""
-        now = self.clock()
-        if self._fresh_until is None or now > self._fresh_until:
-            sizes: dict[str, tuple[int, int]] = {}
-            for _, table, stats in app_store_stats(self.root, self.application_id):
-                entries, size = sizes.get(table, (0, 0))
-                sizes[table] = entries + (stats.entries or 0), size + stats.size
-            took = self.clock() - now
-            self._fresh_until, self._sizes = now + max(self.fresh_seconds, took / MOST_SHARE), sizes
-        return self._sizes
+    def run_by(self, lanes: Mapping[str, Collection[str]]) -> None:
+        """Note who runs what; where that is another than before, what is known is no longer true."""
+        processors = {task: processor for processor, tasks in lanes.items() for task in tasks}
+        if processors != self._processors:
+            self._processors, self._levels = processors, {}
+
+    def note(self, reports: Iterable[TaskReport]) -> bool:
+        """Take what lanes measured; whether there was anything."""
+        measured = {
+            (self._processors[report.task], level, name): number
+            for report in reports
+            if report.task in self._processors
+            for level, name, number in report.counted
+            if level in STATE_LEVELS
+        }
+        self._levels = self._levels | measured  # whoever reads in another thread has a whole one
+        return bool(measured)
+
+    def tables(self) -> Mapping[str, tuple[int, int]]:
+        """Entries and bytes by table."""
+        entries, sizes = Counter[str](), Counter[str]()
+        for (_, level, table), number in self._levels.items():
+            if level == STATE_ENTRIES:
+                entries[table] += number
+            elif level == STATE_BYTES:
+                sizes[table] += number
+        return {table: (entries[table], size) for table, size in sizes.items()}
+
+    def volumes(self) -> Mapping[str, tuple[int, int]]:
+        """Free and all bytes of the volume with a processor's stores, by processor."""
+        levels = self._levels
+        return {
+            processor: (free, levels[processor, VOLUME_BYTES, ""])
+            for (processor, level, _), free in levels.items()
+            if level == VOLUME_FREE
+        }

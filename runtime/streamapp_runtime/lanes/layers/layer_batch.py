@@ -244,8 +244,8 @@ class LayerBatch:
                 self.times.add(report.times)
                 self.failed_records += report.failed_records
                 self.rejections[task].add(report.rejections)
-                for counted, name, number in report.counted:
-                    self.state.count(counted, name, number)
+                for counter_or_level, name, number in report.counted:
+                    self.state.counted[counter_or_level, name] += number
                 if report.failure:
                     self.fail_task(task, *report.failure)
         elif tag in {*LETTER_TAGS.values(), LATE_ROW_TAG}:

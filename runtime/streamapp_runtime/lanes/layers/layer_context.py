@@ -1,6 +1,6 @@
 """What a layer of a program is and has in its worker: the same for every batch of an incarnation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from streamapp_runtime.operators.stateless.stream_operations import Read, Write
 from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.program import Program, PythonLayer, RowEdge
 from streamapp_runtime.remote.remote_reader import RemoteReader
-from streamapp_runtime.stores.store import StoreError
+from streamapp_runtime.stores.store import Store, StoreError
 from streamapp_runtime.systems.connection import open_system
 from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -111,6 +111,11 @@ class LayerContext:
         with suppress(StoreError):  # what a store could not write is restored when it is next opened
             self.release_stores()
         self.system.close()
+
+    def stores_on_disk(self) -> Iterator[tuple[str, Store]]:
+        """The open stores that are files, by their table."""
+        yield from self.lane_stores.on_disk()
+        yield from self.side_input_stores.on_disk()
 
     def release_stores(self) -> None:
         """Close all stores."""

@@ -26,16 +26,19 @@ from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
 from streamapp_runtime.lanes.protocol.executor_identity import executor_identity
 from streamapp_runtime.lanes.protocol.oom_kills import oom_kills
 from streamapp_runtime.lanes.protocol.rejections import RejectionReport
+from streamapp_runtime.lanes.protocol.state_levels import VOLUME_LEVELS
 from streamapp_runtime.lanes.protocol.state_location import location_of
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
 from streamapp_runtime.lanes.task_stores.lane_stores import RESTORE_SECONDS
+from streamapp_runtime.lanes.task_stores.state_usage import StateUsage, full_store_message
 from streamapp_runtime.lanes.worker_setup import WorkerSetup
 from streamapp_runtime.program.program import Program
 from streamapp_runtime.stores.directories import owned_stores as owned_by_app
 from streamapp_runtime.stores.directories.state_directory import EVERY_TASK
 from streamapp_runtime.stores.directories.store_cleanup import UnownedStore, remove_unowned_stores
+from streamapp_runtime.stores.store import StoreFullError
 
 SETTLE_STEP = "settle"
 """The step in which stores are brought to where their checkpoints are."""
@@ -49,6 +52,7 @@ class LayerWorker:
         self.executor_id, self.location = executor_identity(), location_of(Path(setup.state))
         self.cleared_stores = self._clear_unowned_stores() if self.context.last else ()
         self.beacon, self.oom_kills = StepBeacon(), oom_kills()
+        self.usage = StateUsage(Path(setup.state))
 
     def run(
         self, batches: Iterator[pa.RecordBatch], orders: Orders, spark_attempt: int
@@ -119,6 +123,9 @@ class LayerWorker:
                 yield from self._guarded(batch, batch.process(rows))
         yield from self._guarded(batch, batch.finish())
         batch.note_pending()
+        for level, name, number in self.usage.levels(self.context.stores_on_disk()):
+            if self.context.last or level not in VOLUME_LEVELS:  # all layers of a lane are on one volume
+                batch.state.set_level(level, name, number)
         if orders.release:
             self.context.release_stores()
         if self.context.last:
@@ -136,7 +143,7 @@ class LayerWorker:
         try:
             context.side_input_stores.share(lane.shared)
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(*self._failure(error))
+            batch.fail_lane(*self._failure(batch, error))
         deadline = time.monotonic() + RESTORE_SECONDS
         check = partial(check_newest, context.system, context.setup.checkpoints, batch.orders.incarnation)
         for index, task in enumerate(lane.tasks):
@@ -145,7 +152,7 @@ class LayerWorker:
                 contained = context.side_input_stores.settle(task, context.system, check)
                 batch.side_inputs.contained[index] = contained
             except EXPECTED_ERRORS as error:
-                batch.fail_task(index, *self._failure(error))
+                batch.fail_task(index, *self._failure(batch, error))
                 yield index
                 continue
             batch.restored[index] += settled.restored
@@ -159,17 +166,21 @@ class LayerWorker:
         try:
             yield from rows
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(*self._failure(error))
+            batch.fail_lane(*self._failure(batch, error))
 
-    def _failure(self, error: Exception) -> tuple[TaskStatus, str]:
-        return status_of(error), error_message(error, self.context.setup.checkpoints)
+    def _failure(self, batch: LayerBatch, error: Exception) -> tuple[TaskStatus, str]:
+        setup = self.context.setup
+        message = error_message(error, setup.checkpoints)
+        if isinstance(error, StoreFullError):
+            message = full_store_message(message, batch.lane.processor, Path(setup.state))
+        return status_of(error), message
 
     def _task_reports(self, batch: LayerBatch) -> list[TaskReport]:
         """Commit, and say of each task what became of it; the lane's first task tells how long it took."""
         try:
             done = None if batch.orders.trial else batch.commit()
         except EXPECTED_ERRORS as error:
-            batch.fail_lane(*self._failure(error))
+            batch.fail_lane(*self._failure(batch, error))
             done = None
         steps = tuple(batch.times.by_step().items())
         done_status = TaskStatus.TRIED if batch.orders.trial else TaskStatus.COMMITTED

@@ -7,7 +7,7 @@ no changelog is all there, or begins empty.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from streamapp_runtime.lanes.protocol.traffic import size_of
 from streamapp_runtime.lanes.task_stores.store_claim import StoreClaim
 from streamapp_runtime.lanes.task_stores.store_specs import StoreSpec
 from streamapp_runtime.stores.directories.state_directory import state_directory
-from streamapp_runtime.stores.store import Store, StoreIdentity, StoreMark
+from streamapp_runtime.stores.store import Store, StoreIdentity, StoreKind, StoreMark
 from streamapp_runtime.stores.store_opening import LOCK_WAIT_SECONDS
 from streamapp_runtime.systems.stream_system import StreamSystem
 
@@ -83,10 +83,11 @@ class LaneStores:
         """Note whose writes are pending in a store."""
         self._open[task, name].pending = attempt
 
-    def sizes(self, task: str) -> tuple[int, int]:
-        """Entries and bytes of a task's stores."""
-        stores = [opened.store for (owner, _), opened in self._open.items() if owner == task]
-        return sum(store.count() for store in stores), sum(store.size_bytes() for store in stores)
+    def on_disk(self) -> Iterator[tuple[str, Store]]:
+        """The open stores that are files, by their table."""
+        for (_, name), opened in self._open.items():
+            if self.specs[name].kind is not StoreKind.MEMORY:
+                yield name, opened.store
 
     def release(self, keep: Iterable[str] = ()) -> None:
         """Close the stores of all tasks but these; what is pending in them is dropped."""

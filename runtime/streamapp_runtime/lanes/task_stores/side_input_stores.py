@@ -117,6 +117,12 @@ class SideInputStores:
         table = self._open[self._key(task, name)]
         return (table.sealed.store or self._nothing) if table.sealed else table.store
 
+    def on_disk(self) -> Iterator[tuple[str, Store]]:
+        """The stores that this worker fills and that are files, by their table."""
+        for (_, name), table in self._open.items():
+            if self.specs[name].kind is not StoreKind.MEMORY:
+                yield name, table.store
+
     def paused_inputs(self, task: str) -> list[str]:
         """What is not read on, and the side inputs of which nothing is seen yet."""
         tables = [self._open.get(self._key(task, name)) for name, spec in self.specs.items() if spec.versions]

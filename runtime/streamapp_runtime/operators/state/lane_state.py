@@ -116,6 +116,10 @@ class LaneState:
         if number:
             self.counted[counter, name] += number
 
+    def set_level(self, level: str, name: str, number: int) -> None:
+        """Report a number that is not added to, such as the bytes of a table."""
+        self.counted[level, name] = number
+
     def _count_of(self, name: str, counter: str, number: int) -> None:
         self.count(counter, name, number)
 

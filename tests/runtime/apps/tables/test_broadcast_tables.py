@@ -141,7 +141,7 @@ def test_rows_go_on_while_a_table_that_joins_come_after_changes_all_the_time(env
 def test_what_fills_a_table_is_counted_as_read(env: AppEnv) -> None:
     env.write("rates", inputs(RATE_ROWS, "page"), partitions=1)
     env.write("views", inputs(VIEW_ROWS, "user"))
-    values = RunMetrics(lambda: 0.0)
+    values = RunMetrics()
     values.launched(env.launched(made("rocksdb"))[1])
     for batch in env.run(made("rocksdb")):
         values.batch(batch)

@@ -21,7 +21,7 @@ from tests.harness.runs.run_process import got
 
 
 def measured() -> RunMetrics:
-    return RunMetrics(lambda: 0.0)
+    return RunMetrics()
 
 
 def scraped(values: RunMetrics) -> str:

@@ -1,0 +1,12 @@
+"""What lanes report of the state that they hold, beside their counters: of these the newest number counts."""
+
+from typing import Final
+
+STATE_ENTRIES: Final = "stateEntries"
+STATE_BYTES: Final = "stateBytes"
+VOLUME_FREE: Final = "volumeFree"
+VOLUME_BYTES: Final = "volumeBytes"
+TABLE_LEVELS: Final = frozenset({STATE_ENTRIES, STATE_BYTES})
+"""By table."""
+VOLUME_LEVELS: Final = frozenset({VOLUME_FREE, VOLUME_BYTES})
+"""Of the volume that the lane's stores are on."""

@@ -1,0 +1,63 @@
+"""How much state a worker holds on disk and how much room there is, looked up no more often than needed."""
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import gethostname
+from typing import Final
+
+from streamapp_runtime.lanes.protocol.state_levels import (
+    STATE_BYTES,
+    STATE_ENTRIES,
+    VOLUME_BYTES,
+    VOLUME_FREE,
+)
+from streamapp_runtime.stores.store import Store, StoreError
+
+FRESH_SECONDS: Final = 1.0
+MOST_SHARE: Final = 0.005
+"""Of the time at most is spent on looking: a worker with many stores looks less often."""
+SHORT_SHARE: Final = 0.05
+"""Where less of a volume is free, a store without room is the volume's fault."""
+_MIB: Final = 2**20
+
+
+@dataclass(slots=True)
+class StateUsage:
+    """What a worker's stores take, table by table, and what is left on their volume."""
+
+    root: Path
+    clock: Callable[[], float] = time.monotonic
+    _fresh_until: float = field(default=float("-inf"), init=False)
+
+    def levels(self, stores: Iterable[tuple[str, Store]]) -> Iterator[tuple[str, str, int]]:
+        """By level and table, of stores by their table; nothing where the last look is still fresh."""
+        begun = self.clock()
+        if begun < self._fresh_until:
+            return
+        entries, sizes = Counter[str](), Counter[str]()
+        for table, store in stores:
+            try:
+                entries[table] += store.count()
+                sizes[table] += store.size_bytes()
+            except (StoreError, OSError):
+                continue  # whoever needs the store reports what is wrong with it
+        ended = self.clock()
+        self._fresh_until = ended + max(FRESH_SECONDS, (ended - begun) / MOST_SHARE)
+        for level, numbers in ((STATE_ENTRIES, entries), (STATE_BYTES, sizes)):
+            yield from ((level, table, number) for table, number in numbers.items())
+        if sizes:
+            volume = shutil.disk_usage(self.root)
+            yield VOLUME_FREE, "", volume.free
+            yield VOLUME_BYTES, "", volume.total
+
+
+def full_store_message(message: str, processor: str, root: Path) -> str:
+    """What a processor reports of a store without room: on which machine, and what its volume has."""
+    volume = shutil.disk_usage(root)
+    room = f"{volume.free / _MIB:,.0f} of {volume.total / _MIB:,.0f} MiB of the volume of {root} are free"
+    mend = "; enlarge the volume" if volume.free < volume.total * SHORT_SHARE else ""
+    return f"{processor} on {gethostname()}: {message}; {room}{mend}"
