@@ -11,11 +11,12 @@ import click
 
 from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.text_columns import aligned_columns
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.labels import APP_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.resource_kinds import POD, STREAM_APP, VOLUME_CLAIM
+from streamapp_operator.reconciler.facts.pod_state import ENDED_PHASES
 from streamapp_operator.reconciler.objects.object_names import is_executor_claim
 from streamapp_operator.reconciler.pods.embedded_log import log_claim_name
 
@@ -140,7 +141,9 @@ def delete_claims(
 
 
 def _left_over(listed: Sequence[AppClaim]) -> list[AppClaim]:
-    return [c for c in listed if c.use is ClaimUse.LEFT_OVER and c.holds is ClaimContent.STORES]
+    return [
+        claim for claim in listed if claim.use is ClaimUse.LEFT_OVER and claim.holds is ClaimContent.STORES
+    ]
 
 
 def _named(listed: Sequence[AppClaim], names: Sequence[str], namespace: str) -> list[AppClaim]:
@@ -192,7 +195,7 @@ def _use(metadata: Manifest, uid: str | None, holds: ClaimContent, *, is_mounted
 
 
 def _mounted(pod: Manifest) -> list[str]:
-    if pod.get("status", {}).get("phase") in ("Succeeded", "Failed"):
+    if pod.get("status", {}).get("phase") in ENDED_PHASES:
         return []
     volumes = pod["spec"].get("volumes") or ()
     return [one["persistentVolumeClaim"]["claimName"] for one in volumes if "persistentVolumeClaim" in one]

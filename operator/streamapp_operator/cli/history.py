@@ -10,14 +10,14 @@ from streamapp.cli.output_option import JSON, output_option
 from streamapp.cli.text_columns import aligned_columns
 from streamapp.spec.serialization import as_data, spec_as_yaml
 from streamapp.spec.spec_revision import changed_fields
-from streamapp_operator.cli.app_history import (
+from streamapp_operator.cli.cluster_access.app_history import (
     AppHistory,
     RevisionEntry,
     read_history,
     readable_app,
     spec_diff,
 )
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 
 
 @click.command(short_help="List the specs that an app on a cluster ran with.")

@@ -2,18 +2,18 @@
 
 import asyncio
 import json
-from pathlib import Path
 
 import aiohttp
 import click
 from kubernetes.aio.client.api_client import ApiClient
 
-from streamapp_operator.cli.app_pods import select_container
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
-from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
-from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.client.labels import APP_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.cli.cluster_access.app_pods import read_app_pods, select_container
+from streamapp_operator.cli.cluster_access.cluster_command import (
+    cluster_configuration,
+    cluster_options,
+    run_with_cluster,
+)
+from streamapp_operator.controller.client.api_requests import authorised_headers
 from streamapp_operator.controller.client.object_paths import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
 
@@ -44,13 +44,8 @@ def logs(
       streamapp logs page-views --namespace shop --follow
       streamapp logs page-views --previous --tail 50
     """
-
-    async def pods(cluster: ApiClusterClient) -> list[Manifest]:
-        return await cluster.select(POD, namespace, {APP_LABEL: app})
-
-    name, container = select_container(
-        run_with_cluster(kubeconfig, context, pods), app, previous=previous, executor=executor
-    )
+    pods = run_with_cluster(kubeconfig, context, lambda cluster: read_app_pods(cluster, namespace, app))
+    name, container = select_container(pods, app, previous=previous, executor=executor)
     query = {"container": container, "follow": str(follow).lower()}
     query |= {"tailLines": str(tail)} if tail is not None else {}
     asyncio.run(_show(kubeconfig, context, f"{object_path(POD, namespace, name)}/log", query))
@@ -65,15 +60,13 @@ def _message(reply_text: str) -> str:
 
 
 async def _show(kubeconfig: str | None, context: str | None, path: str, query: dict[str, str]) -> None:
-    client = ApiClient(await load_configuration(Path(kubeconfig) if kubeconfig else None, context))
+    client = ApiClient(await cluster_configuration(kubeconfig, context))
     try:
-        headers = dict(client.default_headers)
-        await client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
         query_string = "&".join(f"{name}={value}" for name, value in query.items())
         reply = await client.rest_client.request(
             "GET",
             f"{client.configuration.host}{path}?{query_string}",
-            headers=headers,
+            headers=await authorised_headers(client, "GET", path),
             _request_timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
         )
         if reply.status != 200:

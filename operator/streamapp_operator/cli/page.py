@@ -5,20 +5,21 @@ import sys
 import webbrowser
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import click
 
 from streamapp.protocol.message_names import PAGE_PORT
-from streamapp_operator.cli.app_pods import select_driver
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
-from streamapp_operator.cli.port_forward import PortForwardError, forward_connection
+from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_pods import read_app_pods, select_driver
+from streamapp_operator.cli.cluster_access.cluster_command import (
+    cluster_configuration,
+    cluster_options,
+    run_with_cluster,
+    with_cluster,
+)
+from streamapp_operator.cli.cluster_access.port_forward import PortForwardError, forward_connection
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
-from streamapp_operator.controller.client.client_configuration import load_configuration
-from streamapp_operator.controller.client.labels import APP_LABEL
-from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import POD, STREAM_APP
 
 HOST: Final = "127.0.0.1"
 
@@ -64,10 +65,8 @@ class AppPage:
     async def forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Carry one connection of a browser to the newest driver. What goes wrong is written once."""
         try:
-            pod = await asyncio.to_thread(run_with_cluster, self.kubeconfig, self.context, self._driver)
-            configuration = await load_configuration(
-                Path(self.kubeconfig) if self.kubeconfig else None, self.context
-            )
+            pod = await with_cluster(self.kubeconfig, self.context, self._driver)
+            configuration = await cluster_configuration(self.kubeconfig, self.context)
             await forward_connection(configuration, (self.namespace, pod), PAGE_PORT, reader, writer)
             self._complaint = ""
         except (PortForwardError, click.ClickException) as error:
@@ -82,9 +81,7 @@ class AppPage:
                 await writer.wait_closed()
 
     async def _check(self, cluster: ApiClusterClient) -> None:
-        manifest = await cluster.read(STREAM_APP, self.namespace, self.app)
-        if manifest is None:
-            raise click.ClickException(f'there is no StreamApp "{self.app}" in namespace {self.namespace}')
+        manifest = await read_app(cluster, self.namespace, self.app)
         if not manifest["spec"].get("page", {}).get("enabled"):
             raise click.ClickException(
                 f'app "{self.app}" serves no page: set spec.page.enabled to true, which restarts its driver'
@@ -92,8 +89,7 @@ class AppPage:
         await self._driver(cluster)
 
     async def _driver(self, cluster: ApiClusterClient) -> str:
-        pods: list[Manifest] = await cluster.select(POD, self.namespace, {APP_LABEL: self.app})
-        return select_driver(pods, self.app).name
+        return select_driver(await read_app_pods(cluster, self.namespace, self.app), self.app).name
 
 
 async def _serve(where: AppPage, port: int, opens: bool) -> None:

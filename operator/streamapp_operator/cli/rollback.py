@@ -15,14 +15,14 @@ from streamapp.spec.problem import Problem
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import as_data
 from streamapp.spec.spec_revision import revised_app, rolled_back
-from streamapp_operator.cli.app_history import (
+from streamapp_operator.cli.cluster_access.app_history import (
     AppHistory,
     RevisionEntry,
     read_history,
     readable_app,
     spec_diff,
 )
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.cli.look import look
 from streamapp_operator.controller.client.api_errors import WriteConflict
 from streamapp_operator.controller.client.manifest import Manifest

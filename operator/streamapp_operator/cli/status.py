@@ -6,9 +6,9 @@ import sys
 import click
 
 from streamapp.cli.output_option import JSON, output_option
-from streamapp_operator.cli.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
 from streamapp_operator.cli.status_text import status_text
-from streamapp_operator.controller.client.resource_kinds import STREAM_APP
 
 
 @click.command(short_help="Tell how an app on a cluster is, and why.")
@@ -25,9 +25,7 @@ def status(app: str, namespace: str, kubeconfig: str | None, context: str | None
       streamapp status page-views --namespace shop
       streamapp status page-views -o json
     """
-    manifest = run_with_cluster(kubeconfig, context, lambda cluster: cluster.read(STREAM_APP, namespace, app))
-    if manifest is None:
-        raise click.ClickException(f'there is no StreamApp "{app}" in namespace {namespace}')
+    manifest = run_with_cluster(kubeconfig, context, lambda cluster: read_app(cluster, namespace, app))
     app_status = manifest.get("status") or {}
     click.echo(
         json.dumps(app_status, indent=2) if output == "json" else status_text(manifest), nl=output == "json"

@@ -90,9 +90,8 @@ class ApiTransport:
         return reply
 
     async def _request(self, request: ApiRequest, limit: float) -> ApiReply:
-        headers = {"Content-Type": request.content, "Accept": request.accept} | self._client.default_headers
-        await self._client.update_params_for_auth(
-            headers, [], ["BearerToken"], request.path, request.method, request.body
+        headers = {"Content-Type": request.content, "Accept": request.accept} | await authorised_headers(
+            self._client, request.method, request.path, request.body
         )
         query = f"?{urlencode(request.query)}" if request.query else ""
         began = self.clock.begin()
@@ -130,6 +129,13 @@ class ApiTransport:
         if after is not None and reply.code in _BUSY:
             self._throttled_until = asyncio.get_running_loop().time() + after
         return UnansweredError(message, after)
+
+
+async def authorised_headers(client: ApiClient, method: str, path: str, body: Any = None) -> dict[str, str]:
+    """The headers of a request with the user's or account's credentials."""
+    headers = dict(client.default_headers)
+    await client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
+    return headers
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:

@@ -20,7 +20,8 @@ class PodLifecycle(StrEnum):
     ENDED = "ended"  # its containers have ended; the object still exists
 
 
-_ENDED = {"Succeeded", "Failed"}
+ENDED_PHASES = {"Succeeded", "Failed"}
+"""What Kubernetes calls a pod whose containers have ended for good."""
 _KILLED = {128 + 9, 128 + 15}
 """What a container exits with that a signal has ended."""
 HANG_SECONDS = 10.0
@@ -59,7 +60,7 @@ def read_pod(manifest: Manifest, container: str) -> PodState:
     container_status = _container_status(status, container)
     terminated = (container_status.get("state") or {}).get("terminated")
     running = (container_status.get("state") or {}).get("running")
-    ended = status.get("phase") in _ENDED or terminated is not None
+    ended = status.get("phase") in ENDED_PHASES or terminated is not None
     started = (running or terminated or {}).get("startedAt")
     conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
     return PodState(

@@ -13,6 +13,7 @@ import aiohttp
 from kubernetes.aio.client.configuration import Configuration
 from kubernetes.aio.stream.ws_client import WsApiClient
 
+from streamapp_operator.controller.client.api_requests import authorised_headers
 from streamapp_operator.controller.client.object_paths import object_path
 from streamapp_operator.controller.client.resource_kinds import POD
 
@@ -36,9 +37,8 @@ async def forward_connection(
     """Carry one connection to a port of a pod, by namespace and name, until either side ends it."""
     client = WsApiClient(configuration)
     path = f"{object_path(POD, *pod)}/portforward"
-    headers = dict(client.default_headers)
     try:
-        await client.update_params_for_auth(headers, [], ["BearerToken"], path, "GET", None)
+        headers = await authorised_headers(client, "GET", path)
         url = f"{configuration.host}{path}?ports={quote(str(port))}"
         opening = await client.request("GET", url, headers=headers, _preload_content=False)
         async with opening as socket:

@@ -1,12 +1,19 @@
-"""Which pods of an app a command is about."""
+"""The pods of an app, and which of them a command is about."""
 
 import click
 
-from streamapp_operator.controller.client.labels import ROLE_LABEL
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import POD
 from streamapp_operator.reconciler.facts.pod_state import PodState, incarnation_of, read_pod
 from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 from streamapp_operator.reconciler.pods import driver_template, executor_template
+
+
+async def read_app_pods(cluster: ApiClusterClient, namespace: str, app: str) -> list[Manifest]:
+    """The pods of an app: its drivers and executors."""
+    return await cluster.select(POD, namespace, {APP_LABEL: app})
 
 
 def select_driver(pods: list[Manifest], app: str, *, previous: bool = False) -> PodState:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from kubernetes.aio.client.configuration import Configuration
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError, LeadershipLostError
@@ -47,21 +48,19 @@ def run_with_cluster(
 
     The client refuses every write unless the command `writes`.
     """
-    return asyncio.run(_run(kubeconfig, context, use, WRITE_SECONDS if writes else 0.0))
+    return asyncio.run(with_cluster(kubeconfig, context, use, writes=writes))
 
 
-async def _run(
+async def with_cluster(
     kubeconfig: str | None,
     context: str | None,
     use: Callable[[ApiClusterClient], Awaitable[T]],
-    write_seconds: float,
+    *,
+    writes: bool = False,
 ) -> T:
-    try:
-        transport = ApiTransport(
-            await load_configuration(Path(kubeconfig) if kubeconfig else None, context), lambda _, __: None
-        )
-    except ClientConfigurationError as error:
-        raise click.UsageError(f"no way to an API server: {error}") from None
+    """`run_with_cluster` within an event loop."""
+    transport = ApiTransport(await cluster_configuration(kubeconfig, context), lambda _, __: None)
+    write_seconds = WRITE_SECONDS if writes else 0.0
     try:
         return await use(ApiClusterClient(transport, (), lambda: write_seconds, transport.clock.now))
     except LeadershipLostError:
@@ -70,3 +69,11 @@ async def _run(
         raise click.ClickException(str(error)) from None
     finally:
         await transport.close()
+
+
+async def cluster_configuration(kubeconfig: str | None, context: str | None) -> Configuration:
+    """The address and credentials that the options of a command name; a usage error where there are none."""
+    try:
+        return await load_configuration(Path(kubeconfig) if kubeconfig else None, context)
+    except ClientConfigurationError as error:
+        raise click.UsageError(f"no way to an API server: {error}") from None

@@ -11,10 +11,11 @@ from streamapp.spec.parser import parse_data
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.serialization import spec_as_yaml
 from streamapp.spec.spec_revision import revised_app
+from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONTROLLER_REVISION, STREAM_APP
+from streamapp_operator.controller.client.resource_kinds import CONTROLLER_REVISION
 from streamapp_operator.reconciler.objects.app_revision import (
     CHANGED_FIELDS,
     app_of_revision,
@@ -72,9 +73,7 @@ def _listed(numbers: Iterable[int]) -> str:
 
 async def read_history(cluster: ApiClusterClient, namespace: str, name: str) -> AppHistory:
     """The app with its revisions; a ClickException where there is no such app."""
-    manifest = await cluster.read(STREAM_APP, namespace, name)
-    if manifest is None:
-        raise click.ClickException(f'there is no StreamApp "{name}" in namespace {namespace}')
+    manifest = await read_app(cluster, namespace, name)
     labels = {APP_LABEL: name, ROLE_LABEL: ObjectRole.REVISION}
     revisions = await cluster.select(CONTROLLER_REVISION, namespace, labels)
     entries = [_entry(revision, manifest) for revision in revisions if read_revision(revision, manifest)]

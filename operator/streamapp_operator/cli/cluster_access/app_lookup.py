@@ -1,0 +1,15 @@
+"""The resource of an app on a cluster."""
+
+import click
+
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import STREAM_APP
+
+
+async def read_app(cluster: ApiClusterClient, namespace: str, name: str) -> Manifest:
+    """The resource of an app; a ClickException where there is no such app."""
+    manifest = await cluster.read(STREAM_APP, namespace, name)
+    if manifest is None:
+        raise click.ClickException(f'there is no StreamApp "{name}" in namespace {namespace}')
+    return manifest
