@@ -23,6 +23,8 @@ MAX_RETRY_AFTER_SECONDS = 5.0
 not stop all apps."""
 MAX_CONNECTIONS = 32
 JSON = "application/json"
+ANY = "*/*"
+"""Accepts what is no JSON, such as a log: the reply's body is its text."""
 TOO_MANY_REQUESTS = 429
 _BUSY = (TOO_MANY_REQUESTS, 503)
 _REJECTED = (400, 403, 404, 405, 413, 415, 422)
@@ -108,7 +110,8 @@ class ApiTransport:
         finally:
             response.response.release()
         self._on_request(request.verb, str(response.status))
-        reply = ApiReply(response.status, _decode(content))
+        is_text = request.accept == ANY and response.status < 400
+        reply = ApiReply(response.status, content.decode(errors="replace") if is_text else _decode(content))
         if not 200 <= reply.code < 300 and reply.code not in request.expected:
             raise self._failure(request, reply, retry_after_seconds(response.headers))
         return reply
