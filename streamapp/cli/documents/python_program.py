@@ -34,9 +34,10 @@ def parse_program(path: Path) -> ParseResult:
 
 def _program_problem(path: Path, error: BaseException) -> Problem:
     """The error of a user's program, with the program's own line."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    place = line or (frames[-1].lineno if frames else 0) or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    own_line = error.lineno if isinstance(error, SyntaxError) and error.filename == str(path) else None
+    place = own_line or (lines[-1] if lines else 0) or 0
     match error:
         case UnknownArgumentError() | PythonReferenceError():
             message = str(error)
@@ -46,4 +47,21 @@ def _program_problem(path: Path, error: BaseException) -> Problem:
             message = f"{type(error).__name__}: {error.msg}"
         case _:
             message = f"{type(error).__name__}: {error}"
-    return Problem(0, place, "", message)
+    return Problem(0, place, "", message + _module_place(path, error, frames))
+
+
+def _module_place(path: Path, error: BaseException, frames: traceback.StackSummary) -> str:
+    """Where in a module beside the program it was raised; empty where that is the program itself."""
+    places = [(frame.filename, frame.lineno) for frame in frames]
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        places.append((error.filename, error.lineno))
+    folder = path.parent.resolve()
+    own_places = [
+        (Path(file), line)
+        for file, line in places
+        if Path(file).is_relative_to(folder) and "site-packages" not in file
+    ]
+    if not own_places or own_places[-1][0] == path.resolve():
+        return ""
+    file, line = own_places[-1]
+    return f" (line {line} of {file.relative_to(folder)})"

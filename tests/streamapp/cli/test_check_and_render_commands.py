@@ -51,6 +51,27 @@ def test_a_program_that_fails_is_told_by_its_own_line(
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("module", "program", "message"),
+    [
+        ("\ndef f(:\n", "{}", "line 1: SyntaxError: invalid syntax (line 2 of {}.py)"),
+        ("\n\n1 / 0\n", "{}", "line 1: ZeroDivisionError: division by zero (line 3 of {}.py)"),
+        ("import no_such_module_anywhere", "{}", "'no_such_module_anywhere' (line 1 of {}.py)"),
+        ("def g():\n    return {}['a']\n", "{}\n{}.g()", "line 2: KeyError: 'a' (line 2 of {}.py)"),
+    ],
+)
+def test_what_fails_in_a_module_beside_the_program_is_reported_with_both_lines(
+    run: Run, tmp_path: Path, module: str, program: str, message: str
+) -> None:
+    name = f"beside_{tmp_path.name.replace('-', '_')}"  # a module is imported once by this process
+    (tmp_path / f"{name}.py").write_text(module)
+    source = tmp_path / "app.py"
+    source.write_text("import " + program.replace("{}", name))
+    result = run("check", source)
+    assert result.exit_code == 1
+    assert message.replace("{}", name) in result.output
+
+
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x00" * 10, b"a" * 10_000_000, b"", b"{" * 5_000])
 def test_bytes_that_are_no_resource_end_with_1_and_a_sentence(
     run: Run, tmp_path: Path, content: bytes
