@@ -1,6 +1,7 @@
 """An app that a test feeds, asks, stops and grows: what `TestApp` does."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Self
@@ -92,13 +93,17 @@ class InProcessApp(TestApp):
         processors: int = 1,
         at: TestTime = START,
         name: str | None = None,
+        observed: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> None:
         """Start an app; AppRefusedError with every problem where it cannot run.
 
         `partitions` are those of the streams that it reads, all alike or by name. `name` chooses among
-        several apps of a source.
+        several apps of a source. `observed` are operators whose rows `rows` gives too, by their names.
+        `folder` is an empty one for streams and stores, which stays; without it they go with the app.
         """
-        self.app = tested_app(source, name)
+        self._observed = tuple(observed)
+        self.app = tested_app(source, name, self._observed)
         self._recorded_spark = RecordedSpark(_shared_session)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
@@ -110,8 +115,9 @@ class InProcessApp(TestApp):
         self._troubles: list[str] = []
         self._next_offsets: dict[Partition, int] = {}  # of what `new_rows` has returned
         self.batches: list[BatchResult] = []
-        self._folder = data_folder()
-        self._storage: AppStorage = embedded_storage(Path(self._folder.name))
+        self._folders = ExitStack()
+        place = self._folders.enter_context(data_folder()) if folder is None else folder
+        self._storage: AppStorage = embedded_storage(Path(place))
         self._system: StreamSystem = open_system(self._storage.connection)
         try:
             self._streams.create_inputs(partitions)
@@ -134,7 +140,7 @@ class InProcessApp(TestApp):
         self._loop = None
         self._hosting.processes.close()
         self._system.close()
-        self._folder.cleanup()
+        self._folders.close()
 
     @property
     def _streams(self) -> TestedStreams:
@@ -177,6 +183,23 @@ class InProcessApp(TestApp):
         append_records(self._system, codec.topic, records)
         if at is None:
             self._clock.move(max([self.now, *codec.event_times(records)]))
+        self._settle()
+
+    def encoded(self, stream: str, rows: Iterable[Row | bytes]) -> pa.RecordBatch:
+        """Rows as records of a stream, with the keys that they have."""
+        return self._streams.codec(stream).records(list(rows), None, self.now)
+
+    def send_records(self, records: Mapping[str, pa.RecordBatch]) -> None:
+        """Write records to several streams at once, and have the app process them.
+
+        The clock moves to the newest event time among them.
+        """
+        newest = self.now
+        for stream, batch in records.items():
+            codec = self._streams.codec(stream)
+            append_records(self._system, codec.topic, batch)
+            newest = max([newest, *codec.event_times(batch)])
+        self._clock.move(newest)
         self._settle()
 
     def delete(self, stream: str, *keys: str, at: TestTime | None = None) -> None:
@@ -223,6 +246,15 @@ class InProcessApp(TestApp):
         """All records of a stream, with their keys, times and places."""
         return self._streams.records(stream)
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams that the app declares, and the operators that are observed."""
+        return self._streams.names()
+
+    def size(self, stream: str) -> int:
+        """How many records a stream has."""
+        return self._streams.size(stream)
+
     def table(self, name: str) -> dict[str, Row]:
         """The rows of a table by their key, in all tasks."""
         tables = [table.name for table in self.app.spec.tables if table.remote is None]
@@ -250,7 +282,7 @@ class InProcessApp(TestApp):
 
     def restart(self, source: AppSource | None = None) -> None:
         """End the app as it should end, and start it again, as it is or edited. Streams and stores stay."""
-        after = self.app if source is None else tested_app(source)
+        after = self.app if source is None else tested_app(source, observed=self._observed)
         self._release()
         if source is not None:
             self.app = after

@@ -1,17 +1,19 @@
 """An app as the kit runs it: the same resource, with its streams in an embedded log.
 
-Rows that production would count and drop go to streams of the kit's own, where a test can see them.
+Rows that production would count and drop go to streams of the kit's own, where a test can see them. So do the
+rows of operators that are observed.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from streamapp.dsl import App
 from streamapp.spec.parser import ParseResult, parse, parse_data
-from streamapp.spec.problem import Problem
+from streamapp.spec.problem import Problem, nearest
 from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp.spec.serialization import as_data
 from streamapp_runtime.driver.app_refusal import AppRefusedError
 from streamapp_runtime.testing.kit_errors import WrongUseError
@@ -23,11 +25,16 @@ KIT_SUFFIX: Final = ".test-kit"
 """Of the names of the kit's own streams."""
 LATE_STREAM: Final = f"late-rows{KIT_SUFFIX}"
 BAD_STREAM: Final = f"bad-records{KIT_SUFFIX}"
+_OBSERVED: Final = "observed-"
+"""What the names of streams begin with that hold the rows of operators."""
 _DATA: Final = "data"
 
 
-def tested_app(source: AppSource, name: str | None = None) -> StreamApp:
-    """The app of a source; AppRefusedError with every problem where it is none."""
+def tested_app(source: AppSource, name: str | None = None, observed: Sequence[str] = ()) -> StreamApp:
+    """The app of a source; AppRefusedError with every problem where it is none.
+
+    The rows of the operators that are observed go to streams as well.
+    """
     parsed = _parsed(source)
     if parsed.problems:
         raise AppRefusedError(list(parsed.problems))
@@ -35,7 +42,21 @@ def tested_app(source: AppSource, name: str | None = None) -> StreamApp:
     if len(apps) != 1:
         names = ", ".join(app.metadata.name for app in parsed.apps)
         raise WrongUseError(f"the source holds the apps {names}; choose one with name=")
-    return _parse_again(_without_broker(as_data(apps[0])))
+    operators = [one.name for one in apps[0].spec.operators if traits_of(one).hands_on_rows]
+    for operator in observed:
+        if operator not in operators:
+            raise WrongUseError(f'no operator "{operator}" hands on rows{nearest(operator, operators)}')
+    return _parse_again(_observing(_without_broker(as_data(apps[0])), observed))
+
+
+def observed_streams(app: StreamApp) -> dict[str, str]:
+    """The streams that hold the rows of observed operators, by operator."""
+    sinks = [operator.send_to for operator in app.spec.operators if operator.send_to is not None]
+    return {
+        sink.source: sink.stream
+        for sink in sinks
+        if sink.stream.startswith(_OBSERVED) and sink.stream.endswith(KIT_SUFFIX)
+    }
 
 
 def _parsed(source: AppSource) -> ParseResult:
@@ -81,6 +102,19 @@ def _without_broker(data: dict[str, Any]) -> dict[str, Any]:
     if BAD_STREAM in {spec.get(policy, {}).get("stream") for policy in ("onBadRecord", "onCodeError")}:
         streams.append({"name": BAD_STREAM, "system": main})
     return {**data, "spec": {**spec, "streams": streams}}
+
+
+def _observing(data: dict[str, Any], observed: Sequence[str]) -> dict[str, Any]:
+    """The resource with a sink for the rows of each of these operators."""
+    spec = data["spec"]
+    names = {operator: f"{_OBSERVED}{number}{KIT_SUFFIX}" for number, operator in enumerate(observed)}
+    streams = [{"name": name, "system": spec["systems"][0]["name"]} for name in names.values()]
+    sinks = [
+        {"name": f"to-{name}", "sendTo": {"from": operator, "stream": name}}
+        for operator, name in names.items()
+    ]
+    more = {"streams": [*spec["streams"], *streams], "operators": [*spec.get("operators", ()), *sinks]}
+    return {**data, "spec": {**spec, **more}}
 
 
 def _parse_again(data: dict[str, Any]) -> StreamApp:

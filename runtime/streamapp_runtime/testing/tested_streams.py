@@ -7,6 +7,7 @@ from streamapp.author.app_streams import declared_topics
 from streamapp.spec.problem import nearest
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import Column, parse_columns
+from streamapp.tasks.partition import Partition
 from streamapp_runtime.formats.format_options import format_options
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.operators.stateless.stream_operations import Read, Write
@@ -14,7 +15,7 @@ from streamapp_runtime.program.program import Program
 from streamapp_runtime.systems.stream_system import StreamSystem
 from streamapp_runtime.testing.kit_errors import WrongUseError
 from streamapp_runtime.testing.record_rows import RowCodec, StreamRecord, stream_records
-from streamapp_runtime.testing.tested_app import KIT_SUFFIX
+from streamapp_runtime.testing.tested_app import KIT_SUFFIX, observed_streams
 
 
 @dataclass(slots=True)
@@ -43,13 +44,18 @@ class TestedStreams:
                 count = named.get(stream.name, 1) if isinstance(partitions, Mapping) else partitions
                 self.system.create(self.topic(stream.name), count)
 
+    def names(self) -> tuple[str, ...]:
+        """The streams that the app declares, and the operators whose rows are to be seen."""
+        declared = [name for name in declared_topics(self.app) if not name.endswith(KIT_SUFFIX)]
+        return (*declared, *observed_streams(self.app))
+
     def topic(self, stream: str) -> str:
         """Where a stream is; WrongUseError where the app has none of that name."""
         topics = declared_topics(self.app)
-        if stream not in topics:
-            names = [name for name in topics if not name.endswith(KIT_SUFFIX)]
-            raise WrongUseError(f'no stream "{stream}"{nearest(stream, names)}')
-        return topics[stream]
+        name = observed_streams(self.app).get(stream, stream)
+        if name not in topics:
+            raise WrongUseError(f'no stream "{stream}"{nearest(stream, self.names())}')
+        return topics[name]
 
     def count(self, stream: str) -> int:
         """How many partitions a stream has; 0 where it does not exist."""
@@ -57,18 +63,24 @@ class TestedStreams:
 
     def codec(self, name: str) -> RowCodec:
         """How rows of a stream are written: by its columns, or by those of the operator that writes it."""
-        topic, stream = self.topic(name), self.app.spec.stream(name)
-        columns = self._compiled_columns(name)
+        topic, stream = self.topic(name), self.app.spec.stream(observed_streams(self.app).get(name, name))
+        columns = self._compiled_columns(stream.name)
         if not columns and stream.columns is None:
             raise WrongUseError(f'nothing says which columns "{name}" has')
         if not columns:
             columns = parse_columns(stream.columns or "")
-        options = format_options(self.app).get(name, DEFAULT_OPTIONS)
+        options = format_options(self.app).get(stream.name, DEFAULT_OPTIONS)
         return RowCodec(stream, topic, columns, open_format(stream.format, columns, options))
 
     def records(self, stream: str) -> list[StreamRecord]:
         """All records of a stream; none where the app has yet to create it."""
         return list(stream_records(self.system, self.codec(stream))) if self.count(stream) else []
+
+    def size(self, stream: str) -> int:
+        """How many records a stream has."""
+        topic = self.topic(stream)
+        spans = self.system.spans(Partition(topic, index) for index in range(self.count(stream)))
+        return sum(span.end - span.oldest for span in spans.values())
 
     def _compiled_columns(self, name: str) -> tuple[Column, ...]:
         columns: tuple[Column, ...] = ()

@@ -288,3 +288,39 @@ def test_counts_that_cannot_be_joined_are_refused() -> None:
     with pytest.raises(AppRefusedError, match="needs streams of one partition count"):
         made = EXAMPLE.read_text().replace("key: user}}", "key: user, partitions: 3}}")
         TestApp(made, partitions={"views": 8, "users": 4})
+
+
+def test_rows_of_an_operator_are_seen_where_it_is_observed(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE, observed=["real", "by-user"])
+    app.send("views", [{"user": "ann", "page": "/"}, {"user": "ann", "page": "/health"}], at="2026-01-01")
+    assert [row["page"] for row in app.rows("real")] == ["/"]
+    assert [row["user"] for row in app.rows("by-user")] == ["ann"]
+    assert app.streams == ("views", "users", "enriched", "real", "by-user")
+    assert {name: app.size(name) for name in app.streams} == {
+        "views": 2,
+        "users": 0,
+        "enriched": 0,
+        "real": 1,
+        "by-user": 1,
+    }
+
+
+def test_an_operator_that_hands_on_no_rows_cannot_be_observed() -> None:
+    with pytest.raises(WrongUseError, match='no operator "out" hands on rows; there are "real"'):
+        TestApp(EXAMPLE, observed=["out"])
+
+
+def test_records_of_several_streams_are_sent_together(streamapp: Start) -> None:
+    app = streamapp(EXAMPLE)
+    at = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    views = app.encoded("views", [{"user": "ann", "page": "/", "ts": at}])
+    app.send_records({"views": views, "users": app.encoded("users", [ANN])})
+    assert app.rows("enriched") == [{"user": "ann", "page": "/", "country": "NO"}]
+    assert app.now == at.timestamp() * 1000
+
+
+def test_a_folder_that_is_named_stays_with_what_was_written(streamapp: Start, tmp_path: Path) -> None:
+    app = streamapp(EXAMPLE, folder=tmp_path)
+    app.send("users", ANN)
+    app.close()
+    assert list(tmp_path.iterdir())
