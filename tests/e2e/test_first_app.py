@@ -109,6 +109,21 @@ def test_the_command_has_its_page_on_this_machine(app: RunningApp, tmp_path: Pat
             assert json.load(answer)["app"] == f"{APP}.{APP}"
 
 
+def test_the_driver_has_the_sizes_of_the_state_that_lies_with_its_executors(app: RunningApp) -> None:
+    def problems() -> list[str]:
+        samples = _metrics(app.space, app.space.driver(APP))
+        wanted = ("streamapp_state_bytes{", "streamapp_state_free_bytes{")
+        return [f"no {name}" for name in wanted if not any(line.startswith(name) for line in samples)]
+
+    until(problems, LIMIT)
+
+
+def _metrics(space: Space, driver: str) -> list[str]:
+    url = f"http://localhost:{driver_service.METRICS}/metrics"
+    program = f"from urllib.request import urlopen; print(urlopen({url!r}).read().decode())"
+    return space.kubectl("exec", driver, "-c", "driver", "--", "python", "-c", program).splitlines()
+
+
 def _drivers(space: Space) -> list[str]:
     return [str(pod["metadata"]["name"]) for pod in space.pods(APP, "driver")]
 
