@@ -5,11 +5,12 @@ from typing import Any
 
 from streamapp_operator.controller.client.manifest import Manifest
 
-_EXPECTED_STATUS = {
+EXPECTED_STATUS = {
     "Accepted": "True", "Planned": "True", "Launched": "True", "Ready": "True",
     "Progressing": "False", "Degraded": "False", "Stalled": "False", "Suspended": "False",
     "ConfigurationOutdated": "False", "ReconciliationPaused": "False",
 }  # fmt: skip
+"""The statuses of the conditions of an app that runs and of which nothing is the matter."""
 
 
 def status_text(app: Manifest) -> str:
@@ -45,7 +46,7 @@ def _facts(metadata: dict[str, Any], status: dict[str, Any]) -> Iterator[str]:
 
 def _conditions(status: dict[str, Any]) -> Iterator[str]:
     for condition in status.get("conditions", ()):
-        mark = " " if condition["status"] == _EXPECTED_STATUS.get(condition["type"]) else "*"
+        mark = " " if condition["status"] == EXPECTED_STATUS.get(condition["type"]) else "*"
         yield f"{mark} {condition['type']:<20} {condition['status']:<8} {condition['reason']}"
         if mark == "*":
             yield from (

@@ -1,5 +1,7 @@
 """The pods of an app, and which of them a command is about."""
 
+from collections.abc import Iterable
+
 import click
 
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
@@ -16,12 +18,27 @@ async def read_app_pods(cluster: ApiClusterClient, namespace: str, app: str) -> 
     return await cluster.select(POD, namespace, {APP_LABEL: app})
 
 
+def app_drivers(pods: Iterable[Manifest]) -> list[PodState]:
+    """The drivers among an app's pods, the newest last."""
+    drivers = (
+        read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in pods if _role(pod) == ObjectRole.DRIVER
+    )
+    return sorted(drivers, key=incarnation_of)
+
+
+def app_executors(pods: Iterable[Manifest]) -> list[PodState]:
+    """The executors among an app's pods, by name."""
+    executors = (
+        read_pod(pod, executor_template.EXECUTOR_CONTAINER)
+        for pod in pods
+        if _role(pod) == ObjectRole.EXECUTOR
+    )
+    return sorted(executors, key=lambda executor: executor.name)
+
+
 def select_driver(pods: list[Manifest], app: str, *, previous: bool = False) -> PodState:
     """The newest driver of an app, or the one before it; a ClickException where there is none."""
-    drivers = sorted(
-        (read_pod(pod, driver_template.DRIVER_CONTAINER) for pod in pods if _is_driver(pod)),
-        key=incarnation_of,
-    )
+    drivers = app_drivers(pods)
     if len(drivers) <= previous:
         pod_kind = "driver before the newest one" if previous else "driver"
         raise click.ClickException(f'app "{app}" has no {pod_kind}; see streamapp status {app}')
@@ -40,5 +57,5 @@ def select_container(
     raise click.ClickException(f'app "{app}" has no executor {executor}')
 
 
-def _is_driver(pod: Manifest) -> bool:
-    return bool(pod["metadata"]["labels"].get(ROLE_LABEL) == ObjectRole.DRIVER)
+def _role(pod: Manifest) -> str:
+    return str(pod["metadata"]["labels"].get(ROLE_LABEL))

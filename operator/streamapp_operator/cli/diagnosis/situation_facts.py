@@ -1,0 +1,122 @@
+"""What is read of an app to say what is the matter with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from streamapp.jobmodel.unreadable_data import UnreadableError
+from streamapp.protocol import message_names
+from streamapp.protocol.driver_report import Report
+from streamapp.protocol.report_codec import decode_report
+from streamapp_operator.cli.cluster_access.app_lookup import read_app
+from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
+from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
+from streamapp_operator.controller.client.api_errors import ClusterError
+from streamapp_operator.controller.client.manifest import Manifest
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, EVENT
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.objects import object_names
+from streamapp_operator.reconciler.status.app_condition import ConditionType
+
+
+@dataclass(frozen=True, slots=True)
+class SituationFacts:
+    """An app, its pods, its driver's report and the warnings about its driver."""
+
+    app: Manifest
+    driver: PodState | None = None  # the newest
+    executors: tuple[PodState, ...] = ()
+    report: Report | None = None  # of the newest driver
+    driver_warnings: tuple[str, ...] = ()  # events of the driver's pod, the newest last
+    unread: tuple[str, ...] = field(default=())  # what could not be read, and why
+
+    @property
+    def name(self) -> str:
+        """The app's name."""
+        return str(self.app["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str:
+        """The app's namespace."""
+        return str(self.app["metadata"]["namespace"])
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """The status that the operator wrote last; empty where there is none."""
+        return self.app.get("status") or {}
+
+    @property
+    def last_ending(self) -> Mapping[str, Any]:
+        """How the last driver ended; empty where none has."""
+        return (self.status.get("driver") or {}).get("lastEnding") or {}
+
+    @property
+    def failures(self) -> int:
+        """How often in a row a driver failed."""
+        return int((self.status.get("driver") or {}).get("failures") or 0)
+
+    @property
+    def runs(self) -> bool:
+        """Whether a driver has its container running."""
+        return self.driver is not None and self.driver.life is PodLifecycle.LIVING
+
+    def conditions(self) -> dict[str, Mapping[str, Any]]:
+        """The conditions by type."""
+        return {condition["type"]: condition for condition in self.status.get("conditions") or ()}
+
+    def message(self, type_: ConditionType, status: str, *reasons: str) -> str | None:
+        """The message of a condition that has this status and, where any are named, one of these reasons."""
+        condition = self.conditions().get(type_, {})
+        if condition.get("status") != status or (reasons and condition.get("reason") not in reasons):
+            return None
+        return str(condition["message"])
+
+
+async def read_situation(cluster: ApiClusterClient, namespace: str, name: str) -> SituationFacts:
+    """The facts of an app; a ClickException where there is none. What may not be read is left out."""
+    app = await read_app(cluster, namespace, name)
+    unread: list[str] = []
+    try:
+        pods = await read_app_pods(cluster, namespace, name)
+    except ClusterError as error:
+        pods = []
+        unread.append(f"pods: {error}")
+    driver = next(reversed(app_drivers(pods)), None)
+    try:
+        report = await _report(cluster, namespace, name)
+    except ClusterError as error:
+        report = None
+        unread.append(f"the driver's report: {error}")
+    try:
+        warnings = await _warnings(cluster, namespace, driver.name) if driver is not None else ()
+    except ClusterError as error:
+        warnings = ()
+        unread.append(f"events: {error}")
+    is_of_driver = report is not None and driver is not None and report.driver == driver.name
+    return SituationFacts(
+        app,
+        driver,
+        tuple(app_executors(pods)),
+        report if is_of_driver else None,
+        warnings,
+        tuple(unread),
+    )
+
+
+async def _report(cluster: ApiClusterClient, namespace: str, name: str) -> Report | None:
+    config_map = await cluster.read(CONFIG_MAP, namespace, object_names.report(name))
+    text = ((config_map or {}).get("data") or {}).get(message_names.REPORT)
+    try:
+        return decode_report(text) if text else None
+    except UnreadableError:
+        return None
+
+
+async def _warnings(cluster: ApiClusterClient, namespace: str, pod: str) -> tuple[str, ...]:
+    events = [
+        event
+        async for event in cluster.list_objects(EVENT, namespace)
+        if event["involvedObject"].get("name") == pod and event.get("type") == "Warning"
+    ]
+    events.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    return tuple(f"{event.get('reason', '')}: {event.get('message', '')}" for event in events)

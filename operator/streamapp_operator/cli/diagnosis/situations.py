@@ -1,0 +1,411 @@
+"""The situations that an app may be in: one table, from the causes to what follows from them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from streamapp.spec.reasons import Reason
+from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
+from streamapp_operator.cli.status_text import EXPECTED_STATUS
+from streamapp_operator.reconciler.condition_reasons import ConditionReason
+from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
+from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
+from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
+from streamapp_operator.reconciler.status.app_condition import ConditionType
+from streamapp_operator.reconciler.status.reason_texts import REASON_TEXTS
+
+Detail = Callable[[SituationFacts], str | None]
+_IMAGE_REASONS: Final = ("ErrImageNeverPull", "ErrImagePull", "ImagePullBackOff", "InvalidImageName")
+_KILLED_FOR_MEMORY: Final = "OOMKilled"
+_UNSCHEDULABLE: Final = "Unschedulable"
+_VOLUME_EVENTS: Final = ("FailedMount", "FailedAttachVolume")
+_GROWTH_REFUSALS: Final = (
+    Reason.EXPANSION_SHRINKS,
+    Reason.EXPANSION_NOT_MULTIPLE,
+    Reason.EXPANSION_ALGORITHM_INVALID,
+    Reason.LAYOUT_CONFLICT,
+)
+_DESCRIBE_DRIVER: Final = "kubectl describe pod {driver} -n {namespace}"
+_LIST_EXECUTORS: Final = (
+    "kubectl describe pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=executor"
+)
+_ENDED_DRIVER_LOG: Final = "streamapp logs {app} -n {namespace}{previous} --tail 100"
+_EDIT: Final = "kubectl edit streamapp {app} -n {namespace}"
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """One thing that may be the matter, with what explains it and the next step."""
+
+    name: str
+    detail: Detail  # what the facts say of it; None where it is not so
+    sentence: str
+    next_command: str
+    explains: Sequence[ConditionType] = ()
+    stops: bool = False  # whether nothing below it in the table is a matter of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A situation that an app is in."""
+
+    situation: str
+    sentence: str
+    detail: str
+    next_command: str
+
+
+def _condition(type_: ConditionType, status: str, *reasons: str) -> Detail:
+    return lambda facts: facts.message(type_, status, *reasons)
+
+
+def _no_status(facts: SituationFacts) -> str | None:
+    return None if facts.conditions() else "the resource has no status"
+
+
+def _operator_behind(facts: SituationFacts) -> str | None:
+    newest, seen = facts.app["metadata"].get("generation", 0), facts.status.get("observedGeneration", 0)
+    if newest <= seen or facts.message(ConditionType.RECONCILIATION_PAUSED, "True") is not None:
+        return None
+    return f"the resource has generation {newest}, and the operator has seen {seen}"
+
+
+def _driver_trouble(*beginnings: str) -> Detail:
+    """Why the driver cannot start, where that begins so; any beginning where none is named."""
+    return lambda facts: _trouble([facts.driver] if facts.driver else [], beginnings)
+
+
+def _executor_trouble(*beginnings: str) -> Detail:
+    return lambda facts: _trouble(facts.executors, beginnings)
+
+
+def _trouble(pods: Sequence[PodState], beginnings: tuple[str, ...]) -> str | None:
+    troubled = [pod for pod in pods if pod.trouble and pod.trouble.startswith(beginnings or ("",))]
+    if not troubled:
+        return None
+    more = f" (and {len(troubled) - 1} more pods)" * (len(troubled) > 1)
+    return f"{troubled[0].name}{more}: {troubled[0].trouble}"
+
+
+def _volume_missing(facts: SituationFacts) -> str | None:
+    if facts.driver is None or facts.driver.life is not PodLifecycle.COMING:
+        return None
+    return next((text for text in reversed(facts.driver_warnings) if text.startswith(_VOLUME_EVENTS)), None)
+
+
+def _is_ready(facts: SituationFacts) -> bool:
+    return facts.message(ConditionType.READY, "True") is not None
+
+
+def _ending(facts: SituationFacts) -> str:
+    ending = facts.last_ending
+    place = f"{ending['path']}: " if ending.get("path") else ""
+    return f"driver {ending.get('incarnation')}, {ending.get('reason')}: {place}{ending.get('message', '')}"
+
+
+def _driver_out_of_memory(facts: SituationFacts) -> str | None:
+    is_so = _KILLED_FOR_MEMORY in str(facts.last_ending.get("message")) and facts.failures > 0
+    return _ending(facts) if is_so and not _is_ready(facts) else None
+
+
+def _driver_refused_app(facts: SituationFacts) -> str | None:
+    is_so = facts.last_ending.get("outcome") == DriverOutcome.CONFIG and not facts.runs
+    return _ending(facts) if is_so else None
+
+
+def _driver_crashes(facts: SituationFacts) -> str | None:
+    if facts.failures == 0 or _is_ready(facts):
+        return None
+    return f"{_ending(facts)}; {facts.failures} failures in a row"
+
+
+def _executor_out_of_memory(facts: SituationFacts) -> str | None:
+    killed = [
+        pod.name
+        for pod in facts.executors
+        if pod.ending is not None and _KILLED_FOR_MEMORY in pod.ending.message
+    ]
+    return ", ".join(killed) or None
+
+
+def _behind(facts: SituationFacts) -> str | None:
+    rows = ((facts.app["spec"].get("batch") or {}).get("rows")) or 0
+    lag = facts.report.progress.lag if facts.report is not None else 0
+    if lag <= max(rows, BEHIND_RECORDS):
+        return None
+    return f"about {lag:,} records are there and not yet read"
+
+
+BEHIND_RECORDS: Final = 100_000
+"""A lag of fewer records, or of less than a batch, is no matter: the report has it rounded up."""
+
+SITUATIONS: Final[Sequence[Situation]] = (
+    Situation(
+        "no-operator",
+        _no_status,
+        "No operator has looked at the app: none runs, or none manages this namespace or spec.operatorClass.",
+        "kubectl get pods --all-namespaces -l app.kubernetes.io/name=streamapp-operator",
+        stops=True,
+    ),
+    Situation(
+        "paused",
+        _condition(ConditionType.RECONCILIATION_PAUSED, "True"),
+        "The operator leaves the app alone, because its reconciliation is paused. All below is "
+        "as it was then.",
+        f"kubectl annotate streamapp {{app}} -n {{namespace}} {PAUSE_ANNOTATION}-",
+        (ConditionType.RECONCILIATION_PAUSED,),
+    ),
+    Situation(
+        "operator-behind",
+        _operator_behind,
+        "The operator has not seen the last edit. If that stays so for a minute, it is away or overloaded.",
+        "kubectl get pods --all-namespaces -l app.kubernetes.io/name=streamapp-operator",
+    ),
+    Situation(
+        "plan-rejected",
+        _condition(ConditionType.PLANNED, "False"),
+        "The plan is rejected: the app cannot run as it is written. Each line names a field and "
+        "what mends it.",
+        "streamapp plan FILE --cluster -n {namespace}",
+        (ConditionType.PLANNED, ConditionType.ACCEPTED, ConditionType.STALLED, ConditionType.DEGRADED),
+    ),
+    Situation(
+        "spec-rejected",
+        _condition(ConditionType.ACCEPTED, "False"),
+        "The last edit is rejected. An earlier accepted generation goes on running, where there is one.",
+        _EDIT,
+        (ConditionType.ACCEPTED, ConditionType.PLANNED, ConditionType.STALLED),
+    ),
+    Situation(
+        "suspended",
+        _condition(ConditionType.SUSPENDED, "True"),
+        "The app is suspended: spec.suspend is true. Its state is kept.",
+        'kubectl patch streamapp {app} -n {namespace} --type merge -p \'{{"spec":{{"suspend":false}}}}\'',
+        stops=True,
+    ),
+    Situation(
+        "finished",
+        _condition(ConditionType.READY, "False", ConditionReason.COMPLETED),
+        "The app has finished: it has read all there was to read. To run it again, raise spec.restartNonce.",
+        "streamapp history {app} -n {namespace}",
+        stops=True,
+    ),
+    Situation(
+        "system-unavailable",
+        _condition(ConditionType.PLANNED, "Unknown", Reason.SYSTEM_UNAVAILABLE),
+        "The operator does not reach the brokers of a system. Check its address, credentials "
+        "and network policies.",
+        "streamapp plan FILE --cluster -n {namespace}",
+        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+    ),
+    Situation(
+        "counts-awaited",
+        _condition(ConditionType.PLANNED, "Unknown", ConditionReason.NOT_PLANNED_YET),
+        "The app waits for its partition counts, which the operator is looking up.",
+        "streamapp status {app} -n {namespace}",
+        (ConditionType.PLANNED, ConditionType.ACCEPTED),
+    ),
+    Situation(
+        "edit-under-review",
+        _condition(ConditionType.ACCEPTED, "Unknown", ConditionReason.AWAITING_DRIVER),
+        "The running driver is looking at the last edit. That takes 30 seconds at most.",
+        "streamapp status {app} -n {namespace}",
+        (ConditionType.ACCEPTED, ConditionType.PLANNED),
+    ),
+    Situation(
+        "image-not-pulled",
+        _driver_trouble(*_IMAGE_REASONS),
+        "The driver's image cannot be pulled. Correct spec.image, or the pull Secrets in "
+        "spec.imagePullSecrets.",
+        _DESCRIBE_DRIVER,
+        stops=True,
+    ),
+    Situation(
+        "driver-unschedulable",
+        _driver_trouble(_UNSCHEDULABLE),
+        "No node takes the driver's pod. Free resources, add a node, or lower spec.driver.resources.",
+        _DESCRIBE_DRIVER,
+        stops=True,
+    ),
+    Situation(
+        "driver-cannot-start",
+        _driver_trouble(),
+        "The driver's container cannot be created: mostly, a Secret or ConfigMap that it names is missing.",
+        _DESCRIBE_DRIVER,
+        stops=True,
+    ),
+    Situation(
+        "volume-not-mounted",
+        _volume_missing,
+        "The driver's pod waits for a volume. Check that the Secret, ConfigMap or claim exists and is bound.",
+        _DESCRIBE_DRIVER,
+        stops=True,
+    ),
+    Situation(
+        "driver-refused-app",
+        _driver_refused_app,
+        "The driver ended because the app or a record is wrong; to start it again as it is "
+        "would change nothing.",
+        _ENDED_DRIVER_LOG,
+        stops=True,
+    ),
+    Situation(
+        "driver-out-of-memory",
+        _driver_out_of_memory,
+        "The driver was killed because it used more memory than its limit. Raise spec.driver.resources.",
+        _ENDED_DRIVER_LOG,
+        stops=True,
+    ),
+    Situation(
+        "restarts-exhausted",
+        _condition(ConditionType.STALLED, "True", ConditionReason.RESTARTS_EXHAUSTED),
+        "The driver failed as often as spec.restartPolicy.maxRestarts allows, and is not "
+        "started again. Fix the "
+        "cause, then raise spec.restartNonce.",
+        _ENDED_DRIVER_LOG,
+        stops=True,
+    ),
+    Situation(
+        "driver-crashes",
+        _driver_crashes,
+        "The driver fails again and again; the next one waits, longer each time.",
+        _ENDED_DRIVER_LOG,
+        stops=True,
+    ),
+    Situation(
+        "no-progress",
+        _condition(ConditionType.READY, "Unknown", ConditionReason.NO_PROGRESS),
+        "The driver makes no progress: it hangs, or its node does not answer. It is replaced by itself.",
+        "streamapp logs {app} -n {namespace} --tail 100",
+        stops=True,
+    ),
+    Situation(
+        "executor-out-of-memory",
+        _executor_out_of_memory,
+        "Executors were killed because they used more memory than their limit. Raise "
+        "spec.executor.resources, or "
+        "lower spec.batch.rows.",
+        _LIST_EXECUTORS,
+    ),
+    Situation(
+        "executor-unschedulable",
+        _executor_trouble(_UNSCHEDULABLE),
+        "No node takes an executor's pod. Free resources, add a node, or lower spec.processors.",
+        _LIST_EXECUTORS,
+        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
+        stops=True,
+    ),
+    Situation(
+        "executor-cannot-start",
+        _executor_trouble(),
+        "An executor's container cannot start.",
+        _LIST_EXECUTORS,
+        (ConditionType.READY, ConditionType.DEGRADED, ConditionType.PROGRESSING),
+        stops=True,
+    ),
+    Situation(
+        "executors-missing",
+        _condition(ConditionType.READY, "False", ConditionReason.EXECUTORS_MISSING),
+        "The driver waits for executors. If it stays so, look for a quota, and for pods that are pending.",
+        _LIST_EXECUTORS,
+        (ConditionType.READY, ConditionType.PROGRESSING),
+    ),
+    Situation(
+        "growth-refused",
+        _condition(ConditionType.DEGRADED, "True", *_GROWTH_REFUSALS),
+        "A stream has other partitions than the app's state was laid out for, and the app does "
+        "not take them up.",
+        "streamapp plan FILE --cluster -n {namespace}",
+        (ConditionType.DEGRADED, ConditionType.STALLED),
+    ),
+    Situation(
+        "growth-under-way",
+        _condition(ConditionType.PROGRESSING, "True", ConditionReason.PARTITIONS_GREW),
+        "Partitions were added to a stream; the app takes them up with a restart.",
+        "streamapp status {app} -n {namespace}",
+        (ConditionType.PROGRESSING, ConditionType.READY, ConditionType.LAUNCHED),
+    ),
+    Situation(
+        "side-input-awaited",
+        _condition(ConditionType.DEGRADED, "True", Reason.AWAITING_SIDE_INPUT),
+        "Rows wait for the first version of a side input: no marker has ended it in every partition.",
+        "streamapp logs {app} -n {namespace} --tail 100",
+        (ConditionType.DEGRADED,),
+    ),
+    Situation(
+        "restoring",
+        _condition(ConditionType.READY, "False", ConditionReason.RESTORING),
+        "Tasks bring back their state from changelogs; the others work. Durable volumes avoid that.",
+        "streamapp page {app} -n {namespace}",
+        (ConditionType.READY, ConditionType.PROGRESSING),
+    ),
+    Situation(
+        "starting",
+        _condition(
+            ConditionType.READY,
+            "False",
+            ConditionReason.LAUNCHED,
+            ConditionReason.DRIVER_PENDING,
+            ConditionReason.DRIVER_STARTING,
+        ),
+        "The driver is starting. If that takes more than two minutes, its log says what it waits for.",
+        "streamapp logs {app} -n {namespace} --follow",
+        (ConditionType.READY, ConditionType.PROGRESSING, ConditionType.LAUNCHED),
+    ),
+    Situation(
+        "configuration-outdated",
+        _condition(ConditionType.CONFIGURATION_OUTDATED, "True"),
+        "A Secret or ConfigMap has changed, and the driver still has its former content. Raise "
+        "spec.restartNonce.",
+        _EDIT,
+        (ConditionType.CONFIGURATION_OUTDATED,),
+    ),
+    Situation(
+        "behind",
+        _behind,
+        "The app is behind its inputs. More processors, up to the number of tasks, or larger "
+        "batches may help.",
+        "streamapp page {app} -n {namespace}",
+    ),
+)
+"""In order: a situation comes after those that it may follow from."""
+
+
+def findings_of(facts: SituationFacts) -> list[Finding]:
+    """The situations of an app, the cause first; then the conditions that none of them explains."""
+    findings = list[Finding]()
+    explained = set[ConditionType]()
+    for situation in SITUATIONS:
+        detail = situation.detail(facts)
+        if detail is None:
+            continue
+        findings.append(_finding(facts, situation, detail))
+        explained.update(situation.explains)
+        if situation.stops or (not facts.runs and facts.status.get("acceptedGeneration") is None):
+            return findings
+    return [*findings, *_unexplained(facts, explained)]
+
+
+def _finding(facts: SituationFacts, situation: Situation, detail: str) -> Finding:
+    command = situation.next_command.format(
+        app=facts.name,
+        namespace=facts.namespace,
+        driver=facts.driver.name if facts.driver is not None else "",
+        previous=" --previous" if facts.driver is not None and facts.driver.ending is None else "",
+    )
+    return Finding(situation.name, situation.sentence, detail, command)
+
+
+def _unexplained(facts: SituationFacts, explained: set[ConditionType]) -> Iterator[Finding]:
+    """The other conditions that are not as they should be, each with the meaning of its reason."""
+    for condition in facts.conditions().values():
+        type_, status, reason = condition["type"], condition["status"], condition["reason"]
+        if type_ in explained or status == EXPECTED_STATUS.get(type_):
+            continue
+        meaning = REASON_TEXTS[ConditionReason(reason)] if reason in set(ConditionReason) else ""
+        yield Finding(
+            f"{type_}={status}",
+            f"{type_} is {status}, with the reason {reason}. {meaning}".strip(),
+            str(condition["message"]),
+            f"streamapp status {facts.name} -n {facts.namespace}",
+        )

@@ -1,0 +1,58 @@
+"""`streamapp why`: what is the matter with an app on a cluster, and the next step."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+
+import click
+
+from streamapp.cli.output_option import JSON, output_option
+from streamapp_operator.cli.cluster_access.cluster_command import cluster_options, run_with_cluster
+from streamapp_operator.cli.diagnosis.situation_facts import read_situation
+from streamapp_operator.cli.diagnosis.situations import Finding, findings_of
+
+
+@click.command(short_help="Say what is the matter with an app on a cluster, and the next step.")
+@click.argument("app")
+@cluster_options
+@output_option("text", JSON)
+def why(app: str, namespace: str, kubeconfig: str | None, context: str | None, output: str) -> None:
+    """Say why APP is not ready, not planned, behind or waiting: the cause first, each with the next command.
+
+    It reads the conditions, the pods, the driver's report and the events of the driver. What follows from a
+    cause is left out. Exits with 0 when nothing is the matter, with 1 otherwise.
+
+    \b
+    Examples:
+      streamapp why page-views --namespace shop
+      streamapp why page-views -o json
+    """
+    facts = run_with_cluster(kubeconfig, context, lambda cluster: read_situation(cluster, namespace, app))
+    findings = findings_of(facts)
+    if output == JSON:
+        fields = [
+            {
+                "situation": finding.situation,
+                "sentence": finding.sentence,
+                "detail": finding.detail,
+                "nextCommand": finding.next_command,
+            }
+            for finding in findings
+        ]
+        click.echo(json.dumps({"findings": fields, "notRead": list(facts.unread)}, indent=2))
+    else:
+        for line in _lines(findings):
+            click.echo(line)
+        for part in facts.unread:
+            click.echo(f"not read: {part}", err=True)
+    sys.exit(1 if findings else 0)
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    if not findings:
+        yield "nothing is the matter"
+    for number, finding in enumerate(findings, 1):
+        yield f"{number}. {finding.sentence}"
+        yield indent(finding.detail, "   ")
+        yield f"   Next: {finding.next_command}"
