@@ -27,10 +27,10 @@ LATER = 45.0
 LAG = 2**22  # more than a batch takes
 
 
-def told(sim: OperatorSim, *words: str, user: str = "admin") -> Result:
+def told(sim: OperatorSim, *words: str, name: str = "app", user: str = "admin") -> Result:
     assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig(user))]
-    return CliRunner().invoke(why, ["app", *words, *where])
+    return CliRunner().invoke(why, [name, *words, *where])
 
 
 def launched(sim: OperatorSim, **spec: Any) -> str:
@@ -399,7 +399,9 @@ def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
     assert 'not read: pods: pods is forbidden: User "nobody"' in result.output
 
 
-def test_an_app_that_is_not_there_is_named(sim: OperatorSim) -> None:
-    result = told(sim)
+@pytest.mark.parametrize("name", ["nobody", "", "app/status", "../configmaps/app-report", "App"])
+def test_an_app_that_is_not_there_is_named(sim: OperatorSim, name: str) -> None:
+    sim.bring_up(join())
+    result = told(sim, name=name)
     assert result.exit_code == 1
-    assert f'there is no StreamApp "app" in namespace {sim.namespace}' in result.output
+    assert f'there is no StreamApp "{name}" in namespace {sim.namespace}' in result.output
