@@ -161,6 +161,9 @@ def test_it_has_all_that_is_known_and_no_secret(app: OperatorSim, tmp_path: Path
         "app",
         "app-driver-1",
     }
+    pod = archive.json("pods/app-driver-2.json")
+    volumes = [volume["secret"] for volume in pod["spec"]["volumes"] if "secret" in volume]
+    assert {volume["secretName"] for volume in volumes} == {"app-driver-2-run", "kafka"}
     assert archive.json("nodes.json")[0]["name"] == f"node-of-{app.namespace}"
     assert archive.json("versions.json")["kubernetes"]["gitVersion"].startswith("v1.")
 

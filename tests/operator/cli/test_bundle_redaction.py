@@ -35,6 +35,7 @@ SHAPES = {
     "a query": "GET /blob?sv=2024&sig={0}&se=1",
     "a key": "-----BEGIN RSA PRIVATE KEY-----\n{0}\n{0}\n-----END RSA PRIVATE KEY-----",
     "a web token": "with eyJhbGciOiJIUzI1{0}.eyJzdWIiOiIx{0}.{0}",
+    "a setting that was cut off": 'retrying with password="{0}',
     "YAML": "sasl:\n  password: {0}\n",
 }
 """How secrets get into texts, each by the rule that is there for it."""
@@ -141,6 +142,7 @@ def test_what_is_no_secret_stays(contents: BundleContents) -> None:
         "lag of page-views:3 is 120",
         '{"secretKeyRef": {"name": "kafka", "key": "password"}}',
         "secretName: kafka",
+        "-------- token --------",
         "http://app-driver-1.app-driver.shop.svc:7078/path",
         "spec.systems[0].kafka.config: write host:port",
     ],

@@ -2,10 +2,12 @@
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from streamapp_operator.controller.client.api_errors import ClusterError, RejectedError
 
+LONGEST_CAUSE: Final = 1_000
+"""A proxied server may answer with a page."""
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -40,7 +42,7 @@ class BundleContents:
 
     def leave_out(self, name: str, cause: str) -> None:
         """Say that a part is not there, and why."""
-        self.unread.append(UnreadPart(name, cause))
+        self.unread.append(UnreadPart(name, cause[:LONGEST_CAUSE]))
 
     async def attempt(self, name: str, reading: Awaitable[T], default: D) -> T | D:
         """What is read; the default, with an entry of why, where the API server does not give it."""

@@ -10,6 +10,7 @@ from streamapp_operator.cli.support_bundle.bundle_redaction import KNOWN_VALUES,
 from streamapp_operator.cli.support_bundle.redaction_rules import redaction_table
 
 INDEX: Final = "index.json"
+_PUBLIC_FIELDS: Final = frozenset({"image", "name", "namespace", "nodeName", "secretName"})
 _NOTE: Final = (
     "Secrets were not read. What the rules hide is written as ***. A secret that no rule knows, such as a "
     "password in a sentence of a log, is not hidden: look through the files before you pass them on."
@@ -62,7 +63,7 @@ def _public_names(value: Any) -> Iterator[str]:
     """Names of objects and images. A variable may hold one of them, which is hidden nowhere else for that."""
     if isinstance(value, dict):
         for key, each in value.items():
-            if key in {"name", "image", "nodeName", "namespace"} and isinstance(each, str):
+            if key in _PUBLIC_FIELDS and isinstance(each, str):
                 yield each
             else:
                 yield from _public_names(each)

@@ -68,10 +68,16 @@ class _Reading:
         objects = self.cluster.select(kind, self.namespace, {APP_LABEL: self.name})
         return await self.contents.attempt(kind.plural, objects, [])
 
-    async def text(self, path: str, query: Mapping[str, str] | None = None) -> str:
-        """What is at a path of the API server, as it is."""
-        request = ApiRequest(Verb.GET, "GET", path, tuple((query or {}).items()), accept=ANY)
+    async def log(self, pod: str, query: Mapping[str, str]) -> str:
+        """What a container has written."""
+        path = f"{object_path(POD, self.namespace, pod)}/log"
+        request = ApiRequest(Verb.GET, "GET", path, tuple(query.items()), accept=ANY)
         return str((await self.cluster.transport.send(request, LOG_SECONDS)).body)
+
+    async def metrics(self, namespace: str, pod: str, port: int) -> str:
+        """What a pod measures, through the API server."""
+        path = f"{object_path(POD, namespace, f'{pod}:{port}')}/proxy/metrics"
+        return str((await self.cluster.transport.send(ApiRequest(Verb.GET, "GET", path, accept=ANY))).body)
 
     @property
     def involved_names(self) -> frozenset[str]:
@@ -160,9 +166,8 @@ async def _read_logs(reading: _Reading) -> None:
         name = f"logs/{pod}/{container}{ending}"
         query = {"container": container, "tailLines": str(reading.log_lines), "limitBytes": str(LOG_BYTES)}
         query |= {"previous": "true"} if previous else {}
-        path = f"{object_path(POD, reading.namespace, pod)}/log"
         async with at_once:
-            text = await reading.contents.attempt(name, reading.text(path, query), None)
+            text = await reading.contents.attempt(name, reading.log(pod, query), None)
         if text is None:
             return
         whose = "the container before the present one" if previous else "a container"
@@ -215,8 +220,8 @@ async def _read_driver_metrics(reading: _Reading) -> None:
         is_running = (pod.get("status") or {}).get("phase") == "Running"
         if (metadata.get("labels") or {}).get(ROLE_LABEL) == ObjectRole.DRIVER and is_running:
             name = f"metrics/{metadata['name']}.txt"
-            path = object_path(POD, reading.namespace, f"{metadata['name']}:{METRICS}")
-            text = await reading.contents.attempt(name, reading.text(f"{path}/proxy/metrics"), None)
+            metrics = reading.metrics(reading.namespace, metadata["name"], METRICS)
+            text = await reading.contents.attempt(name, metrics, None)
             if text is not None:
                 reading.contents.add(name, "metrics of a driver", text)
 
@@ -240,8 +245,8 @@ async def _read_operator(reading: _Reading) -> None:
             }
         )
         name = f"metrics/{metadata['name']}.txt"
-        path = object_path(POD, metadata["namespace"], f"{metadata['name']}:{OPERATOR_PORT}")
-        text = await reading.contents.attempt(name, reading.text(f"{path}/proxy/metrics"), None)
+        metrics = reading.metrics(metadata["namespace"], metadata["name"], OPERATOR_PORT)
+        text = await reading.contents.attempt(name, metrics, None)
         if text is not None:
             lines = _lines_of_app(text, reading.namespace, reading.name)
             reading.contents.add(name, "what this replica of the operator measures of the app", lines)

@@ -92,7 +92,7 @@ FIELD_RULES: Final[Sequence[FieldRule]] = (
     ),
 )
 
-_QUOTED: Final = r"(?P<quote>\\*[\"'])(?:\\.|[^\\])*?(?P=quote)"
+_QUOTED: Final = r"(?P<quote>\\*[\"'])(?:\\.|[^\\\n]){0,4096}?(?P=quote)"
 TEXT_RULES: Final[Sequence[TextRule]] = (
     TextRule(
         "private-key",
@@ -132,7 +132,9 @@ TEXT_RULES: Final[Sequence[TextRule]] = (
     TextRule(
         "option",
         "what follows an option such as --password",
-        re.compile(rf"(--?[\w.-]{{0,64}}{_WORDS}[\w.-]{{0,64}}\s+)(?!-)\S+", re.IGNORECASE),
+        re.compile(
+            rf"((?<![\w-])--?(?=[A-Za-z])[\w.-]{{0,64}}?{_WORDS}[\w.-]{{0,64}}\s+)(?!-)\S+", re.IGNORECASE
+        ),
         rf"\1{REDACTED}",
     ),
     TextRule(
@@ -140,7 +142,7 @@ TEXT_RULES: Final[Sequence[TextRule]] = (
         "what follows a secret name and = or :",
         re.compile(
             rf"({_WORDS}[\w.-]{{0,64}}\\*[\"']?\s{{0,4}}(?:=>|[=:])\s{{0,4}})"
-            rf"(?:{_QUOTED}|[^\s,;&\"'\\}}\])]+)",
+            rf"(?:{_QUOTED}|\\*[\"']?[^\s,;&\"'\\}}\])]+)",
             re.IGNORECASE,
         ),
         rf"\1{REDACTED}",
