@@ -19,11 +19,14 @@ class RecordedSpark:
     """What opens a session, and the texts that needed it, each once."""
 
     session: Callable[[], SparkSession]
+    notice: Callable[[str], None] = lambda _: None  # called with the first text, before a session is opened
     texts: list[str] = field(default_factory=list, init=False)
 
     def open(self, text: str) -> SparkSession:
         """The session, for a text that only Spark can judge or compute."""
         if text and text not in self.texts:
+            if not self.texts:
+                self.notice(text)
             self.texts.append(text)
         return self.session()
 

@@ -1,6 +1,6 @@
 """An app that a test feeds, asks, stops and grows: what `TestApp` does."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,16 +95,18 @@ class InProcessApp(TestApp):
         name: str | None = None,
         observed: Sequence[str] = (),
         folder: Path | None = None,
+        spark_notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Start an app; AppRefusedError with every problem where it cannot run.
 
         `partitions` are those of the streams that it reads, all alike or by name. `name` chooses among
         several apps of a source. `observed` are operators whose rows `rows` gives too, by their names.
         `folder` is an empty one for streams and stores, which stays; without it they go with the app.
+        `spark_notice` is called before Spark is started, with what needs it.
         """
         self._observed = tuple(observed)
         self.app = tested_app(source, name, self._observed)
-        self._recorded_spark = RecordedSpark(_shared_session)
+        self._recorded_spark = RecordedSpark(_shared_session, spark_notice)
         self._spark = SparkOnDemand(self._recorded_spark.open)
         self._clock = _Clock(to_milliseconds(at), to_milliseconds(at))
         self._processors = processors

@@ -1,0 +1,156 @@
+"""`streamapp dev`: run an app while it is being written."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from streamapp.cli.facts.count_options import CountOptions
+from streamapp_runtime.cli.duration_option import seconds_of
+
+if TYPE_CHECKING:
+    from streamapp_runtime.cli.dev_loop.dev_options import DataOption
+
+
+@click.command(short_help="Run an app while you write it: again after each save.")
+@click.argument("app")
+@click.option(
+    "--data",
+    multiple=True,
+    metavar="STREAM=FILE|FOLDER",
+    help="Rows of a stream, or a folder of files named after streams; sample/ beside APP when left out. "
+    "May be given again.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(0, 100_000),
+    default=20,
+    show_default=True,
+    help="How many rows are made up for a stream without data.",
+)
+@click.option(
+    "--every",
+    metavar="DURATION",
+    default="1s",
+    show_default=True,
+    help="From one made-up row to the next.",
+)
+@click.option(
+    "--show",
+    multiple=True,
+    metavar="NAME",
+    help="A stream or an operator whose rows are shown; the outputs when left out. May be given again.",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="A table whose rows are shown. May be given again.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="How many rows of a stream are shown at once: the newest.",
+)
+@click.option(
+    "--catalog",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="YAML or JSON, stream -> partitions; a stream that it leaves out has one.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="STREAM=COUNT", help="The partition count of one stream."
+)
+@click.option(
+    "--watch",
+    "watched",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Another file that the app reads, such as a model. May be given again.",
+)
+@click.option("--once", is_flag=True, help="Do not wait for changes: 0 when all went well, 1 when not.")
+@click.option("--app", "name", metavar="NAME", help="Which app, where the source holds several.")
+def dev(
+    app: str,
+    data: tuple[str, ...],
+    rows: int,
+    every: str,
+    show: tuple[str, ...],
+    tables: tuple[str, ...],
+    limit: int,
+    catalog: Path | None,
+    settings: tuple[str, ...],
+    watched: tuple[Path, ...],
+    once: bool,
+    name: str | None,
+) -> None:
+    """Run APP in this terminal, and again after each save of its files, with the same data.
+
+    Each time the app is read, checked and planned, started with empty state, and sent all of its data from
+    the start: what is shown is what this version makes of them. Where something is wrong it is shown, and the
+    app runs again once that is fixed. Lines that are added to a file of data are sent to the running app.
+
+    Watched are APP, the Python modules that it imports, files of data, and those of --catalog and --watch.
+
+    Data are JSON lines (.jsonl), CSV (.csv) or lines of text (.txt). Streams that fill tables come first,
+    then all others together. A stream without data gets rows as `streamapp sample` makes them up.
+
+    The app runs as in tests, in one process without a broker, whatever its systems are: nothing of a cluster
+    is read or written. breakpoint() in its code opens the debugger. An expression that needs Spark takes
+    seconds at each start, and is named.
+
+    Rows go to standard output, each after the name of its stream; all else goes to standard error.
+
+    Ends with 0 when interrupted, with 1 when --once finds something wrong, with 2 when the command was used
+    wrongly.
+
+    \b
+    Examples:
+      streamapp dev app.yaml
+      streamapp dev app.yaml --data views=views.jsonl --data users=users.csv
+      streamapp dev app.py --show by-user --show enriched --table users
+      streamapp dev app.yaml --once
+    """
+    if app == "-":
+        raise click.UsageError("standard input cannot be watched: name the file of the app")
+    if not Path(app).is_file():
+        raise click.UsageError(f"cannot read {app}: there is no such file")
+    seconds = seconds_of(every, "--every")
+    data_options = tuple(_data_option(text) for text in data)
+
+    from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, MadeUpRows
+    from streamapp_runtime.cli.dev_loop.dev_supervisor import DevSupervisor
+
+    options = DevOptions(
+        app=app,
+        name=name,
+        data=data_options,
+        shown=show,
+        tables=tables,
+        counts=CountOptions(catalog, settings),
+        made_up=MadeUpRows(rows, seconds),
+        limit=limit,
+        watched=watched,
+        once=once,
+    )
+    sys.exit(DevSupervisor(options).run())
+
+
+def _data_option(text: str) -> "DataOption":
+    from streamapp_runtime.cli.dev_loop.dev_options import DataOption
+
+    if Path(text).is_dir():
+        return DataOption(Path(text).absolute())
+    stream, equals, file = text.partition("=")
+    if not (stream and equals and file):
+        raise click.BadParameter(
+            f'found "{text}"; write STREAM=FILE, or a folder of files that are named after streams',
+            param_hint="--data",
+        )
+    if not Path(file).is_file():
+        raise click.BadParameter(f"there is no file {file}", param_hint="--data")
+    return DataOption(Path(file).absolute(), stream)

@@ -1,0 +1,156 @@
+"""What an app is sent: the lines of its data files, made-up rows, and later the lines that are added."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from streamapp.graph.graph_builder import build_graph
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.value_types.column_list import parse_columns
+from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_values, unfinished_line
+from streamapp_runtime.cli.dev_loop.dev_options import MadeUpRows, display_path
+from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows, start_of
+from streamapp_runtime.formats.format_options import format_options
+from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
+from streamapp_runtime.systems.stream_system import RECORDS
+from streamapp_runtime.testing.clock_times import START
+from streamapp_runtime.testing.in_process_app import InProcessApp
+
+_LINES: Final = ("json", "string")
+"""The formats whose records are lines of text, which are sent byte for byte."""
+_KEYS: Final = 10
+_SEED: Final = 1
+
+
+class ChangedDataError(Exception):
+    """Data have changed other than by lines at their end: the app has to begin from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRoles:
+    """The streams that an app reads: those that fill tables, and the others."""
+
+    side_inputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    written: frozenset[str]
+
+    @classmethod
+    def of(cls, app: StreamApp) -> "InputRoles":
+        """Those of an app."""
+        graph = build_graph(app, {})
+        side_inputs = dict.fromkeys(name for table in graph.tables.values() for name in table.side_inputs)
+        inputs = dict.fromkeys(one.stream for one in graph.operators.values() if one.is_input and one.stream)
+        sinks = [one for one in graph.operators.values() if not (one.is_input or one.cuts)]
+        return cls(
+            tuple(side_inputs),
+            tuple(name for name in inputs if name not in side_inputs),
+            frozenset(one.stream for one in sinks if one.stream),
+        )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The streams that it writes."""
+        return tuple(sorted(self.written))
+
+
+@dataclass(slots=True)
+class AppFeed:
+    """Sends what there is, those streams first that fill tables, and remembers it."""
+
+    app: InProcessApp
+    roles: InputRoles
+    data: DataFiles
+    made_up: MadeUpRows
+    notes: list[str] = field(default_factory=list)  # what the user should know of the data
+    _sent: dict[str, list[bytes]] = field(default_factory=dict)
+    _sampled: bool = False
+
+    def send(self) -> int:
+        """Send what is new, and have the app process it; how many records.
+
+        ChangedDataError where lines that were sent are not there any more.
+        """
+        self.notes.clear()
+        sampled, self._sampled = self._sampled, True
+        side_inputs = [name for name in self._streams() if name in self.roles.side_inputs]
+        inputs = [name for name in self._streams() if name not in self.roles.side_inputs]
+        prepared = [self._new_records(names, sampled=sampled) for names in (side_inputs, inputs)]
+        for records in prepared:
+            if records:
+                self.app.send_records(records)
+        return sum(len(batch) for records in prepared for batch in records.values())
+
+    def _streams(self) -> Sequence[str]:
+        named = [*self.roles.side_inputs, *self.roles.inputs]
+        return [*named, *(name for name in self.data.files if name not in named)]
+
+    def _new_records(self, names: Sequence[str], *, sampled: bool) -> dict[str, pa.RecordBatch]:
+        records = {}
+        for name in names:
+            if name in self.data.files:
+                batch = self._file_records(name, self.data.files[name])
+            elif sampled or name in self.roles.written or not self.made_up.rows:
+                continue
+            else:
+                batch = self._sample_records(name)
+            if len(batch):
+                records[name] = batch
+        return records
+
+    def _file_records(self, name: str, path: Path) -> pa.RecordBatch:
+        stream = self.app.app.spec.stream(name)
+        keys, values = read_values(path, stream.key)
+        if unfinished_line(path):
+            self.notes.append(
+                f"{display_path(path)}: the last line is not complete JSON, and is not sent yet"
+            )
+        lines, sent_lines = values.to_pylist(), self._sent.get(name, [])
+        if lines[: len(sent_lines)] != sent_lines:
+            raise ChangedDataError(f"{display_path(path)}: lines that were sent have changed")
+        self._sent[name] = lines
+        if stream.control:
+            raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
+        if stream.format not in _LINES:
+            return self.app.encoded(name, _rows(path, lines[len(sent_lines) :]))
+        first = len(sent_lines)
+        times = pa.array([self.app.now] * (len(lines) - first), pa.int64())
+        return pa.RecordBatch.from_arrays([keys[first:], values[first:], times], schema=RECORDS)
+
+    def _sample_records(self, name: str) -> pa.RecordBatch:
+        """Made-up rows; none of a stream that has no columns."""
+        stream = self.app.app.spec.stream(name)
+        if stream.columns is None or stream.control:
+            what = "declares no columns" if stream.columns is None else "carries control messages"
+            self.notes.append(f'"{name}" {what} to make rows from, and gets none')
+            return pa.RecordBatch.from_pylist([], schema=RECORDS)
+        options = format_options(self.app.app).get(name, DEFAULT_OPTIONS)
+        form = open_format(stream.format, parse_columns(stream.columns), options)
+        sampling = Sampling(
+            rows=self.made_up.rows,
+            keys=_KEYS,
+            key_columns={one.key for one in self.app.app.spec.streams if one.key is not None},
+            seed=_SEED,
+            start=start_of(START),
+            every=timedelta(seconds=self.made_up.every_seconds),
+        )
+        batches = sample_rows(stream, form.schema, sampling)
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        self.notes.append(f'"{name}" has no data: {len(rows)} rows are made up')
+        return self.app.encoded(name, rows)
+
+
+def _rows(path: Path, lines: Sequence[bytes]) -> Iterator[dict[str, object]]:
+    """Lines as rows, for formats whose records are no text."""
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UnfitDataError(f"{display_path(path)}: a line is not JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise UnfitDataError(f"{display_path(path)}: a line is no JSON object, so it has no columns")
+        yield row

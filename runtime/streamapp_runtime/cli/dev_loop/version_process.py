@@ -1,0 +1,159 @@
+"""The process of one version of the app: a fork of the watching process, and what the two tell each other."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+GRACE_SECONDS: Final = 1.0
+"""So long a version may take to end by itself."""
+_LOOK_SECONDS: Final = 0.01
+_DATA: Final = b"data\n"
+
+
+class VersionStoppedError(BaseException):
+    """The watching process has asked this version to end. No handler of the app's own code is to catch it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChannel:
+    """What the process of a version holds of the pipes to the watching process."""
+
+    orders: int
+    reports: int
+
+    def report(self, *, files: Iterable[Path] = (), data: Iterable[Path] = ()) -> None:
+        """Say which files to watch: those of the version itself, and those of its data."""
+        paths = {"files": [str(path) for path in files], "data": [str(path) for path in data]}
+        os.write(self.reports, json.dumps(paths).encode() + b"\n")
+
+    def wait(self) -> bool:
+        """Wait until data have changed; False where the watching process has ended."""
+        return bool(os.read(self.orders, 1 << 16))
+
+
+@dataclass(slots=True)
+class VersionProcess:
+    """The watching process's side."""
+
+    pid: int
+    orders: int
+    reports: int
+    folder: Path
+    code: int | None = None  # of its exit; negative for a signal
+    _unread: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def start(cls, run: Callable[[VersionChannel], int], folder: Path) -> "VersionProcess":
+        """Fork. The child runs the function and ends with the code that it returns."""
+        orders_end, orders = os.pipe()
+        reports, reports_end = os.pipe()
+        folder.mkdir()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        pid = os.fork()
+        if pid == 0:
+            os.close(orders)
+            os.close(reports)
+            _run_and_exit(run, VersionChannel(orders_end, reports_end))
+        os.close(orders_end)
+        os.close(reports_end)
+        return cls(pid, orders, reports, folder)
+
+    def paths_to_watch(self, seconds: float) -> list[dict[str, list[Path]]]:
+        """What it has reported within so many seconds; sleeps where it cannot report any more."""
+        if self.code is not None:
+            time.sleep(seconds)
+            return []
+        if not select.select([self.reports], [], [], seconds)[0]:
+            return []
+        block = os.read(self.reports, 1 << 16)
+        if not block:
+            time.sleep(_LOOK_SECONDS)  # it is about to end
+        return self._documents(block)
+
+    def last_paths(self) -> list[dict[str, list[Path]]]:
+        """What a version that has ended reported before, a part at a time; empty at the end."""
+        block = os.read(self.reports, 1 << 16)
+        return self._documents(block) if block else []
+
+    def _documents(self, block: bytes) -> list[dict[str, list[Path]]]:
+        *lines, self._unread = (self._unread + block).split(b"\n")
+        documents: list[dict[str, Any]] = [json.loads(line) for line in lines]
+        return [{name: [Path(path) for path in paths] for name, paths in one.items()} for one in documents]
+
+    def poll(self) -> int | None:
+        """The code that it ended with; None while it runs."""
+        if self.code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.code = os.waitstatus_to_exitcode(status)
+        return self.code
+
+    def note_data(self) -> None:
+        """Tell it that data have changed."""
+        os.write(self.orders, _DATA)
+
+    def end(self) -> None:
+        """End it, by SIGTERM and then by SIGKILL, and take its streams and stores away."""
+        deadline = time.monotonic() + GRACE_SECONDS
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGTERM)
+        while self.poll() is None and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.orders)
+        os.close(self.reports)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _run_and_exit(run: Callable[[VersionChannel], int], channel: VersionChannel) -> None:
+    """Be the version: nothing of the watching process runs in it, not even at its end."""
+    code = 1
+    try:
+        signal.signal(signal.SIGTERM, _raise_stopped)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        code = run(channel)
+    except (VersionStoppedError, KeyboardInterrupt):
+        code = 0
+    except BrokenPipeError:
+        code = 128 + signal.SIGPIPE
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                code = 128 + signal.SIGPIPE
+        os._exit(code)
+
+
+def _raise_stopped(*_: object) -> None:
+    raise VersionStoppedError
+
+
+class TerminalSettings:
+    """The settings of the terminal, which a version that was ended in the debugger may have left changed."""
+
+    def __init__(self) -> None:
+        """Remember them, where standard input is a terminal."""
+        self._input = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
+        self._settings = None if self._input is None else termios.tcgetattr(self._input)
+
+    def restore(self) -> None:
+        """Set them as they were, unless the terminal belongs to another job by now."""
+        if self._input is None or self._settings is None or os.tcgetpgrp(self._input) != os.getpgrp():
+            return
+        if termios.tcgetattr(self._input) != self._settings:
+            termios.tcsetattr(self._input, termios.TCSANOW, self._settings)

@@ -1,0 +1,236 @@
+"""One version of the app in its own process: it is read, planned, started, sent data, and shown."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from streamapp.author.app_warnings import app_warnings
+from streamapp.author.code_references import step_references
+from streamapp.cli.app_sources import located_start_problems, parse_source, print_problems, select_app
+from streamapp.cli.documents import python_program  # noqa: F401 - so that forks have it
+from streamapp.cli.facts.count_options import known_partitions
+from streamapp.cli.facts.live_lookup import LiveFacts
+from streamapp.internal_fault import internal_fault
+from streamapp.plan.partition_plan import PlanOutcome
+from streamapp.plan.render.forms import FORMS
+from streamapp.plan.render.terminal import plan_text  # noqa: F401 - so that forks have it
+from streamapp.spec.parser import ParseResult
+from streamapp.spec.problem import Problem, nearest
+from streamapp.spec.reasons import Reason
+from streamapp.spec.resource.app import StreamApp
+from streamapp.spec.resource.operator_kinds import traits_of
+from streamapp_runtime.cli.dev_loop.app_feed import AppFeed, ChangedDataError, InputRoles
+from streamapp_runtime.cli.dev_loop.data_lines import UnfitDataError, data_files
+from streamapp_runtime.cli.dev_loop.debugging import DebuggerLeftError, install_debugger
+from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, VersionOutcome
+from streamapp_runtime.cli.dev_loop.own_modules import OwnModules
+from streamapp_runtime.cli.dev_loop.row_output import RowOutput
+from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
+from streamapp_runtime.driver.app_refusal import AppRefusedError
+from streamapp_runtime.driver.spark.jvm import JavaMissingError, JvmFailedError
+from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError, load_user_code
+from streamapp_runtime.program.spark_reasons import PIECES
+from streamapp_runtime.testing.in_process_app import InProcessApp
+from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
+
+SLOW_SECONDS = 1.0
+"""A version that takes longer says what took the time."""
+
+
+class _MisuseError(Exception):
+    """An option does not fit the app."""
+
+
+@dataclass(slots=True)
+class Phases:
+    """What took how long."""
+
+    begun: float
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def note(self, phase: str) -> None:
+        """A phase has ended."""
+        self.seconds[phase] = time.monotonic() - self.begun - sum(self.seconds.values())
+
+    def text(self) -> str:
+        """All of them."""
+        return ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in self.seconds.items())
+
+
+@dataclass(slots=True)
+class VersionRun:
+    """One version."""
+
+    options: DevOptions
+    folder: Path  # for its streams and stores
+    saved_at: float | None  # by the wall clock; None for the first version
+    channel: VersionChannel
+    modules: OwnModules
+    phases: Phases = field(default_factory=lambda: Phases(time.monotonic()))
+
+    def run(self) -> VersionOutcome:
+        """Run it to its end; problems are printed."""
+        with ExitStack() as stack:
+            try:
+                return self._run(stack)
+            except ChangedDataError as changed:
+                self._say(str(changed))
+                return VersionOutcome.REPLAY
+            except _MisuseError as misuse:
+                self._fail(str(misuse))
+                return VersionOutcome.MISUSE
+            except DebuggerLeftError:
+                self._say("the debugger was left, and the app has ended")
+                return VersionOutcome.LEFT
+            except click.ClickException as error:
+                self._fail(error.format_message())
+            except (AppFailedError, UnfitDataError, WrongUseError, JvmFailedError) as error:
+                self._fail(str(error))
+            except JavaMissingError as error:
+                self._fail(f"an expression needs Spark: {error}")
+            except SystemExit as end:
+                self._fail(f"the app's own code ended the process: sys.exit({end.code!r})")
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                self._fail(f"StreamApp itself {internal_fault(error)}; report this")
+        return VersionOutcome.PROBLEM
+
+    def _run(self, stack: ExitStack) -> VersionOutcome:
+        parsed = parse_source(self.options.app)
+        if parsed.problems:
+            print_problems(self.options.app, parsed.problems)
+            return VersionOutcome.PROBLEM
+        selected = select_app(parsed.apps, self.options.app, self.options.name)
+        observed = self._observed(selected)
+        partitions = known_partitions(selected, self.options.counts, LiveFacts()).counts
+        roles = InputRoles.of(selected)
+        data = data_files(self.options.data, self.options.folder, [one.name for one in selected.spec.streams])
+        self.channel.report(files=self.modules.files(), data=data.candidates)
+        self.phases.note("reading the app and its modules")
+        if problems := located_start_problems(parsed, selected):
+            self._print_problems(selected, problems)
+            return VersionOutcome.PROBLEM
+        for warning in parsed.located(selected, app_warnings(selected)):
+            click.secho(f"{self.options.app}: warning: {warning}", err=True, fg="yellow")
+        counts = {name: count for name, count in partitions.items() if count is not None}
+        try:
+            started_app = InProcessApp(
+                selected,
+                partitions=counts,
+                observed=observed,
+                folder=self.folder,
+                spark_notice=self._say_spark,
+            )
+            app = stack.enter_context(started_app)
+        except AppRefusedError as refusal:
+            self._print_refusal(parsed, selected, refusal)
+            return VersionOutcome.PROBLEM
+        self.phases.note("starting")
+        feed = AppFeed(app, roles, data, self.options.made_up)
+        output = RowOutput(app, self.options.shown or roles.outputs, self.options.tables, self.options.limit)
+        self._process(feed, output)
+        self._say_times(app)
+        if self.options.once:
+            return VersionOutcome.DONE
+        self._say("waits for saved files and new lines of data; Ctrl-C ends it")
+        while self.channel.wait():
+            self._process(feed, output)
+        return VersionOutcome.DONE
+
+    def _process(self, feed: AppFeed, output: RowOutput) -> None:
+        with self._shown_whatever_comes(output):
+            records = feed.send()
+            if feed.app.app.spec.mode == "batch" and records:
+                feed.app.run_turn()
+            for note in feed.notes:
+                self._say(note)
+        self.channel.report(files=self.modules.files())
+
+    @contextmanager
+    def _shown_whatever_comes(self, output: RowOutput) -> Iterator[None]:
+        """Show the rows after a failure too, before its message: the message is what has to be seen last."""
+        try:
+            yield
+        except AppFailedError:
+            output.print_news()
+            raise
+        output.print_news()
+        self.phases.note("processing")
+
+    def _observed(self, app: StreamApp) -> tuple[str, ...]:
+        """The operators among what is to be shown; _MisuseError for what is no stream either."""
+        streams = [stream.name for stream in app.spec.streams]
+        operators = [one.name for one in app.spec.operators if traits_of(one).hands_on_rows]
+        tables = [table.name for table in app.spec.tables if table.remote is None]
+        for name in self.options.shown:
+            if name not in (*streams, *operators):
+                near = nearest(name, [*streams, *operators])
+                raise _MisuseError(f'--show: no stream or operator "{name}"{near}')
+        for name in self.options.tables:
+            if name not in tables:
+                raise _MisuseError(f'--table: no table "{name}"{nearest(name, tables)}')
+        return tuple(dict.fromkeys(name for name in self.options.shown if name not in streams))
+
+    def _print_refusal(self, parsed: ParseResult, app: StreamApp, refusal: AppRefusedError) -> None:
+        """As `streamapp plan` prints it: a plan that is rejected, else problems."""
+        proposal = refusal.proposal
+        if proposal is not None and proposal.plan.outcome is PlanOutcome.REJECTED:
+            name, colour = app.metadata.name, sys.stderr.isatty()
+            click.echo(FORMS["text"](name, proposal.graph, proposal.plan, colour), nl=False, err=True)
+            return
+        self._print_problems(app, parsed.located(app, refusal.problems))
+
+    def _print_problems(self, app: StreamApp, problems: tuple[Problem, ...]) -> None:
+        """Problems, and the traces of modules that cannot be imported."""
+        paths = {problem.path for problem in problems if problem.reason is Reason.USER_CODE_FAILED}
+        for path, python in step_references(app):
+            if path in paths:
+                try:
+                    load_user_code(python)
+                except UserCodeError as error:
+                    click.echo(error.trace, nl=False, err=True)
+        print_problems(self.options.app, problems)
+
+    def _say_spark(self, text: str) -> None:
+        self._say(f"starts Spark, which takes seconds, for {text.removeprefix(PIECES)}")
+
+    def _say_times(self, app: InProcessApp) -> None:
+        took = time.monotonic() - self.phases.begun
+        since = (
+            ""
+            if self.saved_at is None
+            else f", {max(time.time() - self.saved_at, took):.2f} s after the save"
+        )
+        slow = f": {self.phases.text()}" if took > SLOW_SECONDS else ""
+        self._say(f"ran in {took:.2f} s{since}{slow}")
+        if app.spark_reasons:
+            self._say("Spark is needed for")
+            for reason in app.spark_reasons:
+                click.echo(f"  {reason}", err=True)
+
+    def _say(self, text: str) -> None:
+        click.secho(f"{self.options.app}: {text}", err=True, dim=True)
+
+    def _fail(self, text: str) -> None:
+        click.secho(f"{self.options.app}: {text}", err=True, fg="red")
+
+
+def run_version(
+    options: DevOptions, folder: Path, saved_at: float | None, channel: VersionChannel
+) -> VersionOutcome:
+    """What the process of a version does."""
+    sys.dont_write_bytecode = True  # a file that is saved twice in a second could be taken for the same
+    install_debugger()
+    modules = OwnModules(options.folder)
+    sys.path.insert(0, str(options.folder))
+    run = VersionRun(options, folder, saved_at, channel, modules)
+    try:
+        return run.run()
+    finally:
+        channel.report(files=modules.files())
