@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from streamapp.spec.problem import nearest
-from streamapp_runtime.cli.dev_loop.dev_options import DataOption, display_path
+from streamapp_runtime.cli.dev_loop.dev_options import DataOption, UnfitOptionError, display_path
 from streamapp_runtime.cli.record_input.csv_rows import read_rows
 from streamapp_runtime.cli.record_input.json_lines import with_keys
 from streamapp_runtime.cli.record_input.lines import Lines, UnusableLineError, read_lines
@@ -39,7 +39,7 @@ FORMS: Final = {
 
 
 class UnfitDataError(Exception):
-    """An option for data, or a file of data, that does not fit the app; the message says why."""
+    """A file of data that does not fit the app; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class DataFiles:
 
 
 def data_files(options: Sequence[DataOption], folder: Path, streams: list[str]) -> DataFiles:
-    """The files of an app's streams; UnfitDataError for a stream that the app does not have.
+    """The files of an app's streams; UnfitOptionError for a stream that the app does not have.
 
     A file that is named for a stream comes before those of folders.
     """
@@ -60,7 +60,9 @@ def data_files(options: Sequence[DataOption], folder: Path, streams: list[str]) 
     for option in options:
         if option.stream is not None:
             if option.stream not in streams:
-                raise UnfitDataError(f'--data: no stream "{option.stream}"{nearest(option.stream, streams)}')
+                raise UnfitOptionError(
+                    f'--data: no stream "{option.stream}"{nearest(option.stream, streams)}'
+                )
             named[option.stream] = option.path
     candidates = [
         (stream, place / f"{stream}{suffix}")

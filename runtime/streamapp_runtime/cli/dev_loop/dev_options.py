@@ -19,6 +19,10 @@ class VersionOutcome(IntEnum):
     CLOSED_PIPE = 141  # the reader of the output has gone, as by SIGPIPE
 
 
+class UnfitOptionError(Exception):
+    """An option does not fit the app; the message says which and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataOption:
     """A `--data`: a file for one stream, or a folder of files that are named after streams."""

@@ -13,8 +13,9 @@ from streamapp.author.app_warnings import app_warnings
 from streamapp.author.code_references import step_references
 from streamapp.cli.app_sources import located_start_problems, parse_source, print_problems, select_app
 from streamapp.cli.documents import python_program  # noqa: F401 - so that forks have it
-from streamapp.cli.facts.count_options import known_partitions
+from streamapp.cli.facts.count_options import KnownPartitions, known_partitions
 from streamapp.cli.facts.live_lookup import LiveFacts
+from streamapp.cli.facts.offline_proposal import displayed_plan
 from streamapp.internal_fault import internal_fault
 from streamapp.plan.partition_plan import PlanOutcome
 from streamapp.plan.render.forms import FORMS
@@ -27,7 +28,7 @@ from streamapp.spec.resource.operator_kinds import traits_of
 from streamapp_runtime.cli.dev_loop.app_feed import AppFeed, ChangedDataError, InputRoles
 from streamapp_runtime.cli.dev_loop.data_lines import UnfitDataError, data_files
 from streamapp_runtime.cli.dev_loop.debugging import DebuggerLeftError, install_debugger
-from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, VersionOutcome
+from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, UnfitOptionError, VersionOutcome
 from streamapp_runtime.cli.dev_loop.own_modules import OwnModules
 from streamapp_runtime.cli.dev_loop.row_output import RowOutput
 from streamapp_runtime.cli.dev_loop.version_process import VersionChannel
@@ -40,10 +41,6 @@ from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 
 SLOW_SECONDS = 1.0
 """A version that takes longer says what took the time."""
-
-
-class _MisuseError(Exception):
-    """An option does not fit the app."""
 
 
 @dataclass(slots=True)
@@ -81,12 +78,16 @@ class VersionRun:
             except ChangedDataError as changed:
                 self._say(str(changed))
                 return VersionOutcome.REPLAY
-            except _MisuseError as misuse:
+            except UnfitOptionError as misuse:
                 self._fail(str(misuse))
                 return VersionOutcome.MISUSE
             except DebuggerLeftError:
                 self._say("the debugger was left, and the app has ended")
                 return VersionOutcome.LEFT
+            except click.UsageError as error:
+                hint = error.param_hint if isinstance(error, click.BadParameter) else None
+                self._fail(f"{hint}: {error.message}" if isinstance(hint, str) else error.message)
+                return VersionOutcome.MISUSE
             except click.ClickException as error:
                 self._fail(error.format_message())
             except (AppFailedError, UnfitDataError, WrongUseError, JvmFailedError) as error:
@@ -108,7 +109,7 @@ class VersionRun:
             return VersionOutcome.PROBLEM
         selected = select_app(parsed.apps, self.options.app, self.options.name)
         observed = self._observed(selected)
-        partitions = known_partitions(selected, self.options.counts, LiveFacts()).counts
+        known = known_partitions(selected, self.options.counts, LiveFacts())
         roles = InputRoles.of(selected)
         data = data_files(self.options.data, self.options.folder, [one.name for one in selected.spec.streams])
         self.channel.report(files=self.modules.files(), data=data.candidates)
@@ -118,7 +119,7 @@ class VersionRun:
             return VersionOutcome.PROBLEM
         for warning in parsed.located(selected, app_warnings(selected)):
             click.secho(f"{self.options.app}: warning: {warning}", err=True, fg="yellow")
-        counts = {name: count for name, count in partitions.items() if count is not None}
+        counts = {name: count for name, count in known.counts.items() if count is not None}
         try:
             started_app = InProcessApp(
                 selected,
@@ -129,7 +130,7 @@ class VersionRun:
             )
             app = stack.enter_context(started_app)
         except AppRefusedError as refusal:
-            self._print_refusal(parsed, selected, refusal)
+            self._print_refusal(parsed, selected, known, refusal)
             return VersionOutcome.PROBLEM
         self.phases.note("starting")
         feed = AppFeed(app, roles, data, self.options.made_up)
@@ -164,26 +165,29 @@ class VersionRun:
         self.phases.note("processing")
 
     def _observed(self, app: StreamApp) -> tuple[str, ...]:
-        """The operators among what is to be shown; _MisuseError for what is no stream either."""
+        """The operators among what is to be shown; UnfitOptionError for what is no stream either."""
         streams = [stream.name for stream in app.spec.streams]
         operators = [one.name for one in app.spec.operators if traits_of(one).hands_on_rows]
         tables = [table.name for table in app.spec.tables if table.remote is None]
         for name in self.options.shown:
             if name not in (*streams, *operators):
                 near = nearest(name, [*streams, *operators])
-                raise _MisuseError(f'--show: no stream or operator "{name}"{near}')
+                raise UnfitOptionError(f'--show: no stream or operator "{name}"{near}')
         for name in self.options.tables:
             if name not in tables:
-                raise _MisuseError(f'--table: no table "{name}"{nearest(name, tables)}')
+                raise UnfitOptionError(f'--table: no table "{name}"{nearest(name, tables)}')
         return tuple(dict.fromkeys(name for name in self.options.shown if name not in streams))
 
-    def _print_refusal(self, parsed: ParseResult, app: StreamApp, refusal: AppRefusedError) -> None:
+    def _print_refusal(
+        self, parsed: ParseResult, app: StreamApp, known: KnownPartitions, refusal: AppRefusedError
+    ) -> None:
         """As `streamapp plan` prints it: a plan that is rejected, else problems."""
-        proposal = refusal.proposal
-        if proposal is not None and proposal.plan.outcome is PlanOutcome.REJECTED:
-            name, colour = app.metadata.name, sys.stderr.isatty()
-            click.echo(FORMS["text"](name, proposal.graph, proposal.plan, colour), nl=False, err=True)
-            return
+        offline = displayed_plan(app, LiveFacts(), known)  # which knows what counts come from
+        for proposal in (offline, refusal.proposal):
+            if proposal is not None and proposal.plan.outcome is PlanOutcome.REJECTED:
+                name, colour = app.metadata.name, sys.stderr.isatty()
+                click.echo(FORMS["text"](name, proposal.graph, proposal.plan, colour), nl=False, err=True)
+                return
         self._print_problems(app, parsed.located(app, refusal.problems))
 
     def _print_problems(self, app: StreamApp, problems: tuple[Problem, ...]) -> None:
