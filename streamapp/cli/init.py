@@ -50,7 +50,7 @@ def init(name: str, python: bool, template: str) -> None:
         raise click.UsageError(f"cannot write {error.filename or folder}: {error.strerror}") from None
     click.echo(f"made {name} with {', '.join(path for path in new_files if '/' not in path)} and more\n")
     app = "app.py" if python else "app.yaml"
-    for command in (f"cd {name}", "pytest", *new_app_commands(template, app)):
+    for command in (f"cd {name}", f"streamapp dev {app}", "pytest", *new_app_commands(template, app)):
         click.echo(f"  {command}")
 
 
