@@ -4,8 +4,7 @@ import gc
 import signal
 import sys
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -15,7 +14,7 @@ from typing import Final
 import click
 
 from streamapp_runtime.cli.dev_loop.dev_options import DevOptions, VersionOutcome, display_path
-from streamapp_runtime.cli.dev_loop.version_process import TerminalSettings, VersionProcess
+from streamapp_runtime.cli.dev_loop.version_process import TerminalSettings, VersionProcess, VersionReport
 from streamapp_runtime.cli.dev_loop.version_run import run_version
 from streamapp_runtime.cli.dev_loop.watched_files import LOOK_SECONDS, WatchedFiles, stamp_of
 from streamapp_runtime.testing.data_folder import data_folder
@@ -33,6 +32,7 @@ class DevSupervisor:
     options: DevOptions
     files: WatchedFiles = field(default_factory=WatchedFiles)
     data: set[Path] = field(default_factory=set)
+    _ahead: VersionProcess | None = None  # the next version, with Spark ready, where the last one needed it
     _terminal: TerminalSettings = field(default_factory=TerminalSettings)
 
     def run(self) -> int:
@@ -50,45 +50,60 @@ class DevSupervisor:
 
     def _run_versions(self, folder: Path) -> int:
         saved_at: float | None = None
-        for number in count(1):
-            begun_ns = time.time_ns()
-            place = folder / f"version-{number}"
-            version = VersionProcess.start(partial(run_version, self.options, place, saved_at), place)
-            try:
-                changes = self._changes_during(version, begun_ns, is_first=number == 1)
-            finally:
-                version.end()
-                self._terminal.restore()
-            if isinstance(changes, int):
-                return changes
-            saved_at = _saved_at(changes) if changes else None
-            self._print_heading(changes)
-        raise AssertionError("versions do not end")
+        places = (folder / f"version-{number}" for number in count(1))
+        is_first = True
+        try:
+            while True:
+                version, self._ahead = self._ahead or self._forked(next(places), is_ahead=False), None
+                try:
+                    begun_ns = time.time_ns()
+                    version.begin(saved_at)
+                    if version.is_ahead and not version.new_reports(0.0):
+                        self._say("waits for Spark, which is still starting")
+                    changes = self._changes_during(version, begun_ns, places, is_first=is_first)
+                finally:
+                    version.end()
+                    self._terminal.restore()
+                if isinstance(changes, int):
+                    return changes
+                is_first = False
+                saved_at = _saved_at(changes) if changes else None
+                self._print_heading(changes)
+        finally:
+            if self._ahead is not None:
+                self._ahead.end()
 
-    def _changes_during(self, version: VersionProcess, begun_ns: int, *, is_first: bool) -> Changes | int:
+    def _forked(self, place: Path, *, is_ahead: bool) -> VersionProcess:
+        run = partial(run_version, self.options, place, is_ahead)
+        return VersionProcess.start(run, place, is_ahead=is_ahead)
+
+    def _changes_during(
+        self, version: VersionProcess, begun_ns: int, places: Iterator[Path], *, is_first: bool
+    ) -> Changes | int:
         """The files whose change takes a new version, or the exit code of the command."""
         has_ended = False
         while True:
-            for paths in version.paths_to_watch(LOOK_SECONDS):
-                self._watch(paths, begun_ns)
+            for report in version.new_reports(LOOK_SECONDS):
+                self._note(report, begun_ns)
+                if report.needs_spark and self._ahead is None and not self.options.once:
+                    self._ahead = self._forked(next(places), is_ahead=True)
             if not has_ended and version.poll() is not None:
                 has_ended = True
-                while paths_left := version.last_paths():
-                    for paths in paths_left:
-                        self._watch(paths, begun_ns)
+                while reports := version.last_reports():
+                    for report in reports:
+                        self._note(report, begun_ns)
                 answer = self._answer_to_end(version.code or 0, is_first=is_first)
                 if answer is not None:
                     return answer
             changes = self.files.take_settled_changes(time.monotonic, time.sleep)
             if changes and changes <= self.data and version.poll() is None:
-                with suppress(BrokenPipeError):  # it has just ended, and the next look sees that
-                    version.note_data()
+                version.note_data()
             elif changes:
                 return changes
 
-    def _watch(self, paths: dict[str, list[Path]], read_since_ns: int) -> None:
-        self.files.add([*paths["files"], *paths["data"]], read_since_ns)
-        self.data.update(paths["data"])
+    def _note(self, report: VersionReport, read_since_ns: int) -> None:
+        self.files.add([*report.files, *report.data], read_since_ns)
+        self.data.update(report.data)
 
     def _answer_to_end(self, code: int, *, is_first: bool) -> Changes | int | None:
         """What follows from the end of a version; None: wait for a change."""
@@ -103,8 +118,11 @@ class DevSupervisor:
             click.echo(f"{self.options.app}: the process of the app ended {how}", err=True)
         if self.options.once:
             return code if code in (VersionOutcome.DONE, VersionOutcome.MISUSE) else VersionOutcome.PROBLEM
-        click.secho(f"{self.options.app}: waits for a saved file; Ctrl-C ends it", err=True, dim=True)
+        self._say("waits for a saved file; Ctrl-C ends it")
         return None
+
+    def _say(self, text: str) -> None:
+        click.secho(f"{self.options.app}: {text}", err=True, dim=True)
 
     def _print_heading(self, changes: Changes) -> None:
         """Begin another version: on a terminal at the top."""

@@ -1,5 +1,6 @@
 """The process of one version of the app: a fork of the watching process, and what the two tell each other."""
 
+import atexit
 import json
 import os
 import select
@@ -9,18 +10,40 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 GRACE_SECONDS: Final = 1.0
 """So long a version may take to end by itself."""
 _LOOK_SECONDS: Final = 0.01
 _DATA: Final = b"data\n"
+_ENDING: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+"""The signals that end the watching process or a version."""
 
 
 class VersionStoppedError(BaseException):
     """The watching process has asked this version to end. No handler of the app's own code is to catch it."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionReport:
+    """What a version tells the watching process."""
+
+    files: tuple[Path, ...]
+    data: tuple[Path, ...]
+    needs_spark: bool
+
+    def encode(self) -> bytes:
+        """As one line."""
+        return json.dumps([list(map(str, self.files)), list(map(str, self.data)), self.needs_spark]).encode()
+
+    @classmethod
+    def decode(cls, line: bytes) -> "VersionReport":
+        """From such a line."""
+        files, data, needs_spark = json.loads(line)
+        return cls(tuple(map(Path, files)), tuple(map(Path, data)), needs_spark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +53,26 @@ class VersionChannel:
     orders: int
     reports: int
 
-    def report(self, *, files: Iterable[Path] = (), data: Iterable[Path] = ()) -> None:
-        """Say which files to watch: those of the version itself, and those of its data."""
-        paths = {"files": [str(path) for path in files], "data": [str(path) for path in data]}
-        os.write(self.reports, json.dumps(paths).encode() + b"\n")
+    def report(
+        self, *, files: Iterable[Path] = (), data: Iterable[Path] = (), needs_spark: bool = False
+    ) -> None:
+        """Say which files to watch, of the version and of its data, and whether Spark is needed."""
+        report = VersionReport(tuple(files), tuple(data), needs_spark)
+        os.write(self.reports, report.encode() + b"\n")
 
     def wait(self) -> bool:
         """Wait until data have changed; False where the watching process has ended."""
         return bool(os.read(self.orders, 1 << 16))
+
+    def wait_for_start(self) -> float | None:
+        """Wait until this version is to run, and give the time of the save."""
+        line = b""
+        while not line.endswith(b"\n"):
+            if not (byte := os.read(self.orders, 1)):
+                raise VersionStoppedError
+            line += byte
+        saved_at: float | None = json.loads(line)
+        return saved_at
 
 
 @dataclass(slots=True)
@@ -48,27 +83,36 @@ class VersionProcess:
     orders: int
     reports: int
     folder: Path
+    is_ahead: bool  # whether it was started before there was something for it to run
     code: int | None = None  # of its exit; negative for a signal
     _unread: bytes = field(default=b"", repr=False)
 
     @classmethod
-    def start(cls, run: Callable[[VersionChannel], int], folder: Path) -> "VersionProcess":
+    def start(cls, run: Callable[[VersionChannel], int], folder: Path, *, is_ahead: bool) -> "VersionProcess":
         """Fork. The child runs the function and ends with the code that it returns."""
         orders_end, orders = os.pipe()
         reports, reports_end = os.pipe()
         folder.mkdir()
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
+        # An interrupt within the fork would be raised in a hook of it, where it is lost.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         pid = os.fork()
         if pid == 0:
             os.close(orders)
             os.close(reports)
             _run_and_exit(run, VersionChannel(orders_end, reports_end))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         os.close(orders_end)
         os.close(reports_end)
-        return cls(pid, orders, reports, folder)
+        return cls(pid, orders, reports, folder, is_ahead)
 
-    def paths_to_watch(self, seconds: float) -> list[dict[str, list[Path]]]:
+    def begin(self, saved_at: float | None) -> None:
+        """Have it run; `saved_at` is when its files were saved."""
+        with suppress(BrokenPipeError):  # it has ended, and whoever looks sees that
+            os.write(self.orders, json.dumps(saved_at).encode() + b"\n")
+
+    def new_reports(self, seconds: float) -> list[VersionReport]:
         """What it has reported within so many seconds; sleeps where it cannot report any more."""
         if self.code is not None:
             time.sleep(seconds)
@@ -78,17 +122,16 @@ class VersionProcess:
         block = os.read(self.reports, 1 << 16)
         if not block:
             time.sleep(_LOOK_SECONDS)  # it is about to end
-        return self._documents(block)
+        return self._reports(block)
 
-    def last_paths(self) -> list[dict[str, list[Path]]]:
+    def last_reports(self) -> list[VersionReport]:
         """What a version that has ended reported before, a part at a time; empty at the end."""
         block = os.read(self.reports, 1 << 16)
-        return self._documents(block) if block else []
+        return self._reports(block) if block else []
 
-    def _documents(self, block: bytes) -> list[dict[str, list[Path]]]:
+    def _reports(self, block: bytes) -> list[VersionReport]:
         *lines, self._unread = (self._unread + block).split(b"\n")
-        documents: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        return [{name: [Path(path) for path in paths] for name, paths in one.items()} for one in documents]
+        return [VersionReport.decode(line) for line in lines]
 
     def poll(self) -> int | None:
         """The code that it ended with; None while it runs."""
@@ -100,7 +143,8 @@ class VersionProcess:
 
     def note_data(self) -> None:
         """Tell it that data have changed."""
-        os.write(self.orders, _DATA)
+        with suppress(BrokenPipeError):  # it has ended, and whoever looks sees that
+            os.write(self.orders, _DATA)
 
     def end(self) -> None:
         """End it, by SIGTERM and then by SIGKILL, and take its streams and stores away."""
@@ -120,17 +164,21 @@ class VersionProcess:
 def _run_and_exit(run: Callable[[VersionChannel], int], channel: VersionChannel) -> None:
     """Be the version: nothing of the watching process runs in it, not even at its end."""
     code = 1
+    atexit._clear()  # noqa: SLF001 - what the watching process has registered
     try:
         signal.signal(signal.SIGTERM, _raise_stopped)
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         code = run(channel)
     except (VersionStoppedError, KeyboardInterrupt):
         code = 0
     except BrokenPipeError:
         code = 128 + signal.SIGPIPE
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        atexit._run_exitfuncs()  # noqa: SLF001 - what the version has registered, as multiprocessing does
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()

@@ -3,11 +3,12 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
+import pyarrow as pa
 
 from streamapp.author.app_warnings import app_warnings
 from streamapp.author.code_references import step_references
@@ -38,6 +39,7 @@ from streamapp_runtime.operators.user_code.user_code_loader import UserCodeError
 from streamapp_runtime.program.spark_reasons import PIECES
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
+from streamapp_runtime.testing.shared_spark import shared_session
 
 SLOW_SECONDS = 1.0
 """A version that takes longer says what took the time."""
@@ -68,6 +70,7 @@ class VersionRun:
     saved_at: float | None  # by the wall clock; None for the first version
     channel: VersionChannel
     modules: OwnModules
+    has_spark: bool  # whether Spark was started ahead
     phases: Phases = field(default_factory=lambda: Phases(time.monotonic()))
 
     def run(self) -> VersionOutcome:
@@ -151,7 +154,7 @@ class VersionRun:
                 feed.app.run_turn()
             for note in feed.notes:
                 self._say(note)
-        self.channel.report(files=self.modules.files())
+        self.channel.report(files=self.modules.files(), needs_spark=bool(feed.app.spark_reasons))
 
     @contextmanager
     def _shown_whatever_comes(self, output: RowOutput) -> Iterator[None]:
@@ -202,7 +205,8 @@ class VersionRun:
         print_problems(self.options.app, problems)
 
     def _say_spark(self, text: str) -> None:
-        self._say(f"starts Spark, which takes seconds, for {text.removeprefix(PIECES)}")
+        if not self.has_spark:
+            self._say(f"starts Spark, which takes seconds, for {text.removeprefix(PIECES)}")
 
     def _say_times(self, app: InProcessApp) -> None:
         took = time.monotonic() - self.phases.begun
@@ -225,16 +229,26 @@ class VersionRun:
         click.secho(f"{self.options.app}: {text}", err=True, fg="red")
 
 
-def run_version(
-    options: DevOptions, folder: Path, saved_at: float | None, channel: VersionChannel
-) -> VersionOutcome:
-    """What the process of a version does."""
+def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: VersionChannel) -> VersionOutcome:
+    """What the process of a version does. One that is started ahead of a save has Spark ready for it."""
+    if is_ahead:
+        with suppress(JavaMissingError, JvmFailedError):  # the version says so when it runs
+            _prepare_spark()
+        channel.report()  # that it is ready
+    saved_at = channel.wait_for_start()
     sys.dont_write_bytecode = True  # a file that is saved twice in a second could be taken for the same
     install_debugger()
     modules = OwnModules(options.folder)
     sys.path.insert(0, str(options.folder))
-    run = VersionRun(options, folder, saved_at, channel, modules)
+    run = VersionRun(options, folder, saved_at, channel, modules, is_ahead)
     try:
         return run.run()
     finally:
         channel.report(files=modules.files())
+
+
+def _prepare_spark() -> None:
+    """Open the session that versions find open, and have it compute something: the first time takes long."""
+    session = shared_session()
+    rows = session.createDataFrame(pa.table({"text": ["a"]}), "text STRING")
+    rows.selectExpr("upper(text) AS text").where("text <> ''").toArrow()
