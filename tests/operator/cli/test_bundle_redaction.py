@@ -35,6 +35,7 @@ SHAPES = {
     "a query": "GET /blob?sv=2024&sig={0}&se=1",
     "a key": "-----BEGIN RSA PRIVATE KEY-----\n{0}\n{0}\n-----END RSA PRIVATE KEY-----",
     "a web token": "with eyJhbGciOiJIUzI1{0}.eyJzdWIiOiIx{0}.{0}",
+    "short names": "DB_PASS={0} dbPass: {0} REDIS_PWD={0} basic_auth={0}",
     "a setting that was cut off": 'retrying with password="{0}',
     "YAML": "sasl:\n  password: {0}\n",
 }
@@ -133,10 +134,17 @@ def test_what_is_no_secret_stays(contents: BundleContents) -> None:
     }
 
 
+def test_a_variable_of_a_template_is_hidden_and_the_name_of_its_secret_is_not() -> None:
+    source = {"name": "B", "valueFrom": {"secretKeyRef": {"name": "shop", "key": "password"}}}
+    container = {"env": [{"name": "A", "value": "x"}, source]}
+    assert Redaction([]).redacted(container) == {"env": [{"name": "A", "value": REDACTED}, source]}
+
+
 @pytest.mark.parametrize(
     "text",
     [
         'secret "kafka" not found',
+        "3 passes: compass, author and signal",
         "image registry.example/team/app:1.2@sha256:0123456789abcdef cannot be pulled",
         "0/3 nodes are available: 3 Insufficient cpu.",
         "lag of page-views:3 is 120",

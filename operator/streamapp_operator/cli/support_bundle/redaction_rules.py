@@ -9,9 +9,9 @@ from streamapp.spec.redaction import REDACTED
 from streamapp.spec.resource.kafka_settings import ALLOWED, SECRET
 
 _WORDS: Final = (
-    r"(?:passw(?:or)?d|passwd|passphrase|\bpass\b|\bpwd|secret(?!Name\b|Ref\b|KeyRef\b)|token|credential|jaas"
+    r"(?:passw(?:or)?d|passwd|passphrase|pass(?![a-z])|pwd|secret(?!Name\b|Ref\b|KeyRef\b)|token|credential|jaas"
     r"|(?:api|access|account|private|shared|ssl|signing|encryption)[-_. ]?key|connection[-_.]?string"
-    r"|authorization|cookie|signature|\bsig\b|\bauth\b)"
+    r"|authorization|cookie|signature|(?<![a-z])(?:sig|auth)(?![a-z]))"
 )
 _SECRET_NAME: Final = re.compile(_WORDS, re.IGNORECASE)
 _NAMES_OF_SECRETS: Final = frozenset(
