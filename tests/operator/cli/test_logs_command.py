@@ -43,10 +43,12 @@ def node(server: ApiServer, name: str) -> Iterator[None]:
         kubelet.socket = kubelet_tls(server).wrap_socket(kubelet.socket, server_side=True)
         serving = Thread(target=kubelet.serve_forever, args=(0.05,))
         serving.start()
-        with played_node(server, name, kubelet.server_port):
-            yield
-        kubelet.shutdown()
-        serving.join()
+        try:
+            with played_node(server, name, kubelet.server_port):
+                yield
+        finally:
+            kubelet.shutdown()
+            serving.join()
 
 
 def told(sim: OperatorSim, *args: str) -> Result:
