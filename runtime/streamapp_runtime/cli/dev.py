@@ -100,8 +100,8 @@ def dev(
     then all others together. A stream without data gets rows as `streamapp sample` makes them up.
 
     The app runs as in tests, in one process without a broker, whatever its systems are: nothing of a cluster
-    is read or written. breakpoint() in its code opens the debugger. An expression that needs Spark takes
-    seconds at each start, and is named.
+    is read or written. breakpoint() in its code opens the debugger. An expression that needs Spark is named:
+    Spark takes seconds to start.
 
     Rows go to standard output, each after the name of its stream; all else goes to standard error.
 

@@ -233,12 +233,18 @@ def test_of_many_saves_in_a_row_the_last_one_counts(join: Path) -> None:
             pass
 
 
+def log_of(version: int) -> Path:
+    """The folder of the log that a process has open."""
+    links = [link.readlink() for link in Path(f"/proc/{version}/fd").iterdir() if link.is_symlink()]
+    (log,) = {path.parent for path in links if path.name == "data.mdb"}
+    return log
+
+
 def test_an_interrupt_ends_it_with_0_and_nothing_is_left(join: Path) -> None:
     with dev_process(join, "app.yaml") as dev:
         dev.until()
         (version,) = dev.children()
-        links = [link.readlink() for link in Path(f"/proc/{version}/fd").iterdir() if link.is_symlink()]
-        (log,) = {path.parent for path in links if path.name == "data.mdb"}
+        log = log_of(version)
         assert log.is_dir()
         assert dev.interrupt() == 0
         dev.until("app.yaml: ended")
@@ -250,11 +256,12 @@ def test_a_version_ends_with_the_process_that_started_it(join: Path) -> None:
     with dev_process(join, "app.yaml") as dev:
         dev.until()
         (version,) = dev.children()
-        ended = os.pidfd_open(version)
+        ended, log = os.pidfd_open(version), log_of(version)
         dev.process.kill()
         dev.process.wait()
         assert select.select([ended], [], [], GENEROUS_SECONDS)[0]
         os.close(ended)
+        assert not log.parent.exists()
 
 
 def test_a_reader_that_goes_away_ends_it(join: Path) -> None:

@@ -1,5 +1,7 @@
 """One version of the app in its own process: it is read, planned, started, sent data, and shown."""
 
+import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -231,6 +233,7 @@ class VersionRun:
 
 def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: VersionChannel) -> VersionOutcome:
     """What the process of a version does. One that is started ahead of a save has Spark ready for it."""
+    watching_process = os.getppid()
     if is_ahead:
         with suppress(JavaMissingError, JvmFailedError):  # the version says so when it runs
             _prepare_spark()
@@ -244,7 +247,10 @@ def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: Vers
     try:
         return run.run()
     finally:
-        channel.report(files=modules.files())
+        if os.getppid() == watching_process:
+            channel.report(files=modules.files())
+        else:  # it was killed, and takes nothing away any more
+            shutil.rmtree(folder.parent, ignore_errors=True)
 
 
 def _prepare_spark() -> None:
