@@ -2,6 +2,7 @@
 
 import os
 import select
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -249,6 +250,26 @@ def test_an_interrupt_ends_it_with_0_and_nothing_is_left(join: Path) -> None:
         assert dev.interrupt() == 0
         dev.until("app.yaml: ended")
         assert not log.parent.exists()
+        assert not Path(f"/proc/{version}").exists()
+
+
+def test_interrupts_that_follow_each_other_leave_no_process(payments: Path) -> None:
+    endless = """
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print("endless", flush=True)
+        while True:
+            try:
+                time.sleep(1)
+            except KeyboardInterrupt:
+                pass
+        before ="""
+    edit(payments / "spending.py", "        before =", endless[1:])
+    with dev_process(payments, "app.py") as dev:
+        dev.until("endless")
+        (version,) = dev.children()
+        dev.process.send_signal(signal.SIGINT)
+        assert dev.interrupt() == 0
         assert not Path(f"/proc/{version}").exists()
 
 

@@ -62,8 +62,10 @@ class DevSupervisor:
                         self._say("waits for Spark, which is still starting")
                     changes = self._changes_during(version, begun_ns, places, is_first=is_first)
                 finally:
-                    version.end()
-                    self._terminal.restore()
+                    try:
+                        version.end()
+                    finally:
+                        self._terminal.restore()
                 if isinstance(changes, int):
                     return changes
                 is_first = False

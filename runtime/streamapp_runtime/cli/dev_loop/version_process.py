@@ -147,7 +147,17 @@ class VersionProcess:
             os.write(self.orders, _DATA)
 
     def end(self) -> None:
-        """End it, by SIGTERM and then by SIGKILL, and take its streams and stores away."""
+        """End it, by SIGTERM and then by SIGKILL, and take its streams and stores away.
+
+        An interrupt meanwhile waits until nothing of it is left.
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+        try:
+            self._end()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+
+    def _end(self) -> None:
         deadline = time.monotonic() + GRACE_SECONDS
         if self.poll() is None:
             os.kill(self.pid, signal.SIGTERM)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import click
 import pyarrow as pa
@@ -43,7 +44,7 @@ from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 from streamapp_runtime.testing.shared_spark import shared_session
 
-SLOW_SECONDS = 1.0
+SLOW_SECONDS: Final = 1.0
 """A version that takes longer says what took the time."""
 
 
