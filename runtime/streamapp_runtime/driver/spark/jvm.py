@@ -137,10 +137,12 @@ def _started(command: list[str], jars: Sequence[str], output: int) -> Any:
             start_new_session=True,
             preexec_fn=_ignore_interrupts,  # noqa: PLW1509 - as pyspark does
         )
-        while not port_file.is_file():
-            if process.poll() is not None:
-                raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
-            time.sleep(0.01)
+        try:
+            _await_port(process, port_file)
+        except BaseException:  # an interrupt: the JVM would fail to write to a folder that is gone, and stay
+            process.kill()
+            process.wait()
+            raise
         port_and_secret = port_file.read_bytes()
     launch: Any = launch_gateway  # made without types
     os.environ["PYSPARK_GATEWAY_PORT"] = str(int.from_bytes(port_and_secret[:4]))
@@ -151,6 +153,13 @@ def _started(command: list[str], jars: Sequence[str], output: int) -> Any:
         del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
     gateway.proc = process
     return gateway
+
+
+def _await_port(process: subprocess.Popen[bytes], port_file: Path) -> None:
+    while not port_file.is_file():
+        if process.poll() is not None:
+            raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
+        time.sleep(0.01)
 
 
 def _ignore_interrupts() -> None:
