@@ -64,6 +64,14 @@ class VersionChannel:
         """Wait until data have changed; False where the watching process has ended."""
         return bool(os.read(self.orders, 1 << 16))
 
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the watching process was killed. One that ends a version closes the pipe afterwards."""
+        while select.select([self.orders], [], [], 0.0)[0]:
+            if not os.read(self.orders, 1 << 16):
+                return True
+        return False
+
     def wait_for_start(self) -> float | None:
         """Wait until this version is to run, and give the time of the save."""
         line = b""

@@ -1,6 +1,5 @@
 """One version of the app in its own process: it is read, planned, started, sent data, and shown."""
 
-import os
 import shutil
 import sys
 import time
@@ -234,7 +233,6 @@ class VersionRun:
 
 def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: VersionChannel) -> VersionOutcome:
     """What the process of a version does. One that is started ahead of a save has Spark ready for it."""
-    watching_process = os.getppid()
     if is_ahead:
         with suppress(JavaMissingError, JvmFailedError):  # the version says so when it runs
             _prepare_spark()
@@ -248,10 +246,10 @@ def run_version(options: DevOptions, folder: Path, is_ahead: bool, channel: Vers
     try:
         return run.run()
     finally:
-        if os.getppid() == watching_process:
-            channel.report(files=modules.files())
-        else:  # it was killed, and takes nothing away any more
+        if channel.is_abandoned:  # and nobody else takes the folders away
             shutil.rmtree(folder.parent, ignore_errors=True)
+        else:
+            channel.report(files=modules.files())
 
 
 def _prepare_spark() -> None:
