@@ -20,7 +20,7 @@ from streamapp_runtime.operators.compilation.key_change import PLAIN_KEY_TYPES
 from streamapp_runtime.operators.stateless.row_executors import key_bytes
 from streamapp_runtime.systems.stream_system import RECORDS, StreamSystem
 from streamapp_runtime.testing.clock_times import as_datetime, from_milliseconds, to_milliseconds
-from streamapp_runtime.testing.kit_errors import WrongUseError
+from streamapp_runtime.testing.kit_errors import UnfitRowError
 
 Row = dict[str, Any]
 WRITER: Final = "streamapp-test-kit"
@@ -96,11 +96,11 @@ class RowCodec:
         names = [column.name for column in self.columns]
         for number, row in enumerate(rows):
             if not isinstance(row, Mapping):
-                raise WrongUseError(f"row {number} of {self.stream.name} is {row!r}; a row is a dict")
+                raise UnfitRowError(number, f'"{self.stream.name}" is given {row!r}; a row is a dict')
             for name in row:
                 if name not in names:
-                    unknown = f'row {number}: "{self.stream.name}" has no column "{name}"'
-                    raise WrongUseError(f"{unknown}{nearest(str(name), names)}")
+                    unknown = f'"{self.stream.name}" has no column "{name}"'
+                    raise UnfitRowError(number, f"{unknown}{nearest(str(name), names)}")
         schema = self.format.schema
         return pa.RecordBatch.from_arrays([self._array(field, rows) for field in schema], schema=schema)
 
@@ -118,9 +118,8 @@ class RowCodec:
                 OverflowError,
             ):
                 kind = next(column.type for column in self.columns if column.name == field.name)
-                raise WrongUseError(
-                    f'row {number} of "{self.stream.name}": {field.name} is {kind}, '
-                    f"and {row[field.name]!r} is none"
+                raise UnfitRowError(
+                    number, f'{field.name} of "{self.stream.name}" is {kind}, and {row[field.name]!r} is none'
                 ) from None
         return pa.array([value.as_py() for value in values], field.type)
 

@@ -192,6 +192,23 @@ def test_data_that_changed_otherwise_are_sent_again_from_the_start(join: Path) -
         assert rows_of(printed, "enriched")[0] == '{"user": "ann", "page": "/", "country": "SE"}'
 
 
+def test_lines_of_json_are_the_rows_of_a_stream_of_another_format(join: Path) -> None:
+    edit(join / "app.yaml", "{name: views, system: main,", "{name: views, system: main, format: avro,")
+    views = join / "sample" / "views.jsonl"
+    lines = views.read_text("utf-8")
+    with dev_process(join, "app.yaml") as dev:
+        assert rows_of(dev.until(), "enriched")[1] == '{"user": "bob", "page": "/shoes", "country": "FR"}'
+        for wrong_line, complaint in (
+            ("[1]", "no JSON object, so it has no columns"),
+            ('{"session": "a", "user": 3, "page": "/"}', 'user of "views" is STRING, and 3 is none'),
+        ):
+            views.write_text(f"{lines}{wrong_line}\n", "utf-8")
+            assert f"sample/views.jsonl: record 5: {complaint}" in dev.until()
+            views.write_text(lines, "utf-8")
+            assert len(rows_of(dev.until(), "enriched")) == 3
+        assert dev.interrupt() == 0
+
+
 def test_a_stream_takes_a_csv_file_and_another_gets_made_up_rows(join: Path) -> None:
     (join / "people.csv").write_text("user,country\nuser-1,NO\nuser-2,FR\n", "utf-8")
     with dev_process(join, "app.yaml", "--data", "users=people.csv", "--rows", "50") as dev:

@@ -260,7 +260,7 @@ def test_wrong_use_says_what_there_is(streamapp: Start) -> None:
         app.send("view", {})
     with pytest.raises(WrongUseError, match='row 1: "views" has no column "pages"; did you mean "page"'):
         app.send("views", [{"page": "/"}, {"pages": "/"}])
-    with pytest.raises(WrongUseError, match="row 0 of \"users\": tier is INT, and 'high' is none"):
+    with pytest.raises(WrongUseError, match="row 0: tier of \"users\" is INT, and 'high' is none"):
         app.send("users", {"user": "ann", "tier": "high"})
     with pytest.raises(WrongUseError, match="a row is a dict"):
         app.send("users", ["ann"])  # type: ignore[list-item]

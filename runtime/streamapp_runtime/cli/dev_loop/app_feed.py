@@ -1,9 +1,10 @@
 """What an app is sent: the lines of its data files, made-up rows, and later the lines that are added."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.systems.stream_system import RECORDS
 from streamapp_runtime.testing.clock_times import START
 from streamapp_runtime.testing.in_process_app import InProcessApp
+from streamapp_runtime.testing.kit_errors import UnfitRowError
 
 _LINES: Final = ("json", "string")
 """The formats whose records are lines of text, which are sent byte for byte."""
@@ -112,14 +114,30 @@ class AppFeed:
         lines, sent_lines = values.to_pylist(), self._sent.get(name, [])
         if lines[: len(sent_lines)] != sent_lines:
             raise ChangedDataError(f"{display_path(path)}: lines that were sent have changed")
-        self._sent[name] = lines
+        self._sent[name], first = lines, len(sent_lines)
         if stream.control:
             raise UnfitDataError(f'"{name}" carries control messages of another app: it takes no lines')
         if stream.format not in _LINES:
-            return self.app.encoded(name, _rows(path, lines[len(sent_lines) :]))
-        first = len(sent_lines)
+            return self._encoded(name, path, first)
         times = pa.array([self.app.now] * (len(lines) - first), pa.int64())
         return pa.RecordBatch.from_arrays([keys[first:], values[first:], times], schema=RECORDS)
+
+    def _encoded(self, name: str, path: Path, first: int) -> pa.RecordBatch:
+        """Lines from the first one on that was not sent, as records of a format that is not text."""
+        place = partial("{}: record {}: {}".format, display_path(path))
+        rows = list[dict[str, object]]()
+        for number, line in enumerate(self._sent[name][first:], start=first + 1):
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise UnfitDataError(place(number, f"no JSON: {error}")) from None
+            if not isinstance(row, dict):
+                raise UnfitDataError(place(number, "no JSON object, so it has no columns"))
+            rows.append(row)
+        try:
+            return self.app.encoded(name, rows)
+        except UnfitRowError as error:
+            raise UnfitDataError(place(first + error.number + 1, error.fault)) from None
 
     def _sample_records(self, name: str) -> pa.RecordBatch:
         """Made-up rows; none of a stream that has no columns."""
@@ -142,15 +160,3 @@ class AppFeed:
         rows = [row for batch in batches for row in batch.to_pylist()]
         self.notes.append(f'"{name}" has no data: {len(rows)} rows are made up')
         return self.app.encoded(name, rows)
-
-
-def _rows(path: Path, lines: Sequence[bytes]) -> Iterator[dict[str, object]]:
-    """Lines as rows, for formats whose records are no text."""
-    for line in lines:
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise UnfitDataError(f"{display_path(path)}: a line is not JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise UnfitDataError(f"{display_path(path)}: a line is no JSON object, so it has no columns")
-        yield row
