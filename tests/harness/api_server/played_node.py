@@ -3,6 +3,8 @@
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 from tests.harness.api_server.api_server import ApiServer
 
@@ -28,3 +30,18 @@ def played_node(server: ApiServer, name: str, kubelet_port: int) -> Iterator[Non
         yield
     finally:
         server.ask("DELETE", path)
+
+
+@contextmanager
+def node_with_kubelet(server: ApiServer, name: str, kubelet: type[BaseHTTPRequestHandler]) -> Iterator[None]:
+    """A node whose kubelet answers requests so."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), kubelet) as serving:
+        serving.socket = kubelet_tls(server).wrap_socket(serving.socket, server_side=True)
+        thread = Thread(target=serving.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            with played_node(server, name, serving.server_port):
+                yield
+        finally:
+            serving.shutdown()
+            thread.join()

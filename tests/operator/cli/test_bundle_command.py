@@ -3,10 +3,8 @@
 import json
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,8 +12,9 @@ from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.bundle import bundle
 from streamapp_operator.cli.support_bundle.bundle_archive import archive_bytes
-from tests.harness.api_server.api_server import RBAC, ApiServer
-from tests.harness.api_server.played_node import kubelet_tls, played_node
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.granted_rights import let_read_apps
+from tests.harness.api_server.played_node import node_with_kubelet
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 from tests.harness.operator.unpacked_bundle import UnpackedBundle
@@ -61,20 +60,6 @@ class Kubelet(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextmanager
-def node(server: ApiServer, name: str) -> Iterator[None]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Kubelet) as kubelet:
-        kubelet.socket = kubelet_tls(server).wrap_socket(kubelet.socket, server_side=True)
-        serving = Thread(target=kubelet.serve_forever, args=(0.05,))
-        serving.start()
-        try:
-            with played_node(server, name, kubelet.server_port):
-                yield
-        finally:
-            kubelet.shutdown()
-            serving.join()
-
-
 def run(sim: OperatorSim, output: Path, *words: str, user: str = "admin") -> Result:
     assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig(user))]
@@ -107,7 +92,7 @@ def app(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
         "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"spec": f"{MARK}-applied"}),
         "shop.example/api-token": f"{MARK}-annotation",
     }
-    with node(api_server, name):
+    with node_with_kubelet(api_server, name, Kubelet):
         sim.apply(resource)
         sim.settle()
         sim.begin(node=name)
@@ -169,15 +154,7 @@ def test_it_has_all_that_is_known_and_no_secret(app: OperatorSim, tmp_path: Path
 
 
 def test_what_may_not_be_read_is_listed_and_not_fatal(app: OperatorSim, tmp_path: Path) -> None:
-    rules = [{"apiGroups": ["streamapp.dev"], "resources": ["streamapps"], "verbs": ["get"]}]
-    path = f"{RBAC}/namespaces/{app.namespace}"
-    app.server.ask("POST", f"{path}/roles", {"metadata": {"name": "reader"}, "rules": rules})
-    binding = {
-        "metadata": {"name": "reader"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
-        "subjects": [{"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}],
-    }
-    app.server.ask("POST", f"{path}/rolebindings", binding)
+    let_read_apps(app.server, app.namespace, "nobody")
     file = tmp_path / "app.tar.gz"
     result = run(app, file, user="nobody")
     assert result.exit_code == 0, result.output

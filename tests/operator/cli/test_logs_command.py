@@ -1,9 +1,7 @@
 """`streamapp logs` through a real API server, which asks the kubelet of the pod's node: that is the test."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from streamapp_operator.cli.logs import logs
 from tests.harness.api_server.api_server import ApiServer
-from tests.harness.api_server.played_node import kubelet_tls, played_node
+from tests.harness.api_server.played_node import node_with_kubelet
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -36,21 +34,6 @@ class Kubelet(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextmanager
-def node(server: ApiServer, name: str) -> Iterator[None]:
-    """A node whose kubelet answers."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Kubelet) as kubelet:
-        kubelet.socket = kubelet_tls(server).wrap_socket(kubelet.socket, server_side=True)
-        serving = Thread(target=kubelet.serve_forever, args=(0.05,))
-        serving.start()
-        try:
-            with played_node(server, name, kubelet.server_port):
-                yield
-        finally:
-            kubelet.shutdown()
-            serving.join()
-
-
 def told(sim: OperatorSim, *args: str) -> Result:
     assert isinstance(sim.server, ApiServer)
     where = ["--namespace", sim.namespace, "--kubeconfig", str(sim.server.kubeconfig())]
@@ -61,7 +44,7 @@ def told(sim: OperatorSim, *args: str) -> Result:
 def run(sim: OperatorSim, api_server: ApiServer) -> Iterator[OperatorSim]:
     """An app with its second driver and an executor."""
     name = f"node-of-{sim.namespace}"
-    with node(api_server, name):
+    with node_with_kubelet(api_server, name, Kubelet):
         sim.apply(join())
         sim.settle()
         sim.begin(node=name)

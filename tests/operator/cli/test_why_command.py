@@ -19,7 +19,8 @@ from streamapp_operator.reconciler.partition_counts.lookup_results import (
     SystemUnavailable,
 )
 from streamapp_operator.reconciler.pause import PAUSE_ANNOTATION
-from tests.harness.api_server.api_server import RBAC, ApiServer
+from tests.harness.api_server.api_server import ApiServer
+from tests.harness.api_server.granted_rights import let_read_apps
 from tests.harness.operator.operator_sim import OperatorSim
 from tests.harness.operator.small_apps import join
 
@@ -385,15 +386,7 @@ def test_a_condition_that_no_situation_explains_is_there_with_the_meaning_of_its
 
 def test_what_may_not_be_read_is_left_out_and_named(sim: OperatorSim) -> None:
     sim.bring_up(join())
-    rules = [{"apiGroups": ["streamapp.dev"], "resources": ["streamapps"], "verbs": ["get"]}]
-    path = f"{RBAC}/namespaces/{sim.namespace}"
-    sim.server.ask("POST", f"{path}/roles", {"metadata": {"name": "reader"}, "rules": rules})
-    binding = {
-        "metadata": {"name": "reader"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reader"},
-        "subjects": [{"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}],
-    }
-    sim.server.ask("POST", f"{path}/rolebindings", binding)
+    let_read_apps(sim.server, sim.namespace, "nobody")
     result = told(sim, user="nobody")
     assert result.exit_code == 0
     assert 'not read: pods: pods is forbidden: User "nobody"' in result.output
