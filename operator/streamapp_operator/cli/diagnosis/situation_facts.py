@@ -8,12 +8,13 @@ from streamapp.jobmodel.unreadable_data import UnreadableError
 from streamapp.protocol import message_names
 from streamapp.protocol.driver_report import Report
 from streamapp.protocol.report_codec import decode_report
+from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import app_drivers, app_executors, read_app_pods
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_errors import ClusterError
 from streamapp_operator.controller.client.manifest import Manifest
-from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP, EVENT
+from streamapp_operator.controller.client.resource_kinds import CONFIG_MAP
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
 from streamapp_operator.reconciler.objects import object_names
 from streamapp_operator.reconciler.status.app_condition import ConditionType
@@ -113,10 +114,9 @@ async def _report(cluster: ApiClusterClient, namespace: str, name: str) -> Repor
 
 
 async def _warnings(cluster: ApiClusterClient, namespace: str, pod: str) -> tuple[str, ...]:
-    events = [
-        event
-        async for event in cluster.list_objects(EVENT, namespace)
-        if event["involvedObject"].get("name") == pod and event.get("type") == "Warning"
-    ]
-    events.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
-    return tuple(f"{event.get('reason', '')}: {event.get('message', '')}" for event in events)
+    events = await read_events(cluster, namespace, lambda name: name == pod)
+    return tuple(
+        f"{event.get('reason', '')}: {event.get('message', '')}"
+        for event in events
+        if event.get("type") == "Warning"
+    )

@@ -7,6 +7,7 @@ from typing import Final
 from streamapp.spec.reasons import Reason
 from streamapp_operator.cli.diagnosis.situation_facts import SituationFacts
 from streamapp_operator.cli.status_text import EXPECTED_STATUS
+from streamapp_operator.controller.client.labels import OPERATOR_LABEL
 from streamapp_operator.reconciler.condition_reasons import ConditionReason
 from streamapp_operator.reconciler.driver.driver_history import DriverOutcome
 from streamapp_operator.reconciler.facts.pod_state import PodLifecycle, PodState
@@ -30,6 +31,7 @@ _LIST_EXECUTORS: Final = (
     "kubectl describe pods -n {namespace} -l streamapp.dev/app={app},streamapp.dev/role=executor"
 )
 _ENDED_DRIVER_LOG: Final = "streamapp logs {app} -n {namespace}{previous} --tail 100"
+_LIST_OPERATORS: Final = "kubectl get pods --all-namespaces -l " + "=".join(OPERATOR_LABEL)
 _EDIT: Final = "kubectl edit streamapp {app} -n {namespace}"
 
 
@@ -144,7 +146,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "no-operator",
         _no_status,
         "No operator has looked at the app: none runs, or none manages this namespace or spec.operatorClass.",
-        "kubectl get pods --all-namespaces -l app.kubernetes.io/name=streamapp-operator",
+        _LIST_OPERATORS,
         stops=True,
     ),
     Situation(
@@ -159,7 +161,7 @@ SITUATIONS: Final[Sequence[Situation]] = (
         "operator-behind",
         _operator_behind,
         "The operator has not seen the last edit. If that stays so for a minute, it is away or overloaded.",
-        "kubectl get pods --all-namespaces -l app.kubernetes.io/name=streamapp-operator",
+        _LIST_OPERATORS,
     ),
     Situation(
         "plan-rejected",

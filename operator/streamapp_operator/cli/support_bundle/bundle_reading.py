@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from streamapp.protocol import message_names
+from streamapp_operator.cli.cluster_access.app_events import read_events
 from streamapp_operator.cli.cluster_access.app_lookup import read_app
 from streamapp_operator.cli.cluster_access.app_pods import read_app_pods
 from streamapp_operator.cli.status_text import status_text
@@ -16,13 +17,12 @@ from streamapp_operator.cli.support_bundle.bundle_contents import BundleContents
 from streamapp_operator.cli.support_bundle.bundle_plan import PlanUnknownError, plan_of_report
 from streamapp_operator.controller.client.api_cluster_client import ApiClusterClient
 from streamapp_operator.controller.client.api_requests import ANY, ApiRequest
-from streamapp_operator.controller.client.labels import APP_LABEL, ROLE_LABEL
+from streamapp_operator.controller.client.labels import APP_LABEL, OPERATOR_LABEL, ROLE_LABEL
 from streamapp_operator.controller.client.manifest import Manifest
 from streamapp_operator.controller.client.object_paths import object_path
 from streamapp_operator.controller.client.resource_kinds import (
     CONFIG_MAP,
     CONTROLLER_REVISION,
-    EVENT,
     NODE,
     POD,
     VOLUME_CLAIM,
@@ -35,7 +35,6 @@ from streamapp_operator.reconciler.objects.object_metadata import ObjectRole
 LOG_BYTES: Final = 4 * 1024 * 1024
 LOG_SECONDS: Final = 30.0
 LOGS_AT_ONCE: Final = 8
-OPERATOR_LABELS: Final = {"app.kubernetes.io/name": "streamapp-operator"}
 OPERATOR_PORT: Final = 8080
 _OWN_CONFIG_MAPS: Final = frozenset(
     {ObjectRole.ACCEPTED, ObjectRole.JOB_MODEL, ObjectRole.REPORT, ObjectRole.LOCALITY}
@@ -144,17 +143,17 @@ async def _read_labelled(reading: _Reading) -> None:
 
 
 async def _read_events(reading: _Reading) -> None:
-    async def listed() -> list[Manifest]:
-        return [event async for event in reading.cluster.list_objects(EVENT, reading.namespace)]
-
-    names, pods = reading.involved_names, (f"{reading.name}-driver-", f"{reading.name}-exec-")
-    events = [
-        event
-        for event in await reading.contents.attempt("events", listed(), [])
-        if event["involvedObject"].get("name") in names
-        or str(event["involvedObject"].get("name", "")).startswith(pods)  # of pods that are gone
-    ]
-    events.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    names = reading.involved_names
+    pods_that_are_gone = (f"{reading.name}-driver-", f"{reading.name}-exec-")
+    events: list[Manifest] = await reading.contents.attempt(
+        "events",
+        read_events(
+            reading.cluster,
+            reading.namespace,
+            lambda name: name in names or name.startswith(pods_that_are_gone),
+        ),
+        [],
+    )
     reading.contents.add("events.json", "events of the app and of its objects, the newest last", events)
 
 
@@ -227,11 +226,10 @@ async def _read_driver_metrics(reading: _Reading) -> None:
 
 
 async def _read_operator(reading: _Reading) -> None:
-    selected = reading.cluster.select(POD, None, dict(OPERATOR_LABELS))
+    selected = reading.cluster.select(POD, None, dict([OPERATOR_LABEL]))
     pods: list[Manifest] = await reading.contents.attempt("the operator", selected, [])
     if not pods and not any(part.name == "the operator" for part in reading.contents.unread):
-        labels = ", ".join(f"{name}={value}" for name, value in OPERATOR_LABELS.items())
-        reading.contents.leave_out("the operator", f"no pod has the label {labels}")
+        reading.contents.leave_out("the operator", f"no pod has the label {'='.join(OPERATOR_LABEL)}")
     summaries = []
     for pod in pods:
         metadata, containers = pod["metadata"], pod["spec"]["containers"]
