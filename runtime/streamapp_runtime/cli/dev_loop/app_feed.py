@@ -13,7 +13,7 @@ import pyarrow as pa
 from streamapp.graph.graph_builder import build_graph
 from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import parse_columns
-from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_values, unfinished_line
+from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import MadeUpRows, display_path
 from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows, start_of
 from streamapp_runtime.formats.format_options import format_options
@@ -106,12 +106,12 @@ class AppFeed:
 
     def _file_records(self, name: str, path: Path) -> pa.RecordBatch:
         stream = self.app.app.spec.stream(name)
-        keys, values = read_values(path, stream.key)
-        if unfinished_line(path):
+        read = read_file_lines(path, stream.key)
+        if read.has_unfinished:
             self.notes.append(
                 f"{display_path(path)}: the last line is not complete JSON, and is not sent yet"
             )
-        lines, sent_lines = values.to_pylist(), self._sent.get(name, [])
+        lines, sent_lines = read.values.to_pylist(), self._sent.get(name, [])
         if lines[: len(sent_lines)] != sent_lines:
             raise ChangedDataError(f"{display_path(path)}: lines that were sent have changed")
         self._sent[name], first = lines, len(sent_lines)
@@ -120,7 +120,7 @@ class AppFeed:
         if stream.format not in _LINES:
             return self._encoded(name, path, first)
         times = pa.array([self.app.now] * (len(lines) - first), pa.int64())
-        return pa.RecordBatch.from_arrays([keys[first:], values[first:], times], schema=RECORDS)
+        return pa.RecordBatch.from_arrays([read.keys[first:], read.values[first:], times], schema=RECORDS)
 
     def _encoded(self, name: str, path: Path, first: int) -> pa.RecordBatch:
         """Lines from the first one on that was not sent, as records of a format that is not text."""

@@ -74,30 +74,36 @@ def data_files(options: Sequence[DataOption], folder: Path, streams: list[str]) 
     return DataFiles({**in_folders, **named}, (*named.values(), *(path for _, path in candidates)))
 
 
-def read_values(path: Path, key: str | None) -> tuple[pa.BinaryArray, pa.BinaryArray]:
-    """The keys and values of a file's lines; UnfitDataError where it cannot be read.
+@dataclass(frozen=True, slots=True)
+class FileLines:
+    """The lines of a file."""
+
+    keys: pa.BinaryArray
+    values: pa.BinaryArray
+    has_unfinished: bool  # whether the last line is left out for now
+
+
+def read_file_lines(path: Path, key: str | None) -> FileLines:
+    """The lines of a file with their keys; UnfitDataError where it cannot be read.
 
     A last line without an end that is no JSON yet is left out: somebody is writing it. Another line that is
     no JSON is a record without a key, so that the app's `onBadRecord` decides.
     """
+    form = FORMS.get(path.suffix, LineForm.JSON)
     try:
         content = path.read_bytes()
-        blocks = list(_blocks(content, FORMS.get(path.suffix, LineForm.JSON), key))
+        finished = _finished(content) if form is LineForm.JSON else content
+        blocks = list(_blocks(finished, form, key))
     except OSError as error:
         raise UnfitDataError(f"cannot read {display_path(path)}: {error.strerror}") from None
     except UnusableLineError as error:
         raise UnfitDataError(f"{display_path(path)}: {error}") from None
     empty = pa.array([], pa.binary())
-    return pa.concat_arrays([empty, *(keys for keys, _ in blocks)]), pa.concat_arrays(
-        [empty, *(values for _, values in blocks)]
+    return FileLines(
+        keys=pa.concat_arrays([empty, *(keys for keys, _ in blocks)]),
+        values=pa.concat_arrays([empty, *(values for _, values in blocks)]),
+        has_unfinished=len(finished) < len(content),
     )
-
-
-def unfinished_line(path: Path) -> bool:
-    """Whether the last line of a file is left out for now."""
-    content = path.read_bytes()
-    is_json = FORMS.get(path.suffix, LineForm.JSON) is LineForm.JSON
-    return is_json and len(_finished(content)) < len(content)
 
 
 def _blocks(
@@ -110,7 +116,7 @@ def _blocks(
             for lines in read_lines(BytesIO(content)):
                 yield pa.nulls(len(lines.values), pa.binary()), lines.values
         case LineForm.JSON:
-            for lines in read_lines(BytesIO(_finished(content))):
+            for lines in read_lines(BytesIO(content)):
                 yield _keyed(lines, key)
 
 
