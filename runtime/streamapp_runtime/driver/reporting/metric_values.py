@@ -34,9 +34,10 @@ from streamapp_runtime.driver.reporting.run_metrics import (
     VOLUME,
     WATERMARK,
 )
-from streamapp_runtime.driver.reporting.state_sizes import STATE_LEVELS, StateSizes
+from streamapp_runtime.driver.reporting.state_sizes import StateSizes
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import is_fine
+from streamapp_runtime.lanes.protocol.state_levels import STATE_LEVELS
 from streamapp_runtime.operators.stateless.stream_operations import declared_stream
 
 

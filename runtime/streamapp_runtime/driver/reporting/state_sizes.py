@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from streamapp_runtime.lanes.protocol.state_levels import (
     STATE_BYTES,
     STATE_ENTRIES,
-    TABLE_LEVELS,
+    STATE_LEVELS,
     VOLUME_BYTES,
     VOLUME_FREE,
-    VOLUME_LEVELS,
 )
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
-
-STATE_LEVELS = TABLE_LEVELS | VOLUME_LEVELS
 
 
 @dataclass(slots=True)
