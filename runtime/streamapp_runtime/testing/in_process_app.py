@@ -45,6 +45,7 @@ from streamapp_runtime.testing.in_process_lanes import InProcessHosting, KilledE
 from streamapp_runtime.testing.kit_errors import AppFailedError, WrongUseError
 from streamapp_runtime.testing.record_rows import (
     Row,
+    RowCodec,
     StreamRecord,
     append_records,
 )
@@ -182,10 +183,7 @@ class InProcessApp(TestApp):
             self._move(at)
             listed = [codec.timed(row, self.now) for row in listed]
         records = codec.records(listed, None if key is None else [key] * len(listed), self.now)
-        append_records(self._system, codec.topic, records)
-        if at is None:
-            self._clock.move(max([self.now, *codec.event_times(records)]))
-        self._settle()
+        self._write([(codec, records)], moves_clock=at is None)
 
     def encoded(self, stream: str, rows: Iterable[Row | bytes]) -> pa.RecordBatch:
         """Rows as records of a stream, with the keys that they have."""
@@ -196,13 +194,9 @@ class InProcessApp(TestApp):
 
         The clock moves to the newest event time among them.
         """
-        newest = self.now
-        for stream, batch in records.items():
-            codec = self._streams.codec(stream)
-            append_records(self._system, codec.topic, batch)
-            newest = max([newest, *codec.event_times(batch)])
-        self._clock.move(newest)
-        self._settle()
+        self._write(
+            [(self._streams.codec(stream), batch) for stream, batch in records.items()], moves_clock=True
+        )
 
     def delete(self, stream: str, *keys: str, at: TestTime | None = None) -> None:
         """Write a tombstone for each key, and have the app process them."""
@@ -211,10 +205,8 @@ class InProcessApp(TestApp):
             self._move(at)
         arrays = [pa.array([key.encode() for key in keys], pa.binary()), pa.nulls(len(keys), pa.binary())]
         times = pa.array([self.now] * len(keys), pa.int64())
-        append_records(
-            self._system, codec.topic, pa.RecordBatch.from_arrays([*arrays, times], schema=RECORDS)
-        )
-        self._settle()
+        tombstones = pa.RecordBatch.from_arrays([*arrays, times], schema=RECORDS)
+        self._write([(codec, tombstones)], moves_clock=False)
 
     def advance(self, to: TestTime | None = None, *, by: str | None = None) -> None:
         """Move the clock, and have the app do what is due by then.
@@ -396,6 +388,16 @@ class InProcessApp(TestApp):
 
     def _lanes(self) -> Lanes:
         return self._running().supervisor.lanes
+
+    def _write(self, records: Iterable[tuple[RowCodec, pa.RecordBatch]], *, moves_clock: bool) -> None:
+        """Write records, move the clock to their newest event time if asked to, and process them."""
+        newest = self.now
+        for codec, batch in records:
+            append_records(self._system, codec.topic, batch)
+            if moves_clock:
+                newest = max([newest, *codec.event_times(batch)])
+        self._clock.move(newest)
+        self._settle()
 
     def _move(self, to: TestTime) -> None:
         time = to_milliseconds(to)

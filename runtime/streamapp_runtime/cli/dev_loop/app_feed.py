@@ -15,11 +15,11 @@ from streamapp.spec.resource.app import StreamApp
 from streamapp.spec.value_types.column_list import parse_columns
 from streamapp_runtime.cli.dev_loop.data_lines import DataFiles, UnfitDataError, read_file_lines
 from streamapp_runtime.cli.dev_loop.dev_options import MadeUpRows, display_path
-from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows, start_of
+from streamapp_runtime.cli.record_input.sample_rows import Sampling, sample_rows
 from streamapp_runtime.formats.format_options import format_options
 from streamapp_runtime.formats.stream_format import DEFAULT_OPTIONS, open_format
 from streamapp_runtime.systems.stream_system import RECORDS
-from streamapp_runtime.testing.clock_times import START
+from streamapp_runtime.testing.clock_times import START, as_datetime
 from streamapp_runtime.testing.in_process_app import InProcessApp
 from streamapp_runtime.testing.kit_errors import UnfitRowError
 
@@ -153,7 +153,7 @@ class AppFeed:
             keys=_KEYS,
             key_columns={one.key for one in self.app.app.spec.streams if one.key is not None},
             seed=_SEED,
-            start=start_of(START),
+            start=as_datetime(START),
             every=timedelta(seconds=self.made_up.every_seconds),
         )
         batches = sample_rows(stream, form.schema, sampling)
