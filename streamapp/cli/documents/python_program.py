@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from streamapp.cli.documents.installed_code import is_installed
 from streamapp.dsl import App
 from streamapp.dsl.named_arguments import UnknownArgumentError
 from streamapp.dsl.part_errors import part_error
@@ -59,7 +60,7 @@ def _module_place(path: Path, error: BaseException, frames: traceback.StackSumma
     own_places = [
         (Path(file), line)
         for file, line in places
-        if Path(file).is_relative_to(folder) and "site-packages" not in file
+        if Path(file).is_relative_to(folder) and not is_installed(Path(file))
     ]
     if not own_places or own_places[-1][0] == path.resolve():
         return ""

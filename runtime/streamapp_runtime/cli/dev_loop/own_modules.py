@@ -1,18 +1,14 @@
 """The files of the app's own Python: those that were imported, and those that an import did not find."""
 
 import sys
-import sysconfig
 from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Final
 
+from streamapp.cli.documents.installed_code import is_installed
 from streamapp.internal_fault import OWN_PACKAGES
-
-_INSTALLED: Final = ("site-packages", "dist-packages")
-_LIBRARY: Final = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
 class OwnModules(MetaPathFinder):
@@ -34,7 +30,7 @@ class OwnModules(MetaPathFinder):
         """Note where the module would have to be, and find nothing."""
         stem = fullname.rpartition(".")[2]
         for folder in [self._folder] if path is None else map(Path, path):
-            if not _is_installed(folder):
+            if not is_installed(folder):
                 self._missing |= dict.fromkeys((folder / f"{stem}.py", folder / stem / "__init__.py"))
         return None
 
@@ -47,13 +43,5 @@ class OwnModules(MetaPathFinder):
             if name.partition(".")[0] in OWN_PACKAGES:
                 continue
             file = getattr(sys.modules[name], "__file__", None)
-            if isinstance(file, str) and file.endswith(".py") and not _is_installed(Path(file)):
+            if isinstance(file, str) and file.endswith(".py") and not is_installed(Path(file)):
                 yield Path(file)
-
-
-def _is_installed(path: Path) -> bool:
-    """Whether a file belongs to Python or to an installed package."""
-    resolved = path.resolve()
-    return any(part in _INSTALLED for part in resolved.parts) or any(
-        resolved.is_relative_to(folder) for folder in _LIBRARY
-    )
