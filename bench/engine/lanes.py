@@ -80,7 +80,8 @@ def _measured(lanes: int) -> _Measured:
             for child in children:
                 child.join()
 
-        exchange = ResidentLanes(host, lambda: [child.terminate() for child in children], lanes, server)
+        processors = [_processor(lane) for lane in range(lanes)]
+        exchange = ResidentLanes(host, lambda: [child.terminate() for child in children], processors, server)
         cpu, seconds = [], []
         with closing(exchange):
             for batch in range(1, BATCHES + 1):
@@ -110,7 +111,7 @@ def _lanes(lanes: int, batch: int) -> tuple[LaneOrder, ...]:
     )
     return tuple(
         LaneOrder(
-            f"processor-{lane}",
+            _processor(lane),
             tuple(
                 replace(idle if n % 2 else busy, name=f"Partition {lane * TASKS + n}", changelog=n)
                 for n in range(TASKS)
@@ -118,6 +119,10 @@ def _lanes(lanes: int, batch: int) -> tuple[LaneOrder, ...]:
         )
         for lane in range(lanes)
     )
+
+
+def _processor(lane: int) -> str:
+    return f"processor-{lane}"
 
 
 def _checkpoint(batch: int) -> str:

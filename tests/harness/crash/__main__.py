@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from tests.harness.crash.attacks import attacks
-from tests.harness.crash.siege import Siege
+from tests.harness.crash.siege import LaneWay, Siege
 from tests.harness.kafka.broker import Broker
 
 
@@ -18,9 +18,9 @@ from tests.harness.kafka.broker import Broker
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--spare-driver", is_flag=True, help="Kill only what a driver replaces.")
 @click.option("--system", type=click.Choice(["embedded", "kafka"]), default="embedded", show_default=True)
-@click.option("--resident", is_flag=True, help="The app has no layer of Spark, so that its lanes stay.")
+@click.option("--lanes", type=click.Choice(list(LaneWay)), default=LaneWay.JOB_PER_BATCH, help="Their way.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Kept afterwards; a temporary one otherwise.")
-def main(kills: int, seed: int, spare_driver: bool, system: str, resident: bool, folder: Path | None) -> None:
+def main(kills: int, seed: int, spare_driver: bool, system: str, lanes: str, folder: Path | None) -> None:
     """Kill processes of a running app, and the broker if it has one, and compare its outputs with a model."""
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
         begun, home = time.monotonic(), folder or Path(temporary)
@@ -28,7 +28,7 @@ def main(kills: int, seed: int, spare_driver: bool, system: str, resident: bool,
         if broker is not None:
             broker.start()
             stack.callback(broker.kill)
-        siege = Siege(home, click.echo, broker, resident=resident)
+        siege = Siege(home, click.echo, broker, lanes=LaneWay(lanes))
         plan = attacks(seed, spare_driver=spare_driver, broker=broker is not None)
         wrong = siege.run(plan, seed, kills)
         told = ", ".join(f"{number} x {what}" for what, number in sorted(siege.killed.items()))

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from signal import SIGTERM
 from threading import Event
@@ -16,6 +17,7 @@ from typing import Any
 import yaml
 
 from streamapp_runtime.crash_points import VARIABLE
+from streamapp_runtime.driver.executors.session_lanes import INDEPENDENT_VARIABLE
 from tests.harness.crash import view_model
 from tests.harness.crash.attacks import OF_BROKER, Attack
 from tests.harness.crash.record_model import LETTER_STREAMS, RecordModel
@@ -52,11 +54,19 @@ def _without_spark(operators: Iterable[dict[str, Any]]) -> Iterator[dict[str, An
         yield {"name": "agreed", "map": {"from": "met", "python": python, "columns": columns}}
 
 
+class LaneWay(StrEnum):
+    """How the lanes of the app get their batches."""
+
+    JOB_PER_BATCH = "job-per-batch"
+    RESIDENT = "resident"
+    INDEPENDENT = "independent"
+
+
 class Siege:
     """One app under attack, in a folder of its own: on an embedded log, or on a broker that is hit too.
 
-    A column of the app is Spark's to compute, so that each batch is a Spark job. Where lanes are to be
-    resident, the app's own Python computes it.
+    A column of the app is Spark's to compute, so that each batch is a Spark job. Where lanes are to stay, the
+    app's own Python computes it; and where they are not to wait for each other, no table is common to them.
     """
 
     def __init__(
@@ -65,9 +75,9 @@ class Siege:
         say: Callable[[str], None],
         broker: Broker | None = None,
         *,
-        resident: bool = False,
+        lanes: LaneWay = LaneWay.JOB_PER_BATCH,
     ) -> None:
-        self.folder, self.say, self.broker, self.resident = folder, say, broker, resident
+        self.folder, self.say, self.broker, self.lanes = folder, say, broker, lanes
         self.points = folder / "points"
         self.points.mkdir(parents=True)
         self.data = folder / "data"
@@ -155,7 +165,8 @@ class Siege:
     def _start(self, processors: int) -> None:
         command = [str(Path(sys.executable).with_name("streamapp")), "run", str(self._app())]
         options = ["--data", str(self.data), "--processors", str(processors), "--batch-rows", "2000"]
-        environment = os.environ | {VARIABLE: str(self.points)}
+        independent = str(self.lanes is LaneWay.INDEPENDENT).lower()
+        environment = os.environ | {VARIABLE: str(self.points), INDEPENDENT_VARIABLE: independent}
         self.app = subprocess.Popen(
             [*command, *options],
             cwd=self.folder,
@@ -171,8 +182,11 @@ class Siege:
         app = yaml.safe_load(APP.read_text("utf-8"))
         if self.broker is not None:
             app["spec"]["systems"] = [{"name": "main", "kafka": {"bootstrapServers": self.broker.bootstrap}}]
-        if self.resident:
+        if self.lanes is not LaneWay.JOB_PER_BATCH:
             app["spec"]["operators"] = list(_without_spark(app["spec"]["operators"]))
+        if self.lanes is LaneWay.INDEPENDENT:
+            for table in app["spec"]["tables"]:
+                table.pop("broadcast", None)
         there = self.folder / APP.name
         there.write_text(yaml.safe_dump(app), "utf-8")
         return there

@@ -78,6 +78,7 @@ class PlayedApp:
     system: StreamSystem
     prefix: str = ""  # of the names of its streams
     delivered_once: bool = True  # whether outputs are exact, or rows may be repeated
+    independent: bool = False  # whether lanes do not wait for each other
     points: FaultPoints = field(default_factory=FaultPoints)
     history: CommitHistory = field(default_factory=CommitHistory)
     drivers: list[PlayedDriver] = field(default_factory=list)
@@ -151,7 +152,8 @@ class PlayedApp:
 
     def _new_driver(self) -> PlayedDriver:
         driver = PlayedDriver(
-            len(self.drivers), self.app, self.storage, self.points, self.history, self._executor
+            *(len(self.drivers), self.app, self.storage, self.points, self.history, self._executor),
+            independent=self.independent,
         )
         self.drivers.append(driver)
         driver.start()
@@ -251,13 +253,13 @@ def _incarnation(driver: PlayedDriver) -> int:
 
 
 @contextmanager
-def played_app(folder: Path, app: StreamApp) -> Iterator[PlayedApp]:
+def played_app(folder: Path, app: StreamApp, *, independent: bool = False) -> Iterator[PlayedApp]:
     """An app on an embedded log of its own."""
     home = folder / uuid4().hex
     storage = embedded_storage(home)
     system = open_system(storage.connection)
     system.create("events", PARTITIONS)
-    played = PlayedApp(app, storage, system)
+    played = PlayedApp(app, storage, system, independent=independent)
     try:
         yield played
     finally:

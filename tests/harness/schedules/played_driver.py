@@ -37,6 +37,7 @@ class PlayedDriver:
     points: FaultPoints
     history: CommitHistory
     take: Callable[[], ThreadedExecutor]
+    independent: bool = False  # whether lanes do not wait for each other
     hosting: ThreadedHosting = field(init=False)
     loop: Loop | None = None
     error: Exception | None = None  # what ended it
@@ -135,7 +136,12 @@ class PlayedDriver:
             run_settings(self.app), batch_rows=BATCH_ROWS, batch_latency=0.0, rebalance_delay=0.0
         )
         run = CurrentRun(ready, settings)
-        loop = Loop(spark, run, hosting=self.hosting, pause=lambda _: None, trouble=self.troubles.append)
+        loop = Loop(
+            *(spark, run, self.hosting),
+            pause=lambda _: None,
+            trouble=self.troubles.append,
+            independent=self.independent,
+        )
         loop.start()
         self.loop = loop
 

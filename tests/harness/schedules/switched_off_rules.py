@@ -63,8 +63,8 @@ def without_numbers_of_reports(patch: pytest.MonkeyPatch) -> None:
     """A report of any batch is taken for one of the present batch."""
     next_event = LaneServer.next_event
 
-    def any_batch(self: LaneServer) -> Any:
-        event = next_event(self)
+    def any_batch(self: LaneServer, seconds: float | None = None) -> Any:
+        event = next_event(self, seconds)
         return replace(event, batch=EveryBatch(event.batch)) if isinstance(event, LaneReport) else event
 
     patch.setattr(LaneServer, "next_event", any_batch)

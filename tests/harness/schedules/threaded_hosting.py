@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, ResidentLanes
+from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult, ResidentLanes
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.lane_server import LaneServer
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
@@ -44,8 +44,11 @@ class LaneBinding:
     """The lanes of one binding, and what stands for their Spark job: it ends once a lane is lost."""
 
     lanes: list[ServedLane]
+    processors: tuple[str, ...]  # by lane
     points: FaultPoints
-    ordered: int = 0  # the batch that lanes have, or are to get
+    ordered: dict[str, int] = field(
+        default_factory=dict
+    )  # by processor: the batch that its lane has, or gets
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -70,7 +73,14 @@ class LaneBinding:
     @property
     def quiet(self) -> bool:
         """Whether no lane does anything before it is woken, or gets another order."""
-        return all(lane.quiet and (lane.served >= self.ordered or not lane.waiting) for lane in self.lanes)
+        return all(
+            lane.quiet and (lane.served >= self.ordered.get(name, 0) or not lane.waiting)
+            for name, lane in zip(self.processors, self.lanes, strict=True)
+        )
+
+    def note_orders(self, orders: Orders) -> None:
+        """Note which batch lanes are to get."""
+        self.ordered |= {lane.processor: orders.batch for lane in orders.lanes}
 
     def _is_over(self) -> bool:
         held = any(self.points.is_asleep(lane) and not lane.lost for lane in self.lanes)
@@ -85,12 +95,12 @@ class WatchedExchange:
     exchange: ResidentLanes
     binding: LaneBinding
     stop: Callable[[FaultPoint], object]
-    running: bool = False  # whether a batch is with the lanes
+    running: bool = False  # whether lanes are waited for, however long they take
 
     def run(self, orders: Orders) -> tuple[TaskReport, ...]:
         """Run one batch."""
         self.stop(FaultPoint.SENDS)
-        self.binding.ordered = orders.batch
+        self.binding.note_orders(orders)
         self.running = True
         try:
             reports = self.exchange.run(orders)
@@ -98,6 +108,23 @@ class WatchedExchange:
             self.running = False
         self.stop(FaultPoint.HEARD)
         return reports
+
+    def send(self, orders: Orders) -> None:
+        """Give these lanes their orders."""
+        self.stop(FaultPoint.SENDS)
+        self.binding.note_orders(orders)
+        self.exchange.send(orders)
+
+    def receive(self, seconds: float | None = None) -> LaneResult | None:
+        """What a lane reports, waited for."""
+        self.running = seconds is None
+        try:
+            result = self.exchange.receive(seconds)
+        finally:
+            self.running = False
+        if result is not None:
+            self.stop(FaultPoint.HEARD)
+        return result
 
     def close(self) -> None:
         """End the lanes."""
@@ -139,7 +166,7 @@ class ThreadedHosts:
 
     def open_exchange(self, processors: Sequence[str], incarnation: int) -> WatchedExchange:
         """Bind a lane to an executor each."""
-        return self.hosting.bind(self.model, len(processors), incarnation, self)
+        return self.hosting.bind(self.model, processors, incarnation, self)
 
     def marking_exchange(self, incarnation: int) -> None:
         """No expression of the app is Spark's."""
@@ -178,7 +205,9 @@ class ThreadedHosting:
         """Always."""
         return True
 
-    def bind(self, model: HostedModel, lanes: int, incarnation: int, hosts: ThreadedHosts) -> WatchedExchange:
+    def bind(
+        self, model: HostedModel, processors: Sequence[str], incarnation: int, hosts: ThreadedHosts
+    ) -> WatchedExchange:
         """Begin another binding, once no lane of the one before is at work that may be told to end."""
         address = self.server.bind()
         self.points.wait_until(
@@ -186,19 +215,19 @@ class ThreadedHosting:
             "the end of the lanes of an earlier binding",
         )
         served = []
-        for lane in range(lanes):
+        for lane in range(len(processors)):
             participant = Participant(self.driver, lane)
             bound = BoundLane(
                 participant, address, model.program, model.setup, incarnation, lane in self.misplaced
             )
             served.append(ServedLane(bound, self.points, self.server.asked))
         self.misplaced.clear()
-        hosts.executor_ids = tuple(map(executor_name, range(lanes)))
-        binding = LaneBinding(served, self.points)
+        hosts.executor_ids = tuple(map(executor_name, range(len(processors))))
+        binding = LaneBinding(served, tuple(processors), self.points)
         for lane, served_lane in enumerate(served):
             self._executor(lane).serve(served_lane)
         self.former += served
-        exchange = ResidentLanes(binding.run, binding.cancel, lanes, self.server)
+        exchange = ResidentLanes(binding.run, binding.cancel, processors, self.server)
         self.exchange = WatchedExchange(exchange, binding, self.stop)
         return self.exchange
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.crash.attacks import Attack, attacks
-from tests.harness.crash.siege import Siege
+from tests.harness.crash.siege import LaneWay, Siege
 from tests.harness.kafka.broker import Broker
 
 SIEGE_SECONDS = 1_800
@@ -28,18 +28,19 @@ OF_EACH_KIND = (
 """Together these reach every path of recovery, and cost only one start of Spark more than none would."""
 
 
-LANES = pytest.mark.parametrize("resident", [False, True], ids=["a job for each batch", "resident"])
+LANES = pytest.mark.parametrize("lanes", list(LaneWay))
 
 
 @pytest.mark.long
 @pytest.mark.timeout(SIEGE_SECONDS)
 @LANES
 def test_outputs_and_totals_are_exact_after_processes_of_each_kind_were_killed(
-    tmp_path: Path, resident: bool
+    tmp_path: Path, lanes: LaneWay
 ) -> None:
-    siege = Siege(tmp_path, print, resident=resident)
+    siege = Siege(tmp_path, print, lanes=lanes)
     assert siege.run(OF_EACH_KIND, seed=1) == []
-    assert ("since Spark computes" in (tmp_path / "said.txt").read_text()) is not resident
+    has_sql = "since Spark computes" in (tmp_path / "said.txt").read_text()
+    assert has_sql is (lanes is LaneWay.JOB_PER_BATCH)
     assert siege.killed.total() >= len(OF_EACH_KIND)
     assert all(siege.set_aside.values()), "nothing was bad"
 
@@ -58,9 +59,9 @@ ON_A_BROKER = (
 @pytest.mark.timeout(SIEGE_SECONDS)
 @LANES
 def test_outputs_and_totals_are_exact_after_the_broker_was_killed_among_others(
-    broker: Broker, tmp_path: Path, resident: bool
+    broker: Broker, tmp_path: Path, lanes: LaneWay
 ) -> None:
-    siege = Siege(tmp_path / "siege", print, broker, resident=resident)
+    siege = Siege(tmp_path / "siege", print, broker, lanes=lanes)
     assert siege.run(ON_A_BROKER, seed=2) == []
     assert siege.killed["broker"] == 2
     assert all(siege.set_aside.values()), "nothing was bad"

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamapp.tasks.partition import Partition
-from streamapp_runtime.driver.batches.data_loss import DataLoss
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.batches.side_input_progress import SideInputProgress
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.executors.lane_assignment import Lanes
 from streamapp_runtime.driver.inputs.bounded_turns import left_to_read, partitions_at_end, within_turn
+from streamapp_runtime.driver.inputs.data_loss import DataLoss
 from streamapp_runtime.driver.inputs.partition_splits import past_splits, settle_splits
 from streamapp_runtime.driver.inputs.read_positions import ReadPositions
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, pending_ranges
@@ -91,12 +91,16 @@ class Backlog:
         """Where the tasks are, by their checkpoints."""
         return ReadPositions(self.ledger.positions(), self.launch.shared, self.ledger.starts)
 
-    def pending(self, positions: ReadPositions) -> list[PendingRange]:
-        """Everything that could be read now."""
+    def pending(self, positions: ReadPositions, busy: Collection[str] = ()) -> list[PendingRange]:
+        """Everything that could be read now.
+
+        Nothing is given up that `busy` tasks read: where those are is known when they have reported.
+        """
         side = self.launch.read_order.side
         main = {t: [p for p in parts if p.stream not in side] for t, parts in self.launch.partitions.items()}
         spans = self._spans([p for parts in main.values() for p in parts] + self.side_inputs.partitions)
-        if self.data_loss.give_up_lost(positions.next_of(main), spans):
+        idle = {task: parts for task, parts in main.items() if task not in busy} if busy else main
+        if self.data_loss.give_up_lost(positions.next_of(idle), spans):
             positions, self._inherited = self.positions(), None
         main_ranges = within_turn(self.launch.turn, pending_ranges(main, positions, spans))
         return [*main_ranges, *self.side_inputs.pending(spans)]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.driver.status_rules import is_fine
-from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.rejections import merged_reasons
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.lanes.protocol.traffic import RESTORED_BYTES
@@ -42,14 +41,15 @@ class BatchResult:
 
 
 def batch_result(
-    orders: Orders,
+    number: int,
+    incarnation: int,
     reports: tuple[TaskReport, ...],
     seconds: float,
     restoring: int,
     pending: Sequence[PendingRange],
     ranges: Sequence[PendingRange],
 ) -> BatchResult:
-    """What the reports of a batch say together. Of what was pending, it was to read these ranges.
+    """What the reports of a batch say together. Of what was pending, its lanes were to read these ranges.
 
     What a task did whose batch failed is done again: it counts then.
     """
@@ -57,8 +57,8 @@ def batch_result(
     done_tasks = {report.task for report in done}
     read = by_stream(one for one in ranges if one.task in done_tasks)
     return BatchResult(
-        number=orders.batch,
-        incarnation=orders.incarnation,
+        number=number,
+        incarnation=incarnation,
         seconds=seconds,
         rows_in=sum(report.rows_in for report in done),
         rows_out=sum(report.rows_out for report in done),

@@ -111,9 +111,10 @@ class LaneSupervisor:
         self._advance(self._stores_event())
 
     def note(self, reports: Iterable[TaskReport]) -> None:
-        """Take from the reports of a batch whose stores are still to be restored."""
+        """Take from reports whose stores are still to be restored."""
         reports = tuple(reports)
-        self._note_restoring(r.task for r in reports if r.status is TaskStatus.RESTORING)
+        others = self.restoring.difference(report.task for report in reports)
+        self._note_restoring(others.union(r.task for r in reports if r.status is TaskStatus.RESTORING))
         self.stores.note_reports(reports, self.run.launch.setup.store_specs)
         self._advance(self._stores_event())
 

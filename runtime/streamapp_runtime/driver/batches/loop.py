@@ -1,13 +1,15 @@
 """The loop: orders out, reports back; after a failure everything anew from checkpoints.
 
 What may be done with the lanes, and when, is in `binding_states`; the loop looks there before each batch.
+Lanes that do not wait for each other are given batches in rounds (`lane_rounds`); others run each together.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import compress
 from typing import Final, assert_never
 
 from py4j.protocol import Py4JError
@@ -24,6 +26,7 @@ from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
 from streamapp_runtime.driver.batches.batch_result import BatchResult, batch_result
 from streamapp_runtime.driver.batches.binding_states import BindingEvent, BindingState, NextAction, next_state
 from streamapp_runtime.driver.batches.lane_orders import lane_orders
+from streamapp_runtime.driver.batches.lane_rounds import FinishedOrders, LaneRounds
 from streamapp_runtime.driver.batches.lane_supervisor import LaneSupervisor
 from streamapp_runtime.driver.batches.remote_table_backoff import RemoteTableBackoff
 from streamapp_runtime.driver.batches.retries import MemoryKills, Retries, is_outage
@@ -34,14 +37,15 @@ from streamapp_runtime.driver.batches.spark_hosting import SparkHosting
 from streamapp_runtime.driver.batches.timers import Timers
 from streamapp_runtime.driver.checkpoints.checkpoint_stream import CheckpointStream
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
 from streamapp_runtime.driver.executors.lane_hosts import BatchWatcher, HostedModel, LaneHosting
+from streamapp_runtime.driver.executors.session_lanes import independent_lanes_wanted
 from streamapp_runtime.driver.failures import BatchTimeoutError, failure_reason, is_process_loss
 from streamapp_runtime.driver.inputs.batch_budget import BatchBudget
-from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, BatchPacing
+from streamapp_runtime.driver.inputs.batch_pacing import LONGEST_LOOK_SECONDS, LOOK_SECONDS, BatchPacing
 from streamapp_runtime.driver.inputs.bounded_turns import end_turn
-from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange, allocate, within_back_pressure
 from streamapp_runtime.driver.start.launch import Launch
 from streamapp_runtime.driver.status_rules import CAUSES, Reaction, reaction_to
 from streamapp_runtime.expressions.spark_messages import spark_message
@@ -99,6 +103,8 @@ class Loop:
     timers: Timers = field(default_factory=Timers)
     backoff: RemoteTableBackoff = field(default_factory=lambda: RemoteTableBackoff(time.monotonic))
     end_by: float | None = None  # when a batch that is still running is ended, as time.monotonic says
+    independent: bool = field(default_factory=independent_lanes_wanted)  # lanes do not wait for each other
+    _rounds: LaneRounds | None = None  # of lanes that do not wait; None where all run a batch together
     _awaited_versions: AwaitedVersions = field(default_factory=AwaitedVersions)
     _watch: BatchWatcher = field(init=False)
     _ended_at: float = 0.0  # when the last batch ended
@@ -170,12 +176,22 @@ class Loop:
     def step(self) -> BatchResult | None:
         """Run one batch; None where there is nothing to do, or where it failed and will be tried again."""
         try:
+            return self._try_step()
+        except BaseException:
+            self._abandon_rounds()
+            raise
+
+    def _try_step(self) -> BatchResult | None:
+        try:
             if self.supervisor.bound and self.supervisor.stale():
                 self.release()
                 self.supervisor.released()
             if self.bad_records.due(self.retries.failures):
                 self._search()
             return self._step(self._bound_exchange())
+        except failures.RETRIABLE as error:
+            self._recover(error)
+            return None
         except FencedError as error:
             raise _replaced(error) from error
         except failures.FinalFailureError:
@@ -183,12 +199,10 @@ class Loop:
             raise
         except UnknownStreamError as error:
             raise failures.FinalFailureError(f"a stream of the app is gone: {error}") from error
-        except failures.RETRIABLE as error:
-            self._fail(self._reason(error), outage=is_outage(error))
-            return None
 
     def release(self) -> None:
         """Settle and close the stores, so that the next start finds them as they should be."""
+        self._await_all_lanes()
         if self.supervisor.bound:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
                 self._run_batch(self.supervisor.exchange, [], None, release=True)
@@ -203,7 +217,7 @@ class Loop:
     @property
     def behind(self) -> bool:
         """Whether there is anything to read, to mend or to say, or a store to bring back."""
-        if not self.supervisor.bound or self._needs_batch or self.timers.pending:
+        if not self.supervisor.bound or self._busy_lanes or self._needs_batch or self.timers.pending:
             return True
         try:
             # What was just written is looked for first, and what can be read then counts.
@@ -229,7 +243,8 @@ class Loop:
     @property
     def ended(self) -> bool:
         """Whether all that the app reads has ended, and all that follows from it was done."""
-        return self.supervisor.bound and self.timers.all_ended(self.launch.partitions)
+        is_idle = self.supervisor.bound and not self._busy_lanes
+        return is_idle and self.timers.all_ended(self.launch.partitions)
 
     @property
     def _hosting(self) -> LaneHosting:
@@ -243,7 +258,18 @@ class Loop:
     @property
     def _needs_batch(self) -> bool:
         """Whether a batch is needed even if there is nothing to read."""
-        return bool(self.supervisor.restoring) or self.backlog.side_inputs.pressing
+        busy_tasks = self._busy_tasks
+        return bool(self.supervisor.restoring - busy_tasks) or self.backlog.side_inputs.pressing(busy_tasks)
+
+    @property
+    def _busy_lanes(self) -> frozenset[str]:
+        """The processors of lanes that are at work between two steps."""
+        return self._rounds.lanes if self._rounds else frozenset()
+
+    @property
+    def _busy_tasks(self) -> frozenset[str]:
+        """The tasks of lanes that are at work between two steps."""
+        return self._rounds.tasks if self._rounds else frozenset()
 
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
@@ -272,6 +298,7 @@ class Loop:
                 case NextAction.BIND:
                     self.backlog.read_anew(supervisor.lanes)
                     supervisor.bind()
+                    self._rounds = self._rounds_of(supervisor.exchange)
                 case NextAction.RUN:
                     return supervisor.exchange
                 case unknown:
@@ -280,17 +307,22 @@ class Loop:
     def _step(self, exchange: BatchExchange) -> BatchResult | None:
         """Run a batch with what may be read now; None where none is needed."""
         self._look_for_successor()
-        positions = self.backlog.positions()
-        pending = self.backlog.pending(positions)
+        positions, busy_tasks = self.backlog.positions(), self._busy_tasks
+        pending = self.backlog.pending(positions, busy_tasks)
+        if self._busy_lanes.issuperset(self.supervisor.lanes):
+            return self._hear(self._rounds, pending) if self._rounds else None
         waiting_tasks = self.backlog.waiting(positions)
         ranges = self._ranges_to_read(self.backlog.readable(pending, positions), waiting_tasks)
         if not ranges and not self._needs_batch:
             self.awaited = self._awaited_versions.note(self.backlog.side_inputs.unended)
             self.unended(self.awaited)
             asleep = time.monotonic() - self._ended_at > KEEP_ALIVE_SECONDS
-            if not asleep and not self.timers.ring(self.clock()):
-                return None
-        batch = self._run_batch(exchange, ranges, pending)
+            if not asleep and not self.timers.ring(self.clock(), busy_tasks):
+                return self._hear(self._rounds, pending) if busy_tasks and self._rounds else None
+        if self._rounds is None:
+            batch: BatchResult | None = self._run_batch(exchange, ranges, pending)
+        else:
+            batch = self._run_round(self._rounds, ranges, pending)
         if self.supervisor.bound and ranges:
             self.backlog.forget_read()
         return batch
@@ -332,11 +364,17 @@ class Loop:
         settings = self.run.settings
         if self._wait_seconds(readable):
             readable = ()
-        able_tasks = self.supervisor.tasks - self.supervisor.restoring - self.backoff.paused()
+        busy_tasks = self._busy_tasks
+        able_tasks = self.supervisor.tasks - self.supervisor.restoring - self.backoff.paused() - busy_tasks
         of_able_tasks = [one for one in readable if one.task in able_tasks]
-        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
         most = self.budget.records(settings.batch_rows, settings.batch_bytes)
-        ranges = allocate(turn.ranges, most, self.launch.read_order, waiting_tasks | turn.waiting)
+        read_order = self.launch.read_order
+        if busy_tasks:
+            of_busy_tasks = [one for one in readable if one.task in busy_tasks]
+            of_able_tasks = within_back_pressure(of_able_tasks, of_busy_tasks, most, read_order)
+            readable = of_able_tasks
+        turn = self.backlog.side_inputs.turn(of_able_tasks, waiting_tasks)
+        ranges = allocate(turn.ranges, most, read_order, waiting_tasks | turn.waiting)
         if ranges:
             self.pacing.input_left = sum(one.lag for one in ranges) < sum(one.lag for one in readable)
         return ranges
@@ -359,31 +397,116 @@ class Loop:
         orders = self._orders(ranges, release, pending)
         begun = time.monotonic()
         self.bad_records.begin(ranges)
-        if ranges:
-            self.pacing.note_start(begun)
-            self.awaited = self._awaited_versions.note(())
+        self._note_start(ranges, begun)
         crash_point("driver.ordered")
         reports = self._reports_of(exchange, orders, self._timeout(rows=bool(ranges)))
         crash_point("driver.reported")
-        self._ended_at = time.monotonic()
+        seconds = time.monotonic() - begun
+        lanes, pending = frozenset(lane.processor for lane in orders.lanes), pending or ()
+        self._take(FinishedOrders(lanes, reports, tuple(ranges), pending, seconds), release=release)
         if ranges:
             self.pacing.note_end(self._ended_at)
-        self._longest = max(self._longest, self._ended_at - begun)
+        return self._result(orders.batch, reports, seconds, pending, ranges)
+
+    def _run_round(
+        self, rounds: LaneRounds, ranges: Sequence[PendingRange], pending: Sequence[PendingRange]
+    ) -> BatchResult | None:
+        """Give idle lanes their orders, and take what comes of those and of earlier ones."""
+        self.number += 1
+        orders = self._orders(ranges, pending=pending)
+        begun, seconds = time.monotonic(), self._seconds_left(self._timeout(rows=bool(ranges)))
+        self.bad_records.begin((*rounds.ranges, *ranges))
+        self._note_start(ranges, begun)
+        crash_point("driver.ordered")
+        self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
+        watch = ExitStack()
+        orders = replace(orders, steps_to=watch.enter_context(self._watch.over(orders.batch, seconds)))
+        batch = self._take_finished(rounds.run(orders, ranges, pending, watch), pending)
+        if ranges:
+            self.pacing.note_end(time.monotonic())
+        self.note_step()
+        return batch
+
+    def _hear(self, rounds: LaneRounds, pending: Sequence[PendingRange]) -> BatchResult | None:
+        """Take what lanes report that are at work, while there is nothing to do for others."""
+        finished = rounds.receive(LOOK_SECONDS)
+        return self._take_finished([finished], pending) if finished else None
+
+    def _take_finished(
+        self, every_finished: Iterable[FinishedOrders], pending: Sequence[PendingRange]
+    ) -> BatchResult:
+        """Take what lanes report as it comes, until a failure has all of them begin anew."""
+        reports: list[TaskReport] = []
+        ranges: list[PendingRange] = []
+        seconds = 0.0
+        for finished in every_finished:
+            crash_point("driver.reported")
+            self.bad_records.begin(finished.ranges)
+            self._take(finished)
+            reports += finished.reports
+            ranges += finished.ranges
+            seconds = max(seconds, finished.seconds)
+            if not self.supervisor.bound or self._rounds is None:
+                break
+            self.bad_records.begin(self._rounds.ranges)
+        return self._result(self.number, tuple(reports), seconds, pending, ranges)
+
+    def _await_all_lanes(self) -> None:
+        """Return once no lane is at work; lanes are bound anew where that fails."""
+        try:
+            while self._rounds is not None and (finished := self._rounds.receive()):
+                self._take_finished([finished], ())
+        except failures.RETRIABLE as error:
+            self._recover(error)
+
+    def _recover(self, error: Exception) -> None:
+        """Begin anew after what befell a batch; what a watch says of it goes before."""
+        try:
+            self._abandon_rounds(error)
+        except failures.RETRIABLE as reason:
+            error = reason
+        self._fail(self._reason(error), outage=is_outage(error))
+
+    def _abandon_rounds(self, error: Exception | None = None) -> None:
+        """Expect nothing of lanes that are at work."""
+        rounds, self._rounds = self._rounds, None
+        if rounds is not None:
+            rounds.abandon(error)
+
+    def _rounds_of(self, exchange: BatchExchange) -> LaneRounds | None:
+        """Rounds, where lanes need not wait for each other.
+
+        Versions of broadcast tables are common to the lanes of a location, and change between batches of all.
+        """
+        is_free = self.independent and len(self.supervisor.lanes) > 1 and not self.launch.broadcasts
+        return LaneRounds(exchange) if is_free and isinstance(exchange, LaneByLaneExchange) else None
+
+    def _note_start(self, ranges: Sequence[PendingRange], begun: float) -> None:
+        """Note that a batch begins."""
+        if ranges:
+            self.pacing.note_start(begun)
+            self.awaited = self._awaited_versions.note(())
+
+    def _result(
+        self,
+        number: int,
+        reports: tuple[TaskReport, ...],
+        seconds: float,
+        pending: Sequence[PendingRange],
+        ranges: Sequence[PendingRange],
+    ) -> BatchResult:
+        restoring, incarnation = len(self.supervisor.restoring), self.ledger.incarnation
+        batch = batch_result(number, incarnation, reports, seconds, restoring, pending, ranges)
+        return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.side_inputs.left)
+
+    def _take(self, finished: FinishedOrders, *, release: bool = False) -> None:
+        """Believe what was committed, and see to what was not."""
+        reports, reading_tasks = finished.reports, finished.reading_tasks
+        self._ended_at = time.monotonic()
+        self._longest = max(self._longest, finished.seconds)
         self.budget.note(reports)
         if not release:  # who lets go of everything says nothing of time
             self.timers.note(reports)
-        self._take(reports, frozenset(one.task for one in ranges), pending or ())
-        seconds, restoring = self._ended_at - begun, len(self.supervisor.restoring)
-        batch = batch_result(orders, reports, seconds, restoring, pending or (), ranges)
-        return replace(batch, watermarks=self.timers.watermarks(), filling=self.backlog.side_inputs.left)
-
-    def _take(
-        self,
-        reports: tuple[TaskReport, ...],
-        reading_tasks: frozenset[str],
-        pending: Sequence[PendingRange],
-    ) -> None:
-        """Believe what was committed, and see to what was not."""
         self.backlog.side_inputs.note(reports)
         self.rejections.note(reports)
         self.memory_kills.note(reports)
@@ -400,23 +523,32 @@ class Loop:
         failed = [pair for pair in reactions if pair[0] not in {Reaction.CONTINUE, Reaction.WAIT}]
         if not failed:
             # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
-            if not waiting and self.bad_records.note_success(pending):
-                self.retries.failures = 0
+            proven = not waiting and self.bad_records.note_success(finished.pending)
+            if self.retries.note_success(finished.lanes, rows=bool(reading_tasks), proven=proven):
                 self.memory_kills.recent = False
-            self.retries.outage.over(rows=bool(reading_tasks))
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
         # A lane that found itself in another's place did nothing, and all others have said what they did.
-        fence = any(reaction is not Reaction.BIND_AGAIN for reaction, _ in failed)
+        fence = bool(self._busy_lanes) or any(reaction is not Reaction.BIND_AGAIN for reaction, _ in failed)
         outage = all(reaction is Reaction.OUTLAST for reaction, _ in failed)
-        self._fail(reason, fence=fence, outage=outage, rows=bool(reading_tasks))
+        self._fail(reason, fence=fence, outage=outage, rows=bool(reading_tasks), lanes=finished.lanes)
 
-    def _fail(self, reason: str, *, fence: bool = True, outage: bool = False, rows: bool = False) -> None:
-        """Have everything begun anew before the next batch."""
+    def _fail(
+        self,
+        reason: str,
+        *,
+        fence: bool = True,
+        outage: bool = False,
+        rows: bool = False,
+        lanes: Collection[str] | None = None,
+    ) -> None:
+        """Have everything begun anew before the next batch; `lanes` have failed, or it is not known which."""
+        self._abandon_rounds()
         self.trouble(reason)
         self.bad_records.note_failure()
         self.supervisor.fail(fence=fence)
-        self.retries.note_failure(reason, outage=outage, rows=rows)
+        failing_lanes = self.supervisor.lanes if lanes is None else lanes
+        self.retries.note_failure(reason, failing_lanes, outage=outage, rows=rows)
         if not self._hosting.alive:
             raise failures.FailedError(f"Spark has ended: {reason}")
 
@@ -427,6 +559,7 @@ class Loop:
     def _search(self) -> None:
         """Look for records that are to blame. Where none is found, the failures before count on."""
         before = self.retries.failures
+        self._await_all_lanes()
         try:
             for _ in self.bad_records.search(self._records_that_fail, self._trial_failure):
                 before = 0
@@ -498,14 +631,20 @@ class Loop:
         self, exchange: BatchExchange, orders: Orders, seconds: float | None
     ) -> tuple[TaskReport, ...]:
         """Run a batch, for so many seconds at most; BatchTimeoutError where it takes longer."""
-        if self.end_by is not None and not orders.release:
-            left = max(self.end_by - time.monotonic(), 0.0)
-            seconds = left if seconds is None else min(seconds, left)
+        if not orders.release:
+            seconds = self._seconds_left(seconds)
         self.doing(self._waiting or f"runs batch {orders.batch}", seconds)
         with self._watch.over(orders.batch, seconds) as address:
             reports = exchange.run(replace(orders, steps_to=address))
         self.note_step()
         return reports
+
+    def _seconds_left(self, seconds: float | None) -> float | None:
+        """How long a batch that may take so long may take before the run has to end."""
+        if self.end_by is None:
+            return seconds
+        left = max(self.end_by - time.monotonic(), 0.0)
+        return left if seconds is None else min(seconds, left)
 
     def _orders(
         self,
@@ -513,9 +652,14 @@ class Loop:
         release: bool = False,
         pending: Sequence[PendingRange] | None = None,
     ) -> Orders:
+        """The orders of all lanes that are idle."""
         batch = f"{self.ledger.incarnation}-{self.number}"
         remaining = RemainingInput() if pending is None else self.backlog.remaining(pending, ranges)
         lanes, executor_ids = self.supervisor.lanes, self.supervisor.executors.executor_ids
+        if busy_lanes := self._busy_lanes:
+            idle = [name not in busy_lanes for name in lanes]
+            lanes = dict(compress(lanes.items(), idle))
+            executor_ids = tuple(compress(executor_ids, idle))
         orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections)
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

@@ -3,7 +3,7 @@
 A system that cannot be reached is waited for longer than batches are tried that fail by themselves.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -35,20 +35,20 @@ class Outage:
     clock: Callable[[], float]
     since: float | None = None
     reason: str = ""  # of the last failure
-    _of_rows: bool = False  # whether it was seen in a batch with rows
+    of_rows: bool = False  # whether it was seen in a batch with rows
 
     def endured(self, reason: str, *, rows: bool = False) -> bool:
         """Note that it is away still, be it for rows; False where that has been so for too long."""
         now = self.clock()
         self.reason = reason
-        self._of_rows |= rows
+        self.of_rows |= rows
         self.since = now if self.since is None else self.since
         return now - self.since <= MOST_OUTAGE_SECONDS
 
     def over(self, *, rows: bool = True) -> None:
         """Note that it answers; where it did not as it was given rows, a batch without any does not tell."""
-        if rows or not self._of_rows:
-            self.since, self._of_rows = None, False
+        if rows or not self.of_rows:
+            self.since, self.of_rows = None, False
 
 
 @dataclass(slots=True)
@@ -58,6 +58,7 @@ class Retries:
     clock: Callable[[], float]  # seconds
     failures: int = 0  # in a row
     outage: Outage = field(init=False)
+    _failing: frozenset[str] = frozenset()  # lanes that have not succeeded since the last failure
 
     def __post_init__(self) -> None:
         self.outage = Outage(self.clock)
@@ -68,8 +69,22 @@ class Retries:
             return retry_delay(self.failures)
         return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
 
-    def note_failure(self, reason: str, *, outage: bool, rows: bool) -> None:
+    def note_success(self, lanes: Collection[str], *, rows: bool, proven: bool) -> bool:
+        """Note that lanes did what they were to do, be it with rows; whether no failure counts any more.
+
+        `proven`: nothing is suspected of the failures before. What one lane does says nothing of another.
+        """
+        still_failing = self._failing.difference(lanes)
+        if not still_failing:
+            self.failures = 0 if proven else self.failures
+            self.outage.over(rows=rows)
+        if rows or not self.outage.of_rows:
+            self._failing = still_failing
+        return proven and not still_failing
+
+    def note_failure(self, reason: str, lanes: Collection[str], *, outage: bool, rows: bool) -> None:
         """Count a failure, or an outage; FailedError where there have been too many, or it is too long."""
+        self._failing = frozenset(lanes)
         self.failures += 0 if outage else 1
         if outage and not self.outage.endured(reason, rows=rows):
             raise FailedError(f"the streams' system has been out of reach for too long: {reason}")

@@ -98,10 +98,9 @@ class SideInputProgress:
         streams = {stream for paused in self.paused.values() for stream in paused if stream in bootstrap}
         return tuple(sorted({declared_stream(stream) for stream in streams}))
 
-    @property
-    def pressing(self) -> bool:
-        """Whether a batch is needed even if there is nothing to read."""
-        return bool(self.unreported) or self.broadcast_tables.pressing(self._filled)
+    def pressing(self, busy: Collection[str] = ()) -> bool:
+        """Whether a batch is needed even if there is nothing to read; not for tasks that are at one."""
+        return bool(self.unreported.keys() - busy) or self.broadcast_tables.pressing(self._filled)
 
     def broadcast_orders(
         self, version: str, ranges: Iterable[PendingRange]

@@ -31,9 +31,10 @@ class Timers:
             if report.ended:
                 self._ended.add(report.task)
 
-    def ring(self, now: int) -> bool:
-        """Whether a batch is due although nothing has come."""
-        return min((*self._due.values(), *self._idle_at.values()), default=now + 1) <= now
+    def ring(self, now: int, busy: Collection[str] = ()) -> bool:
+        """Whether a batch is due although nothing has come; not for tasks that are at one."""
+        times = (*self._due.items(), *self._idle_at.items())
+        return any(at <= now and task not in busy for task, at in times)
 
     @property
     def pending(self) -> bool:

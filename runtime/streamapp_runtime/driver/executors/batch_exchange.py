@@ -1,13 +1,16 @@
 """How a batch is run: by a Spark job for each batch, or by lanes that stay.
 
 Both keep the same contract: `run` gives the reports of all lanes of that batch and of no other, or raises
-what befell it, and nothing of the exchange is at work any more once `close` has returned.
+what befell it, and nothing of the exchange is at work any more once `close` has returned. Lanes that stay
+can also be given their orders, and heard, one by one.
 """
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol, runtime_checkable
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
@@ -34,6 +37,26 @@ class BatchExchange(Protocol):
 
     def close(self) -> None:
         """End what is left of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneResult:
+    """What one lane reports of the order that it was at."""
+
+    processor: str
+    batch: int
+    reports: tuple[TaskReport, ...]
+
+
+@runtime_checkable
+class LaneByLaneExchange(BatchExchange, Protocol):
+    """Gives lanes their orders, and takes their reports, each lane by itself."""
+
+    def send(self, orders: Orders) -> None:
+        """Give these lanes, which are idle, their orders of a batch."""
+
+    def receive(self, seconds: float | None = None) -> LaneResult | None:
+        """The result of a lane that is at work, waited for; None where none comes within so many seconds."""
 
 
 class LaneLostError(OSError):
@@ -63,11 +86,18 @@ class ResidentLanes:
     """One Spark job hosts all lanes: each asks for order after order, until there are no more."""
 
     def __init__(
-        self, host: Callable[[], object], cancel: Callable[[], object], lanes: int, server: LaneServer
+        self,
+        host: Callable[[], object],
+        cancel: Callable[[], object],
+        processors: Sequence[str],
+        server: LaneServer,
     ) -> None:
         """Start the lanes: `host` runs until they have ended, and `cancel` has them ended."""
         self._server, self._cancel = server, cancel
-        self._memories = [OrderMemory() for _ in range(lanes)]
+        self._processors = tuple(processors)  # by the number of their lane
+        self._numbers = {name: number for number, name in enumerate(self._processors)}
+        self._memories = [OrderMemory() for _ in self._processors]
+        self._awaited: dict[int, int] = {}  # by lane that is at work: the batch of its order
         self._error: Exception | None = None
         self._ended = threading.Event()
         self._thread = InheritableThread(target=self._run_host, args=(host,), daemon=True)
@@ -75,26 +105,45 @@ class ResidentLanes:
 
     def run(self, orders: Orders) -> tuple[TaskReport, ...]:
         """Run one batch."""
+        self.send(orders)
+        reports: dict[str, tuple[TaskReport, ...]] = {}
+        while len(reports) < len(orders.lanes):
+            if result := self.receive():
+                reports[result.processor] = result.reports
+        return tuple(report for lane in orders.lanes for report in reports[lane.processor])
+
+    def send(self, orders: Orders) -> None:
+        """Give these lanes, which are idle, their orders of a batch."""
         if self._ended.is_set():
             raise self._loss()
-        by_lane = enumerate(self._memories)
-        self._server.offer(
-            orders.batch, {lane: memory.encode(orders.of_lane(lane)) for lane, memory in by_lane}
-        )
-        reports: dict[int, tuple[TaskReport, ...]] = {}
-        while len(reports) < len(self._memories):
-            match self._server.next_event():
-                case LaneReport(lane, batch, of_tasks):
-                    if batch == orders.batch:
-                        reports[lane] = tuple(TaskReport.of_fields(fields) for fields in of_tasks)
-                        self._memories[lane].note(reports[lane])
-                case LaneLeft(lane):
+        numbers = {self._numbers[lane.processor]: index for index, lane in enumerate(orders.lanes)}
+        encoded = {
+            number: self._memories[number].encode(orders.of_lane(index)) for number, index in numbers.items()
+        }
+        self._awaited |= dict.fromkeys(numbers, orders.batch)
+        self._server.offer(orders.batch, encoded)
+
+    def receive(self, seconds: float | None = None) -> LaneResult | None:
+        """The result of a lane that is at work, waited for; None where none comes within so many seconds."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if until is None else max(until - time.monotonic(), 0.0)
+            match self._server.next_event(left):
+                case LaneReport(number, batch, of_tasks):
+                    if batch == self._awaited.get(number):
+                        del self._awaited[number]
+                        reports = tuple(TaskReport.of_fields(fields) for fields in of_tasks)
+                        self._memories[number].note(reports)
+                        return LaneResult(self._processors[number], int(batch), reports)
+                case LaneLeft(number):
                     self._ended.wait(LOSS_SECONDS)
-                    raise self._error or LaneLostError(f"the connection to lane {lane} ended")
+                    lost = f"the connection to lane {number} ended"
+                    raise self._error or LaneLostError(lost)
                 case None:
                     if self._ended.is_set():
                         raise self._loss()
-        return tuple(report for lane in sorted(reports) for report in reports[lane])
+            if until is not None and time.monotonic() >= until:
+                return None
 
     def close(self) -> None:
         """End the lanes, by Spark where they do not end by themselves."""

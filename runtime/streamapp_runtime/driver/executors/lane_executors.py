@@ -90,7 +90,7 @@ class LaneExecutors:
             entry = self._packed(0, incarnation).every_batch
             host = self._lanes.mapInArrow(entry, REPORT_SCHEMA).rdd.collect
             cancel = self.session.sparkContext.cancelAllJobs
-            exchange = ResidentLanes(host, cancel, len(processors), server)
+            exchange = ResidentLanes(host, cancel, processors, server)
         else:
             exchange = JobPerBatch(self._frame(self._lanes, incarnation), server)
         lanes_of_session.exchange = exchange

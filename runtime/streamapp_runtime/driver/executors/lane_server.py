@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final
 
 from streamapp_runtime.driver.executors.lane_certificate import LaneCertificate
@@ -136,15 +136,22 @@ class LaneServer:
             return self._address
 
     def offer(self, batch: int, orders: Mapping[int, bytes]) -> None:
-        """Give each lane its order of a batch, now or as soon as it asks."""
+        """Give each of these lanes its order of a batch, now or as soon as it asks."""
         with self._lock:
-            self._orders = {lane: (batch, order) for lane, order in orders.items()}
-            for lane, ask in list(self._asks.items()):
-                self._answer(lane, ask)
+            self._orders |= {lane: (batch, order) for lane, order in orders.items()}
+            for lane in orders:
+                if ask := self._asks.get(lane):
+                    self._answer(lane, ask)
 
-    def next_event(self) -> LaneEvent | None:
-        """What a lane of this binding reports, or that it left; waited for. None after `interrupt`."""
-        return self._events.get()
+    def next_event(self, seconds: float | None = None) -> LaneEvent | None:
+        """What a lane of this binding reports, or that it left; waited for, or for so many seconds.
+
+        None where nothing came, and after `interrupt`.
+        """
+        try:
+            return self._events.get(timeout=seconds)
+        except Empty:
+            return None
 
     def interrupt(self) -> None:
         """Have `next_event` give None."""

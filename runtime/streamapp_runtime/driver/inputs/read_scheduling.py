@@ -78,6 +78,24 @@ def allocate(
     return allocated + _level(filling, left + reserved)
 
 
+def within_back_pressure(
+    ranges: Iterable[PendingRange], of_busy_tasks: Iterable[PendingRange], most: int, order: ReadOrder
+) -> list[PendingRange]:
+    """Those of the ranges whose rows find room behind them, while some lanes take longer than others.
+
+    Where more than `most` records of one of the app's own partitions wait for a task that is busy, nothing is
+    read of the streams above: a lane that is slow would be sent more than it ever reads.
+    """
+    rank = {stream: place for place, stream in enumerate(order.priority)}
+    full_streams = {d.partition.stream for d in of_busy_tasks if d.lag > most} & rank.keys()
+    deepest, last = min((rank[stream] for stream in full_streams), default=len(rank)), len(rank)
+    return [
+        one
+        for one in ranges
+        if one.partition.stream in order.side or rank.get(one.partition.stream, last) <= deepest
+    ]
+
+
 def _level(pending: list[PendingRange], budget: int) -> list[PendingRange]:
     """As much for each as there is, and no more for any than for another that has more to read."""
     allocated: list[PendingRange] = []

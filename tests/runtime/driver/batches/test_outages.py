@@ -2,7 +2,8 @@
 
 import pytest
 
-from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS, Outage, is_outage
+from streamapp_runtime.driver.batches.retries import MOST_OUTAGE_SECONDS, Outage, Retries, is_outage
+from streamapp_runtime.driver.failures import MOST_FAILURES, FailedError
 from streamapp_runtime.systems.stream_system import DeniedError, FencedError, FullError, UnavailableError
 
 
@@ -50,3 +51,29 @@ def test_an_outage_that_is_seen_without_rows_is_over_without_them() -> None:
     outage.endured("away")
     outage.over(rows=False)
     assert outage.since is None
+
+
+def test_failures_of_one_lane_count_until_that_lane_succeeds_whatever_others_do() -> None:
+    retries = Retries(lambda: 0.0)
+    retries.note_failure("away", {"a"}, outage=False, rows=True)
+    assert not retries.note_success({"b"}, rows=True, proven=True)
+    assert retries.failures == 1
+    assert retries.note_success({"a"}, rows=True, proven=True)
+    assert retries.failures == 0
+
+
+def test_an_outage_for_the_rows_of_one_lane_is_not_over_by_those_of_another() -> None:
+    times = iter([0.0, MOST_OUTAGE_SECONDS + 1])
+    retries = Retries(lambda: next(times))
+    retries.note_failure("away", {"a"}, outage=True, rows=True)
+    retries.note_success({"a"}, rows=False, proven=True)
+    retries.note_success({"b"}, rows=True, proven=True)
+    with pytest.raises(FailedError, match="out of reach for too long"):
+        retries.note_failure("away", {"a"}, outage=True, rows=True)
+
+
+def test_lanes_that_run_a_batch_together_succeed_together() -> None:
+    retries = Retries(lambda: 0.0)
+    for _ in range(2 * MOST_FAILURES):
+        retries.note_failure("once", {"a", "b"}, outage=False, rows=True)
+        assert retries.note_success({"a", "b"}, rows=False, proven=True)

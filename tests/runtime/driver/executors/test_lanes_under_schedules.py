@@ -32,6 +32,7 @@ from tests.harness.schedules.schedule_steps import (
     schedules,
 )
 
+INDEPENDENT = pytest.mark.parametrize("independent", [False, True], ids=["in lock-step", "independent"])
 SwitchOff = Callable[[pytest.MonkeyPatch], None]
 
 FIRST, SECOND = StepDriver(0), StepDriver(1)
@@ -198,16 +199,26 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(batch_exchange, name, 1.0)
 
 
-def violations(schedule: Schedule, *, wait_seconds: float = 60.0, delivery: str = "exactlyOnce") -> list[str]:
-    with TemporaryDirectory() as folder, played_app(Path(folder), app_under_schedules(delivery)) as played:
+def violations(
+    schedule: Schedule,
+    *,
+    wait_seconds: float = 60.0,
+    delivery: str = "exactlyOnce",
+    independent: bool = False,
+) -> list[str]:
+    app = app_under_schedules(delivery)
+    with TemporaryDirectory() as folder, played_app(Path(folder), app, independent=independent) as played:
         played.points.wait_seconds = wait_seconds
         return played.play(schedule)
 
 
+@INDEPENDENT
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
-@given(schedules())
-def test_whatever_befalls_drivers_and_lanes_each_row_is_written_once(schedule: Schedule) -> None:
-    assert violations(schedule) == []
+@given(schedule=schedules())
+def test_whatever_befalls_drivers_and_lanes_each_row_is_written_once(
+    schedule: Schedule, independent: bool
+) -> None:
+    assert violations(schedule, independent=independent) == []
 
 
 @settings(max_examples=10, deadline=None, derandomize=True, database=None)
@@ -218,10 +229,13 @@ def test_on_the_embedded_log_at_least_once_is_exact_as_well(schedule: Schedule) 
 
 @pytest.mark.long
 @pytest.mark.timeout(1_200)
+@INDEPENDENT
 @settings(max_examples=300, deadline=None)
-@given(schedules(80))
-def test_whatever_befalls_drivers_and_lanes_for_long_each_row_is_written_once(schedule: Schedule) -> None:
-    assert violations(schedule) == []
+@given(schedule=schedules(80))
+def test_whatever_befalls_drivers_and_lanes_for_long_each_row_is_written_once(
+    schedule: Schedule, independent: bool
+) -> None:
+    assert violations(schedule, independent=independent) == []
 
 
 def test_a_driver_whose_successor_has_cleared_what_it_reads_says_that_it_was_replaced() -> None:
@@ -259,9 +273,10 @@ def test_at_least_once_without_a_fence_two_busy_drivers_lose_no_row(
         }
 
 
+@INDEPENDENT
 @pytest.mark.parametrize("hazard", HAZARDS, ids=lambda hazard: hazard.where)
-def test_with_its_rule_a_hazard_does_no_harm(hazard: Hazard) -> None:
-    assert violations(hazard.schedule) == []
+def test_with_its_rule_a_hazard_does_no_harm(hazard: Hazard, independent: bool) -> None:
+    assert violations(hazard.schedule, independent=independent) == []
 
 
 @pytest.mark.parametrize("hazard", HAZARDS, ids=lambda hazard: hazard.where)

@@ -1,0 +1,130 @@
+"""Batches of lanes that do not wait for each other: a round gives every idle lane an order.
+
+A round ends when all its lanes have reported, or when half of them have and the others have been given as
+much time again. Those stay at work while further rounds go by without them, and are heard when they report.
+So a slow lane costs the others no more than the pace of the faster half, and lanes of one pace share the
+driver's work for a batch.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Final
+
+from streamapp_runtime.driver.executors.batch_exchange import LaneByLaneExchange, LaneResult
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+
+LEAST_PATIENCE_SECONDS: Final = 0.005
+"""So long a round waits at least for its slower half."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedOrders:
+    """What lanes report of one batch, and what the batch was about."""
+
+    lanes: frozenset[str]  # the processors
+    reports: tuple[TaskReport, ...]
+    ranges: tuple[PendingRange, ...]  # that these lanes were to read
+    pending: Sequence[PendingRange]  # what could be read when the batch began
+    seconds: float
+
+    @property
+    def reading_tasks(self) -> frozenset[str]:
+        """The tasks that were given records."""
+        return frozenset(one.task for one in self.ranges)
+
+
+@dataclass(slots=True, eq=False)
+class _OpenBatch:
+    """A batch that not all of its lanes have reported."""
+
+    ranges: Sequence[PendingRange]
+    pending: Sequence[PendingRange]
+    begun: float
+    watch: ExitStack
+    lanes: dict[str, LaneOrder]  # that are at work, by processor
+
+
+@dataclass(slots=True)
+class LaneRounds:
+    """The batches that lanes of one binding are at."""
+
+    exchange: LaneByLaneExchange
+    clock: Callable[[], float] = time.monotonic
+    _batches: dict[int, _OpenBatch] = field(default_factory=dict)
+
+    @property
+    def lanes(self) -> frozenset[str]:
+        """The processors of the lanes that are at work."""
+        return frozenset(name for batch in self._batches.values() for name in batch.lanes)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks of the lanes that are at work."""
+        every = (lane for batch in self._batches.values() for lane in batch.lanes.values())
+        return frozenset(task.name for lane in every for task in lane.tasks)
+
+    @property
+    def ranges(self) -> tuple[PendingRange, ...]:
+        """What lanes that are at work read."""
+        at_work = self.tasks
+        every = (one for batch in self._batches.values() for one in batch.ranges)
+        return tuple(one for one in every if one.task in at_work)
+
+    def run(
+        self,
+        orders: Orders,
+        ranges: Sequence[PendingRange],
+        pending: Sequence[PendingRange],
+        watch: ExitStack,
+    ) -> Iterator[FinishedOrders]:
+        """Run a round: what its lanes report, and those of earlier rounds, as far as the round waits for it.
+
+        `watch` is closed once all lanes of the batch have reported.
+        """
+        begun = self.clock()
+        lanes = {lane.processor: lane for lane in orders.lanes}
+        batch = self._batches[orders.batch] = _OpenBatch(ranges, pending, begun, watch, lanes)
+        ordered = len(lanes)
+        self.exchange.send(orders)
+        until: float | None = None
+        while batch.lanes:
+            left = None if until is None else until - self.clock()
+            if left is not None and left <= 0:
+                return
+            finished = self.receive(left)
+            if finished is None:
+                return
+            yield finished
+            if until is None and 2 * len(batch.lanes) <= ordered:
+                now = self.clock()
+                until = now + max(now - begun, LEAST_PATIENCE_SECONDS)
+
+    def receive(self, seconds: float | None = None) -> FinishedOrders | None:
+        """What a lane that is at work reports, waited for so long; None where none does."""
+        if not self._batches:
+            return None
+        result = self.exchange.receive(seconds)
+        return None if result is None else self._finished(result)
+
+    def abandon(self, error: BaseException | None = None) -> None:
+        """Wait for nothing any more; what a watch makes of the error is raised in its place."""
+        batches, self._batches = list(self._batches.values()), {}
+        with ExitStack() as watches:
+            for batch in batches:
+                watches.push(batch.watch)
+            if error is not None:
+                raise error
+
+    def _finished(self, result: LaneResult) -> FinishedOrders:
+        batch = self._batches[result.batch]
+        tasks = {task.name for task in batch.lanes.pop(result.processor).tasks}
+        ranges = tuple(one for one in batch.ranges if one.task in tasks)
+        if not batch.lanes:
+            del self._batches[result.batch]
+            batch.watch.close()
+        seconds = self.clock() - batch.begun
+        return FinishedOrders(frozenset({result.processor}), result.reports, ranges, batch.pending, seconds)

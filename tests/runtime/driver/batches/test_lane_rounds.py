@@ -1,0 +1,142 @@
+"""Rounds over the real exchange and lane server; threads serve lanes, and report when a test lets them."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event, Thread
+
+import pytest
+
+from streamapp.tasks.partition import Partition
+from streamapp_runtime.driver.batches.lane_rounds import FinishedOrders, LaneRounds
+from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, ResidentLanes
+from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
+from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
+from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, TaskOrder
+from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
+from streamapp_runtime.lanes.protocol.task_report import TaskReport
+from streamapp_runtime.lanes.protocol.task_status import TaskStatus
+
+NAMES = ("processor-0", "processor-1", "processor-2")
+SECONDS = 20.0
+
+
+@dataclass(slots=True)
+class Lanes:
+    """Three lanes of one task each."""
+
+    server: LaneServer
+    may_report: tuple[SimpleQueue[bool], ...] = field(
+        default_factory=lambda: tuple(SimpleQueue() for _ in NAMES)
+    )
+    served: list[tuple[int, int]] = field(default_factory=list)  # lane and batch
+    ended: Event = field(default_factory=Event)
+    rounds: LaneRounds = field(init=False)
+    watched: list[int] = field(default_factory=list)  # batches whose watch was closed
+
+    def start(self) -> None:
+        address = self.server.bind()
+        threads = [Thread(target=self._serve, args=(address, lane), daemon=True) for lane in range(3)]
+        for thread in threads:
+            thread.start()
+
+        def host() -> None:
+            for thread in threads:
+                thread.join()
+
+        self.rounds = LaneRounds(ResidentLanes(host, self.cancel, NAMES, self.server))
+
+    def run(self, batch: int, *lanes: int) -> Iterator[FinishedOrders]:
+        """A round of these lanes."""
+        orders = Orders(
+            1, batch, 0, tuple(LaneOrder(NAMES[n], (TaskOrder(f"task {n}", n, ""),)) for n in lanes)
+        )
+        ranges = [PendingRange(f"task {n}", Partition("events", n), 0, batch) for n in lanes]
+        watch = ExitStack()
+        watch.callback(self.watched.append, batch)
+        return self.rounds.run(orders, ranges, ranges, watch)
+
+    def let_report(self, *lanes: int) -> None:
+        for lane in lanes:
+            self.may_report[lane].put(True)
+
+    def lose(self, lane: int) -> None:
+        """Have a lane end without a report."""
+        self.may_report[lane].put(False)
+
+    def cancel(self) -> None:
+        for lane in range(3):
+            self.lose(lane)
+
+    def _serve(self, address: object, lane: int) -> None:
+        memory, after = OrderMemory(), 0
+        with DriverConnection.open(address) as driver:  # type: ignore[arg-type]
+            while (order := driver.next_order(lane, after)) is not None:
+                after = memory.decode(order).batch
+                if not self.may_report[lane].get():
+                    return
+                self.served.append((lane, after))
+                driver.report(lane, after, [TaskReport(f"task {lane}", TaskStatus.COMMITTED).fields()])
+
+
+@pytest.fixture
+def lanes() -> Iterator[Lanes]:
+    with closing(LaneServer()) as server:
+        started = Lanes(server)
+        started.start()
+        yield started
+        started.cancel()
+        started.rounds.exchange.close()
+
+
+def finished_lanes(results: Iterator[FinishedOrders]) -> list[str]:
+    return [name for finished in results for name in sorted(finished.lanes)]
+
+
+def test_a_round_whose_lanes_keep_pace_ends_with_all_of_them(lanes: Lanes) -> None:
+    lanes.let_report(0, 1, 2)
+    assert sorted(finished_lanes(lanes.run(1, 0, 1, 2))) == list(NAMES)
+    assert lanes.rounds.lanes == frozenset()
+    assert lanes.watched == [1]
+
+
+def test_a_round_ends_without_a_lane_that_takes_much_longer_than_half_of_them(lanes: Lanes) -> None:
+    lanes.let_report(0, 1)
+    assert sorted(finished_lanes(lanes.run(1, 0, 1, 2))) == list(NAMES[:2])
+    assert lanes.rounds.lanes == {NAMES[2]}
+    assert lanes.rounds.tasks == {"task 2"}
+    assert [one.task for one in lanes.rounds.ranges] == ["task 2"]
+    assert lanes.watched == [], "the batch is watched while a lane is at it"
+
+
+def test_further_rounds_go_by_and_a_late_report_is_heard_with_what_it_is_about(lanes: Lanes) -> None:
+    lanes.let_report(0, 1)
+    finished_lanes(lanes.run(1, 0, 1, 2))
+    for batch in (2, 3):
+        lanes.let_report(0, 1)
+        assert sorted(finished_lanes(lanes.run(batch, 0, 1))) == list(NAMES[:2])
+    lanes.let_report(2)
+    late = lanes.rounds.receive(SECONDS)
+    assert late is not None
+    assert late.lanes == {NAMES[2]}
+    assert late.ranges == (PendingRange("task 2", Partition("events", 2), 0, 1),)
+    assert lanes.watched == [2, 3, 1]
+    assert lanes.served == sorted(lanes.served, key=lambda one: one[1] if one[0] != 2 else 4)
+
+
+def test_nothing_is_waited_for_when_no_lane_is_at_work(lanes: Lanes) -> None:
+    assert lanes.rounds.receive() is None
+
+
+def test_a_lane_that_is_lost_while_others_work_is_an_error_and_all_watches_end(lanes: Lanes) -> None:
+    lanes.let_report(0, 1)
+    finished_lanes(lanes.run(1, 0, 1, 2))
+    lanes.cancel()
+    with pytest.raises((LaneLostError, OSError)) as lost:
+        lanes.rounds.receive(SECONDS)
+    with pytest.raises(OSError, match="lane"):
+        lanes.rounds.abandon(lost.value)
+    assert lanes.watched == [1]
+    assert lanes.rounds.lanes == frozenset()
