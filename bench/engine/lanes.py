@@ -9,17 +9,18 @@ import json
 import multiprocessing
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from statistics import median
 
 from bench.row import Aim, Compared, Row
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.checkpoint import Checkpoint
-from streamapp_runtime.driver.executors.batch_exchange import ResidentLanes
 from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, ReadRange, TaskOrder
@@ -63,6 +64,24 @@ def rows() -> Iterator[Row]:
         yield Row(f"{name}: orders and reports", measured.megabytes, "MB", bytes_aim, compared=compared)
 
 
+@dataclass(frozen=True, slots=True)
+class _ServingProcesses:
+    """The processes that serve all lanes."""
+
+    processes: Sequence[SpawnProcess]
+
+    def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
+        """Return when the process of a lane has ended."""
+        ready()
+        share = len(self.processes)
+        self.processes[number % share].join()
+
+    def cancel(self) -> None:
+        """End all of them."""
+        for process in self.processes:
+            process.terminate()
+
+
 def _measured(lanes: int) -> _Measured:
     spawned = multiprocessing.get_context("spawn")
     with closing(LaneServer()) as server:
@@ -76,12 +95,8 @@ def _measured(lanes: int) -> _Measured:
             children[-1].start()
             pipes.append(ours)
 
-        def host() -> None:
-            for child in children:
-                child.join()
-
         processors = [_processor(lane) for lane in range(lanes)]
-        exchange = ResidentLanes(host, lambda: [child.terminate() for child in children], processors, server)
+        exchange = ResidentLanes(_ServingProcesses(children), processors, server)
         cpu, seconds = [], []
         with closing(exchange):
             for batch in range(1, BATCHES + 1):

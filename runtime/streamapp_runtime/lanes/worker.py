@@ -35,13 +35,21 @@ class PackedLayer:
     key: tuple[str, int, int]  # run, incarnation and number of the layer
     packed: bytes
     address: LaneAddress  # of the driver
+    first_lane: int = 0  # the number of the lane that is the first partition of its Spark job
 
     @classmethod
     def of(
-        cls, program: Program, number: int, setup: WorkerSetup, incarnation: int, address: LaneAddress
+        cls,
+        program: Program,
+        number: int,
+        setup: WorkerSetup,
+        incarnation: int,
+        address: LaneAddress,
+        first_lane: int = 0,
     ) -> "PackedLayer":
         """Pack a layer."""
-        return cls((setup.run_id, incarnation, number), pickle.dumps((program, number, setup)), address)
+        packed = pickle.dumps((program, number, setup))
+        return cls((setup.run_id, incarnation, number), packed, address, first_lane)
 
     def one_batch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Serve the batch that this Spark job runs."""
@@ -63,7 +71,7 @@ class PackedLayer:
         for _ in batches:
             pass
         spark_task: Any = TaskContext.get()
-        lane, attempt = spark_task.partitionId(), spark_task.taskAttemptId()
+        lane, attempt = self.first_lane + spark_task.partitionId(), spark_task.taskAttemptId()
         with DriverConnection.open(self.address) as driver:
             serve_orders(driver, lane, attempt, lambda: layer_worker(self.key, self.packed))
         yield from ()

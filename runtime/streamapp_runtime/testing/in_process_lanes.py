@@ -106,7 +106,7 @@ class InProcessHosts:
     spark: SparkOnDemand
     kills: Callable[[], bool]
     processes: LaneProcesses
-    executor_ids: tuple[str, ...] = ()
+    executor_ids: dict[str, str] = field(default_factory=dict)
     bound: dict[str, str] = field(default_factory=dict)
     store_locations: Mapping[str, str | None] = field(default_factory=dict)
 

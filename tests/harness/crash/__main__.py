@@ -18,7 +18,9 @@ from tests.harness.kafka.broker import Broker
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--spare-driver", is_flag=True, help="Kill only what a driver replaces.")
 @click.option("--system", type=click.Choice(["embedded", "kafka"]), default="embedded", show_default=True)
-@click.option("--lanes", type=click.Choice(list(LaneWay)), default=LaneWay.JOB_PER_BATCH, help="Their way.")
+@click.option(
+    "--lanes", type=click.Choice([way.value for way in LaneWay]), default="job-per-batch", help="Their way."
+)
 @click.option("--folder", type=click.Path(path_type=Path), help="Kept afterwards; a temporary one otherwise.")
 def main(kills: int, seed: int, spare_driver: bool, system: str, lanes: str, folder: Path | None) -> None:
     """Kill processes of a running app, and the broker if it has one, and compare its outputs with a model."""

@@ -68,7 +68,7 @@ class PlayedDriver:
         if exchange is None:
             return False
         binding = exchange.binding
-        asleep = any(self.points.is_asleep(lane) and not lane.lost for lane in binding.lanes)
+        asleep = any(self.points.is_asleep(lane) and not lane.lost for lane in binding.lanes.values())
         return exchange.running and asleep and binding.quiet
 
     @property

@@ -35,6 +35,7 @@ class BoundLane:
     """A lane of one binding, and how it is reached."""
 
     participant: Participant
+    lane: int  # its number, which no other of the binding has
     address: LaneAddress
     program: Program
     setup: WorkerSetup
@@ -42,11 +43,9 @@ class BoundLane:
     misplaced: bool
 
     @property
-    def lane(self) -> int:
-        """Its number."""
-        if self.participant.lane is None:
-            raise TypeError("a driver is no lane")
-        return self.participant.lane
+    def executor_name(self) -> str:
+        """What the worker of the lane says that its executor is called."""
+        return "another" if self.misplaced else executor_name(self.participant.lane)
 
 
 @dataclass(slots=True, eq=False)
@@ -173,7 +172,7 @@ class ThreadedExecutor:
             system = self._worker.context.system
             log = watched_log(system, self._stop, self.history, of_lane=True)
             self._worker.context = replace(self._worker.context, system=log)
-        self._worker.executor_id = "another" if bound.misplaced else executor_name(bound.lane)
+        self._worker.executor_id = bound.executor_name
         return self._worker
 
     def _stop(self, point: FaultPoint) -> None:
@@ -186,6 +185,6 @@ class ThreadedExecutor:
             worker.close()
 
 
-def executor_name(lane: int) -> str:
-    """What the worker of a lane says that its executor is called."""
+def executor_name(lane: int | None) -> str:
+    """What the executor of a processor is called, by the place of that."""
     return f"executor-{lane}"

@@ -1,16 +1,17 @@
 """Where the lanes of one driver work: threads as executors, behind the real exchange and lane server."""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult, ResidentLanes
+from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, LaneResult
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
 from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.lanes.protocol.batch_orders import Orders
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
 from streamapp_runtime.program.program import Program
@@ -39,53 +40,48 @@ class WatchedLaneServer(LaneServer):
         self.points.note_change()
 
 
+StartLane = Callable[[int, str], ServedLane]
+"""Has an executor serve a lane of this number and processor."""
+
+
 @dataclass(slots=True, eq=False)
 class LaneBinding:
-    """The lanes of one binding, and what stands for their Spark job: it ends once a lane is lost."""
+    """The lanes of one binding, and what stands for their Spark jobs: one ends once its lane is lost."""
 
-    lanes: list[ServedLane]
-    processors: tuple[str, ...]  # by lane
+    start: StartLane
     points: FaultPoints
-    ordered: dict[str, int] = field(
-        default_factory=dict
-    )  # by processor: the batch that its lane has, or gets
+    lanes: dict[str, ServedLane] = field(default_factory=dict)  # by processor
+    ordered: dict[str, int] = field(default_factory=dict)  # by processor: the batch that its lane is to serve
     cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def run(self) -> None:
-        """Return when all lanes have ended; LaneLostError once one of them is lost."""
-        self.points.wait_long(lambda: self.cancelled.is_set() or self.ended or self._is_over())
-        if not self.ended:
-            losses = [
-                str(lane.error or "its executor is gone") for lane in self.lanes if lane.lost or lane.error
-            ]
-            raise LaneLostError(f"a lane was lost: {'; '.join(losses)}")
+    def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
+        """Return when the lane has ended; LaneLostError once it is lost."""
+        lane = self.lanes.get(processor)
+        if lane is None or lane.bound.lane != number:
+            lane = self.start(number, processor)
+            self.ordered.pop(processor, None)
+            self.lanes[processor] = lane
+        ready()
+        self.points.wait_long(lambda: self.cancelled.is_set() or lane.ended or lane.lost)
+        if not lane.ended or lane.error is not None:
+            raise LaneLostError(f"a lane was lost: {lane.error or 'its executor is gone'}")
 
     def cancel(self) -> None:
-        """End the job, whatever its lanes do."""
+        """End the jobs, whatever their lanes do."""
         self.cancelled.set()
         self.points.note_change()
-
-    @property
-    def ended(self) -> bool:
-        """Whether every lane has ended as it should."""
-        return all(lane.ended and lane.error is None for lane in self.lanes)
 
     @property
     def quiet(self) -> bool:
         """Whether no lane does anything before it is woken, or gets another order."""
         return all(
             lane.quiet and (lane.served >= self.ordered.get(name, 0) or not lane.waiting)
-            for name, lane in zip(self.processors, self.lanes, strict=True)
+            for name, lane in self.lanes.items()
         )
 
     def note_orders(self, orders: Orders) -> None:
         """Note which batch lanes are to get."""
         self.ordered |= {lane.processor: orders.batch for lane in orders.lanes}
-
-    def _is_over(self) -> bool:
-        held = any(self.points.is_asleep(lane) and not lane.lost for lane in self.lanes)
-        lost = any(lane.lost or lane.error is not None for lane in self.lanes)
-        return lost and self.quiet and not held
 
 
 @dataclass(slots=True)
@@ -126,6 +122,28 @@ class WatchedExchange:
             self.stop(FaultPoint.HEARD)
         return result
 
+    @property
+    def lost(self) -> frozenset[str]:
+        """The processors whose lanes are lost."""
+        return self.exchange.lost
+
+    @property
+    def start_error(self) -> str:
+        """Why a lane does not come back."""
+        return self.exchange.start_error
+
+    def drop(self, processors: Collection[str]) -> None:
+        """Go on without these lanes."""
+        self.exchange.drop(processors)
+
+    def start(self, processor: str) -> None:
+        """Start a lane again."""
+        self.exchange.start(processor)
+
+    def joined(self) -> Iterator[str]:
+        """Those that were started, and are ready."""
+        return self.exchange.joined()
+
     def close(self) -> None:
         """End the lanes."""
         self.exchange.close()
@@ -137,7 +155,7 @@ class ThreadedHosts:
 
     model: HostedModel
     hosting: "ThreadedHosting"
-    executor_ids: tuple[str, ...] = ()
+    executor_ids: dict[str, str] = field(default_factory=dict)
     bound: dict[str, str] = field(default_factory=dict)
     store_locations: Mapping[str, str | None] = field(default_factory=dict)
 
@@ -214,20 +232,26 @@ class ThreadedHosting:
             lambda: all(lane.ended or self.points.is_asleep(lane) for lane in self.former),
             "the end of the lanes of an earlier binding",
         )
-        served = []
-        for lane in range(len(processors)):
+        misplaced = {name for lane, name in enumerate(processors) if lane in self.misplaced}
+        self.misplaced.clear()
+
+        def start(number: int, processor: str) -> ServedLane:
+            lane = processors.index(processor)
             participant = Participant(self.driver, lane)
             bound = BoundLane(
-                participant, address, model.program, model.setup, incarnation, lane in self.misplaced
+                *(participant, number, address, model.program, model.setup, incarnation),
+                misplaced=processor in misplaced and number < len(processors),
             )
-            served.append(ServedLane(bound, self.points, self.server.asked))
-        self.misplaced.clear()
-        hosts.executor_ids = tuple(map(executor_name, range(len(processors))))
-        binding = LaneBinding(served, tuple(processors), self.points)
-        for lane, served_lane in enumerate(served):
+            served_lane = ServedLane(bound, self.points, self.server.asked)
             self._executor(lane).serve(served_lane)
-        self.former += served
-        exchange = ResidentLanes(binding.run, binding.cancel, processors, self.server)
+            self.former.append(served_lane)
+            return served_lane
+
+        hosts.executor_ids = {name: executor_name(lane) for lane, name in enumerate(processors)}
+        binding = LaneBinding(start, self.points)
+        for number, processor in enumerate(processors):
+            binding.lanes[processor] = start(number, processor)
+        exchange = ResidentLanes(binding, processors, self.server)
         self.exchange = WatchedExchange(exchange, binding, self.stop)
         return self.exchange
 

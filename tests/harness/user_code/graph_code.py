@@ -3,7 +3,9 @@
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -110,3 +112,12 @@ def renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
 def renamed_by_row(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same, and of which record each row was made."""
     return renamed(batch).append_column("__row", pa.array(range(batch.num_rows), pa.int64()))
+
+
+def held(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Waits for as long as there is a file that a row names, and says so by another beside it."""
+    for name in filter(None, batch["hold"].to_pylist()):
+        Path(name).with_suffix(".seen").touch()
+        while Path(name).exists():
+            time.sleep(0.01)
+    return with_worker(batch)

@@ -17,6 +17,8 @@ class BindingState(StrEnum):
     """No lane is bound, and lanes that were bound before may still be writing."""
     UNBOUND = "unbound"
     """No lane is bound, and none writes under this incarnation any more."""
+    PARTED = "parted"
+    """Some lanes are lost and may still be writing; the others are bound, and wait for the fence."""
     RESTORING = "restoring"
     """The lanes are bound, and stores of some tasks are not yet as of their checkpoints."""
     READY = "ready"
@@ -36,6 +38,8 @@ class BindingEvent(StrEnum):
     """After a batch, or at the start, stores are still to be restored."""
     STORES_RESTORED = "stores restored"
     """After a batch, or at the start, every store is as of its task's checkpoint."""
+    LANES_LOST = "lanes lost"
+    """Some lanes ended, and the others can go on without them."""
     FAILED = "failed"
     """Something failed, and lanes may still be writing."""
     MISPLACED = "misplaced"
@@ -58,34 +62,42 @@ class ImpossibleTransitionError(Exception):
     """Something happened that cannot happen in this state: a fault of the driver."""
 
 
-_EVERY = {state: state for state in BindingState}
 _BOUND = (BindingState.RESTORING, BindingState.READY)
+_OPEN = (*_BOUND, BindingState.PARTED)
 _UNBOUND = (BindingState.UNFENCED, BindingState.UNBOUND)
 _TO_UNFENCED = dict.fromkeys(BindingState, BindingState.UNFENCED)
-_TO_UNBOUND = dict.fromkeys(_BOUND, BindingState.UNBOUND)
+_TO_UNBOUND_OR_UNFENCED = {
+    **dict.fromkeys(_UNBOUND + _BOUND, BindingState.UNBOUND),
+    **dict.fromkeys((BindingState.UNFENCED, BindingState.PARTED), BindingState.UNFENCED),
+}
 
 _TRANSITIONS: Final[Mapping[BindingEvent, Mapping[BindingState, BindingState]]] = {
     BindingEvent.TASKS_MOVED: dict.fromkeys(_UNBOUND, BindingState.UNFENCED),
-    BindingEvent.FENCED: {BindingState.UNFENCED: BindingState.UNBOUND},
+    BindingEvent.FENCED: {
+        BindingState.UNFENCED: BindingState.UNBOUND,
+        BindingState.PARTED: BindingState.RESTORING,
+    },
     BindingEvent.BOUND: {BindingState.UNBOUND: BindingState.RESTORING},
     BindingEvent.STORES_LEFT: dict.fromkeys(_BOUND, BindingState.RESTORING),
     BindingEvent.STORES_RESTORED: dict.fromkeys(_BOUND, BindingState.READY),
+    BindingEvent.LANES_LOST: dict.fromkeys(_OPEN, BindingState.PARTED),
     BindingEvent.FAILED: _TO_UNFENCED,
-    BindingEvent.MISPLACED: _EVERY | _TO_UNBOUND,
-    BindingEvent.RELEASED: _EVERY | _TO_UNBOUND,
+    BindingEvent.MISPLACED: _TO_UNBOUND_OR_UNFENCED,
+    BindingEvent.RELEASED: _TO_UNBOUND_OR_UNFENCED,
     BindingEvent.SWITCHED: _TO_UNFENCED,
 }
 """By event and state, the next state. A state that an event does not name refuses it."""
 
 REFUSED: Final = frozenset(
     {
-        *((BindingEvent.TASKS_MOVED, state) for state in _BOUND),
+        *((BindingEvent.TASKS_MOVED, state) for state in _OPEN),
         (BindingEvent.FENCED, BindingState.UNBOUND),
         *((BindingEvent.FENCED, state) for state in _BOUND),
         (BindingEvent.BOUND, BindingState.UNFENCED),
-        *((BindingEvent.BOUND, state) for state in _BOUND),
-        *((BindingEvent.STORES_LEFT, state) for state in _UNBOUND),
-        *((BindingEvent.STORES_RESTORED, state) for state in _UNBOUND),
+        *((BindingEvent.BOUND, state) for state in _OPEN),
+        *((BindingEvent.STORES_LEFT, state) for state in (*_UNBOUND, BindingState.PARTED)),
+        *((BindingEvent.STORES_RESTORED, state) for state in (*_UNBOUND, BindingState.PARTED)),
+        *((BindingEvent.LANES_LOST, state) for state in _UNBOUND),
     }
 )
 """What cannot happen: above all, lanes are not bound before what may still be writing is fenced."""
@@ -93,6 +105,7 @@ REFUSED: Final = frozenset(
 _ACTIONS: Final = {
     BindingState.UNFENCED: NextAction.FENCE,
     BindingState.UNBOUND: NextAction.BIND,
+    BindingState.PARTED: NextAction.FENCE,
     BindingState.RESTORING: NextAction.RUN,
     BindingState.READY: NextAction.RUN,
 }
@@ -130,3 +143,8 @@ def next_action(state: BindingState) -> NextAction:
 def is_bound(state: BindingState) -> bool:
     """Whether batches may run."""
     return next_action(state) is NextAction.RUN
+
+
+def is_open(state: BindingState) -> bool:
+    """Whether there are lanes, be it that they wait for a fence."""
+    return state in _OPEN

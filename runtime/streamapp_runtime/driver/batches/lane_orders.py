@@ -1,6 +1,6 @@
 """Writes the orders of a batch: every lane, its tasks, and what each of them reads."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from streamapp_runtime.driver.bad_records.rejection_history import RejectionHistory
 from streamapp_runtime.driver.batches.backlog import Backlog, RemainingInput
@@ -12,7 +12,7 @@ from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, ReadRange, 
 def lane_orders(
     backlog: Backlog,
     lanes: Lanes,
-    executor_ids: Sequence[str],
+    executor_ids: Mapping[str, str],
     ranges: Sequence[PendingRange],
     batch: str,
     remaining: RemainingInput,
@@ -44,10 +44,8 @@ def lane_orders(
                 )
                 for task in tasks
             ),
-            executor_id,
+            executor_ids.get(processor, ""),
             broadcast_orders.get(processor, ()),
         )
-        for (processor, tasks), executor_id in zip(
-            lanes.items(), executor_ids or ("",) * len(lanes), strict=True
-        )
+        for processor, tasks in lanes.items()
     )

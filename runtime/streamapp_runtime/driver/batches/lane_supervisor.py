@@ -12,13 +12,14 @@ from streamapp_runtime.driver.batches.binding_states import (
     BindingState,
     NextAction,
     is_bound,
+    is_open,
     next_action,
     next_state,
 )
 from streamapp_runtime.driver.batches.run_change import RunChange, lanes_changed
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
 from streamapp_runtime.driver.checkpoints.remembered_stores import RememberedStores
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, LaneByLaneExchange
 from streamapp_runtime.driver.executors.lane_assignment import LaneAssignment, Lanes
 from streamapp_runtime.driver.executors.lane_hosts import LaneHosts
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -38,11 +39,15 @@ class LaneSupervisor:
     run: CurrentRun
     stores: RememberedStores
     changed: Callable[[RunChange], None]  # called when processors are missing, or back
+    trouble: Callable[[str], None]  # called with why a lane that was lost does not come back
+    independent: bool = False  # whether lanes can be lost, and come back, while others work
     state: BindingState = BindingState.UNBOUND
     lanes: Lanes = field(init=False)  # those whose processors are there
     assignment: LaneAssignment = field(init=False)
     restoring: frozenset[str] = frozenset()  # tasks whose stores are not yet at their checkpoints
     _reported: Lanes = field(init=False)  # as it was last told to who listens
+    _start_error: str = ""  # as it was told last
+    _missing_reported: tuple[str, ...] = ()
     _checked: float = 0.0
     _exchange: BatchExchange | None = None  # what batches run; None while lanes are not bound
 
@@ -62,6 +67,18 @@ class LaneSupervisor:
     def bound(self) -> bool:
         """Whether batches may run."""
         return is_bound(self.state)
+
+    @property
+    def open(self) -> bool:
+        """Whether there are lanes, be it that they wait for a fence."""
+        return is_open(self.state)
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """The processors whose lanes were lost, where others can go on without them."""
+        exchange = self._exchange
+        lost = exchange.lost if self.independent and isinstance(exchange, LaneByLaneExchange) else frozenset()
+        return lost if lost < self.lanes.keys() else frozenset()
 
     @property
     def next_action(self) -> NextAction:
@@ -89,6 +106,7 @@ class LaneSupervisor:
         if lanes == self.lanes:
             return
         self.lanes, before, self._reported = lanes, self._reported, self.assignment.assigned
+        self._missing_reported = self.assignment.missing
         self.changed(lanes_changed(self.run.launch, before, self.assignment))
         self._advance(BindingEvent.TASKS_MOVED)
 
@@ -96,16 +114,15 @@ class LaneSupervisor:
         """Raise the incarnation, and read what lanes of earlier ones have committed."""
         self.run.launch.context.ledger.raise_incarnation()
         self._advance(BindingEvent.FENCED)
+        if self.bound:  # lanes that were not lost: what their stores hold is to be compared again
+            self._note_restoring(self.tasks)
 
     def bind(self) -> None:
         """Bind the lanes under the current incarnation; stores are restored in the batches that follow."""
         self._note_restoring(self.tasks)
         launch = self.run.launch
         exchange = self.executors.open_exchange(tuple(self.lanes), launch.context.ledger.incarnation)
-        if launch.app.spec.placement.host_affinity:
-            at = self.executors.store_locations
-            locations = {task: at.get(name) for name, tasks in self.lanes.items() for task in tasks}
-            self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
+        self._note_locations(self.lanes)
         self._advance(BindingEvent.BOUND)
         self._exchange = exchange
         self._advance(self._stores_event())
@@ -122,17 +139,40 @@ class LaneSupervisor:
         """Have lanes bound anew; `fence` where they may still be writing."""
         self._advance(BindingEvent.FAILED if fence else BindingEvent.MISPLACED)
 
+    def lose(self, processors: Collection[str]) -> None:
+        """Go on without lanes that are lost, once what they may still be writing is fenced."""
+        if not isinstance(self._exchange, LaneByLaneExchange):
+            raise TypeError("lanes are lost alone only where each is by itself")
+        self._exchange.drop(processors)
+        self.lanes = {name: tasks for name, tasks in self.lanes.items() if name not in processors}
+        self._checked = time.monotonic()
+        self._advance(BindingEvent.LANES_LOST)
+
     def released(self) -> None:
         """Have lanes bound anew that have closed their stores."""
         self._advance(BindingEvent.RELEASED)
 
     def stale(self) -> bool:
-        """While processors are missing: whether one is back, or has been waited for long enough."""
-        if self.assignment.complete or time.monotonic() - self._checked < CHECK_SECONDS:
+        """While processors are missing: whether one is back, or has been waited for long enough.
+
+        Lanes that can come back by themselves do, and nothing is stale then.
+        """
+        self._take_joined()
+        is_whole = self.assignment.complete and self.lanes.keys() == self.assignment.assigned.keys()
+        if is_whole or time.monotonic() - self._checked < CHECK_SECONDS:
             return False
         self._checked = time.monotonic()
         present = self.executors.present(tuple(self.run.launch.lanes))
-        return self.assignment.lanes(present) != self.lanes
+        lanes = self.assignment.lanes(present)
+        if lanes == self.lanes:
+            self._note_change()
+            return False
+        only_adds = all(lanes.get(name) == tasks for name, tasks in self.lanes.items())
+        if not (only_adds and self.independent and isinstance(self._exchange, LaneByLaneExchange)):
+            return True
+        for name in lanes.keys() - self.lanes.keys():
+            self._exchange.start(name)
+        return False
 
     def binding(self) -> dict[str, str]:
         """The executor of each processor that is there; none where lanes run in the driver's own process."""
@@ -143,6 +183,38 @@ class LaneSupervisor:
         """The executors that the model still needs."""
         bound = self.executors.bound
         return tuple(bound[name] for name in self.run.launch.lanes if name in bound)
+
+    def _take_joined(self) -> None:
+        """Take lanes that were started while others worked, and have their stores restored."""
+        if not (self.independent and isinstance(self._exchange, LaneByLaneExchange)):
+            return
+        reason = self._exchange.start_error
+        if reason and reason != self._start_error:
+            self.trouble(reason)
+        self._start_error = reason
+        for name in self._exchange.joined():
+            tasks = self.assignment.assigned[name]
+            self.lanes = {each: self.assignment.assigned[each] for each in sorted({*self.lanes, name})}
+            self._note_locations({name: tasks})
+            self._note_restoring(self.restoring.union(tasks))
+            self._advance(BindingEvent.STORES_LEFT)
+            self._note_change()
+
+    def _note_change(self) -> None:
+        """Tell who listens that processors are missing, or back, where that was not told yet."""
+        missing = self.assignment.missing
+        if missing != self._missing_reported:
+            self._missing_reported, before = missing, self._reported
+            self._reported = self.assignment.assigned
+            self.changed(lanes_changed(self.run.launch, before, self.assignment))
+
+    def _note_locations(self, lanes: Lanes) -> None:
+        """Note where the stores of lanes are from now on."""
+        launch = self.run.launch
+        if launch.app.spec.placement.host_affinity:
+            at = self.executors.store_locations
+            locations = {task: at.get(name) for name, tasks in lanes.items() for task in tasks}
+            self.stores.note_bound(locations, launch.assignment.tasks, launch.setup.store_specs)
 
     def _placed(self, processors: Collection[str], previous: Mapping[str, str]) -> TaskPlacement | Refusal:
         launch, executors = self.run.launch, self.executors
@@ -158,6 +230,6 @@ class LaneSupervisor:
 
     def _advance(self, event: BindingEvent) -> None:
         self.state = next_state(self.state, event)
-        if not self.bound and self._exchange is not None:
+        if not self.open and self._exchange is not None:
             self._exchange.close()
             self._exchange = None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import compress
 from typing import Final, assert_never
 
 from py4j.protocol import Py4JError
@@ -187,8 +186,14 @@ class Loop:
                 self.release()
                 self.supervisor.released()
             if self.bad_records.due(self.retries.failures):
+                self._bring_back_lanes()
                 self._search()
-            return self._step(self._bound_exchange())
+            exchange = self._bound_exchange()
+            try:
+                return self._step(exchange)
+            except failures.RETRIABLE as error:
+                self._recover(error, lost=self.supervisor.lost)
+                return None
         except failures.RETRIABLE as error:
             self._recover(error)
             return None
@@ -207,6 +212,7 @@ class Loop:
             with suppress(*failures.RETRIABLE):  # what is not released now is restored at the next start
                 self._run_batch(self.supervisor.exchange, [], None, release=True)
                 self.stores.note_closed(self.launch.setup.store_specs)
+        if self.supervisor.open:
             self.supervisor.exchange.close()
 
     def close_turn(self) -> None:
@@ -274,17 +280,24 @@ class Loop:
     def _new_supervisor(self, bound: dict[str, str], state: BindingState) -> LaneSupervisor:
         """Begin with all processors of the model; `bound` are the executors of the one before."""
         launch = self.launch
+        # Versions of broadcast tables are common to lanes, and change between two batches of all of them.
+        independent = self.independent and len(launch.lanes) > 1 and not launch.broadcasts
         executors = self._hosting.hosts(
             HostedModel(
-                *(launch.program, launch.setup, self.pause, bound, launch.locations), locations=self.locations
+                *(launch.program, launch.setup, self.pause, bound, launch.locations, self.locations),
+                independent=independent,
             )
         )
-        return LaneSupervisor(executors, self.run, self.stores, self.changed, state)
+        return LaneSupervisor(
+            *(executors, self.run, self.stores, self.changed, self.trouble),
+            independent=independent,
+            state=state,
+        )
 
     def _bound_exchange(self) -> BatchExchange:
         """What batches run, once lanes are bound: what may still be writing is fenced before that."""
         supervisor = self.supervisor
-        if not supervisor.bound:
+        if not supervisor.open:
             seconds = self.retries.pause_seconds()
             if seconds is not None:
                 self.pause(seconds)
@@ -295,6 +308,9 @@ class Loop:
             match supervisor.next_action:
                 case NextAction.FENCE:
                     supervisor.fence()
+                    if supervisor.bound:
+                        self.backlog.read_anew(supervisor.lanes)
+                        self._rounds = self._rounds_of(supervisor.exchange)
                 case NextAction.BIND:
                     self.backlog.read_anew(supervisor.lanes)
                     supervisor.bind()
@@ -459,13 +475,17 @@ class Loop:
         except failures.RETRIABLE as error:
             self._recover(error)
 
-    def _recover(self, error: Exception) -> None:
-        """Begin anew after what befell a batch; what a watch says of it goes before."""
+    def _recover(self, error: Exception, lost: Collection[str] = ()) -> None:
+        """Begin anew after what befell a batch; where only some lanes are lost, without them.
+
+        What a watch says of it goes before.
+        """
         try:
             self._abandon_rounds(error)
         except failures.RETRIABLE as reason:
             error = reason
-        self._fail(self._reason(error), outage=is_outage(error))
+        is_over = isinstance(error, BatchTimeoutError)
+        self._fail(self._reason(error), outage=is_outage(error), lost=() if is_over else lost)
 
     def _abandon_rounds(self, error: Exception | None = None) -> None:
         """Expect nothing of lanes that are at work."""
@@ -474,12 +494,10 @@ class Loop:
             rounds.abandon(error)
 
     def _rounds_of(self, exchange: BatchExchange) -> LaneRounds | None:
-        """Rounds, where lanes need not wait for each other.
-
-        Versions of broadcast tables are common to the lanes of a location, and change between batches of all.
-        """
-        is_free = self.independent and len(self.supervisor.lanes) > 1 and not self.launch.broadcasts
-        return LaneRounds(exchange) if is_free and isinstance(exchange, LaneByLaneExchange) else None
+        """Rounds, where lanes need not wait for each other."""
+        if self.supervisor.independent and isinstance(exchange, LaneByLaneExchange):
+            return LaneRounds(exchange)
+        return None
 
     def _note_start(self, ranges: Sequence[PendingRange], begun: float) -> None:
         """Note that a batch begins."""
@@ -524,7 +542,8 @@ class Loop:
         if not failed:
             # Without rows, by others, or by rows that wait, nothing is proved of what failed on rows.
             proven = not waiting and self.bad_records.note_success(finished.pending)
-            if self.retries.note_success(finished.lanes, rows=bool(reading_tasks), proven=proven):
+            present, rows = self.supervisor.lanes.keys(), bool(reading_tasks)
+            if self.retries.note_success(finished.lanes, present, rows=rows, proven=proven):
                 self.memory_kills.recent = False
             return
         reason = "; ".join(sorted({f"{report.status}: {report.message}" for _, report in failed}))
@@ -540,14 +559,21 @@ class Loop:
         fence: bool = True,
         outage: bool = False,
         rows: bool = False,
-        lanes: Collection[str] | None = None,
+        lanes: Collection[str] = (),
+        lost: Collection[str] = (),
     ) -> None:
-        """Have everything begun anew before the next batch; `lanes` have failed, or it is not known which."""
+        """Have everything begun anew before the next batch, or without the lanes that are lost.
+
+        `lanes` have failed, where it is known which.
+        """
         self._abandon_rounds()
         self.trouble(reason)
         self.bad_records.note_failure()
-        self.supervisor.fail(fence=fence)
-        failing_lanes = self.supervisor.lanes if lanes is None else lanes
+        failing_lanes = lanes or lost or self.supervisor.lanes
+        if lost:
+            self.supervisor.lose(lost)
+        else:
+            self.supervisor.fail(fence=fence)
         self.retries.note_failure(reason, failing_lanes, outage=outage, rows=rows)
         if not self._hosting.alive:
             raise failures.FailedError(f"Spark has ended: {reason}")
@@ -555,6 +581,13 @@ class Loop:
     def _reason(self, error: Exception) -> str:
         """What a failure says, and what is known of memory beside it."""
         return failure_reason(error, out_of_memory=self.memory_kills.recent)
+
+    def _bring_back_lanes(self) -> None:
+        """Have all lanes bound anew where some were lost alone: a search asks those that have the records."""
+        if self.supervisor.open and self.supervisor.lanes != self.supervisor.assignment.assigned:
+            self._await_all_lanes()
+            self._abandon_rounds()
+            self.supervisor.fail(fence=True)
 
     def _search(self) -> None:
         """Look for records that are to blame. Where none is found, the failures before count on."""
@@ -655,11 +688,8 @@ class Loop:
         """The orders of all lanes that are idle."""
         batch = f"{self.ledger.incarnation}-{self.number}"
         remaining = RemainingInput() if pending is None else self.backlog.remaining(pending, ranges)
-        lanes, executor_ids = self.supervisor.lanes, self.supervisor.executors.executor_ids
-        if busy_lanes := self._busy_lanes:
-            idle = [name not in busy_lanes for name in lanes]
-            lanes = dict(compress(lanes.items(), idle))
-            executor_ids = tuple(compress(executor_ids, idle))
+        busy_lanes, executor_ids = self._busy_lanes, self.supervisor.executors.executor_ids
+        lanes = {name: tasks for name, tasks in self.supervisor.lanes.items() if name not in busy_lanes}
         orders = lane_orders(self.backlog, lanes, executor_ids, ranges, batch, remaining, self.rejections)
         skip = self.bad_records.known(ranges)
         return Orders(self.ledger.incarnation, self.number, self.clock(), orders, release, skip)

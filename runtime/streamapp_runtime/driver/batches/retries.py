@@ -69,12 +69,15 @@ class Retries:
             return retry_delay(self.failures)
         return None if self.outage.since is None else OUTAGE_PAUSE_SECONDS
 
-    def note_success(self, lanes: Collection[str], *, rows: bool, proven: bool) -> bool:
+    def note_success(
+        self, lanes: Collection[str], present: Collection[str], *, rows: bool, proven: bool
+    ) -> bool:
         """Note that lanes did what they were to do, be it with rows; whether no failure counts any more.
 
-        `proven`: nothing is suspected of the failures before. What one lane does says nothing of another.
+        `proven`: nothing is suspected of the failures before. What one lane does says nothing of another,
+        as long as that one is present.
         """
-        still_failing = self._failing.difference(lanes)
+        still_failing = self._failing.difference(lanes).intersection(present)
         if not still_failing:
             self.failures = 0 if proven else self.failures
             self.outage.over(rows=rows)

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from streamapp_runtime.driver.batches.batch_watch import BatchWatch
 from streamapp_runtime.driver.executors.lane_executors import LaneExecutors
 from streamapp_runtime.driver.executors.lane_hosts import HostedModel
+from streamapp_runtime.driver.executors.resident_lanes import SHORT_LOSS_SECONDS
 from streamapp_runtime.driver.spark.spark_session import is_alive
 
 
@@ -24,6 +25,7 @@ class SparkHosting:
             bound=model.bound,
             store_locations=model.store_locations,
             locations=model.locations,
+            loss_seconds=SHORT_LOSS_SECONDS if model.independent else None,
         )
 
     def watcher(self, slow: Callable[[str], None]) -> BatchWatch:

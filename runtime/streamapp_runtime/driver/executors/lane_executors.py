@@ -3,13 +3,17 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
 
-from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch, ResidentLanes
+from streamapp_runtime.driver.executors.batch_exchange import BatchExchange, JobPerBatch
 from streamapp_runtime.driver.executors.binding import bind_executors
 from streamapp_runtime.driver.executors.executor_locations import ExecutorLocations, no_locations
+from streamapp_runtime.driver.executors.lane_jobs import SparkLaneJobs
 from streamapp_runtime.driver.executors.lane_partitions import lane_rows
+from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import resident_lanes_wanted, session_lanes
 from streamapp_runtime.driver.spark.spark_session import ExecutorsMissingError, in_one_process, live_executors
 from streamapp_runtime.lanes.connection.lane_address import LaneAddress
@@ -35,14 +39,18 @@ class LaneExecutors:
     program: Program
     setup: WorkerSetup
     pause: Callable[[float], None] = time.sleep
-    executor_ids: tuple[str, ...] = ()  # by lane, as workers report it; empty where there is one process
+    executor_ids: dict[str, str] = field(
+        default_factory=dict
+    )  # by processor, as workers report it; empty where there is one process
     bound: dict[str, str] = field(default_factory=dict)  # processor -> executor, as it was last
     store_locations: Mapping[str, str | None] = field(
         default_factory=dict
     )  # processor -> where its stores are
     locations: ExecutorLocations = no_locations
     resident: bool = field(default_factory=resident_lanes_wanted)
+    loss_seconds: float | None = None  # how long Spark may take to say what became of a lane
     _lanes: DataFrame | None = None
+    _returning: Lock = field(default_factory=Lock)
     _address: LaneAddress | None = None  # by which lanes of the present binding reach the driver
 
     def present(self, processors: Sequence[str]) -> tuple[str, ...]:
@@ -86,11 +94,14 @@ class LaneExecutors:
         server, self._address = lanes_of_session.server, lanes_of_session.server.bind()
         exchange: BatchExchange
         if self.resident and self.program.is_all_python:
-            self._in_layer(0)
             entry = self._packed(0, incarnation).every_batch
-            host = self._lanes.mapInArrow(entry, REPORT_SCHEMA).rdd.collect
-            cancel = self.session.sparkContext.cancelAllJobs
-            exchange = ResidentLanes(host, cancel, processors, server)
+            jobs = SparkLaneJobs(
+                self.session,
+                self._lanes.mapInArrow(entry, REPORT_SCHEMA),
+                len(processors),
+                partial(self._returned_lane, incarnation),
+            )
+            exchange = ResidentLanes(jobs, processors, server, loss_seconds=self.loss_seconds)
         else:
             exchange = JobPerBatch(self._frame(self._lanes, incarnation), server)
         lanes_of_session.exchange = exchange
@@ -115,17 +126,34 @@ class LaneExecutors:
                 self.bound |= bound
                 hosts = [(live[executor], executor) for executor in bound.values()]
                 lanes = lane_rows(self.session, hosts, len(hosts))
-                self._in_layer(0)
-                ids = {
-                    row.lane: row.executor_id
-                    for row in lanes.mapInArrow(report_identities, IDENTITY_SCHEMA).collect()
-                }
+                ids = self._identities(lanes)
                 if len(set(ids.values())) == len(processors):
-                    self.executor_ids = tuple(ids[lane] for lane in range(len(processors)))
+                    self.executor_ids = {name: ids[lane] for lane, name in enumerate(processors)}
                     self._note_locations(live)
                     return lanes
             self.pause(_PAUSE_SECONDS)  # an executor is lost, and Spark has not noticed yet
         raise ExecutorsMissingError(f"{len(processors)} lanes share {len(set(ids.values()))} executors")
+
+    def _identities(self, lanes: DataFrame) -> dict[int, str]:
+        """On which executor each lane finds itself."""
+        self._in_layer(0)
+        rows = lanes.mapInArrow(report_identities, IDENTITY_SCHEMA).collect()
+        return {row.lane: row.executor_id for row in rows}
+
+    def _returned_lane(self, incarnation: int, number: int, processor: str) -> DataFrame:
+        """The frame of a lane whose processor has come back, on the executor that it has now."""
+        with self._returning:  # one after the other, so that no two take the same executor
+            live = live_executors(self.session)
+            executor = self._bound(live, sorted({*self.executor_ids, processor})).get(processor)
+            if executor is None:
+                raise ExecutorsMissingError(f"{processor} has no executor")
+            lane = lane_rows(self.session, [(live[executor], executor)], 1)
+            (identity,) = self._identities(lane).values()
+            if identity in {one for name, one in self.executor_ids.items() if name != processor}:
+                raise ExecutorsMissingError(f"{processor} shares an executor")
+            self.bound[processor], self.executor_ids[processor] = executor, identity
+            self._note_locations(live)
+        return lane.mapInArrow(self._packed(0, incarnation, number).every_batch, REPORT_SCHEMA)
 
     def _locations_missing(self) -> bool:
         """Whether it is not known of all executors where they are; pods are labelled a moment late."""
@@ -162,10 +190,10 @@ class LaneExecutors:
                 steps += len(layer.steps)
         return frame
 
-    def _packed(self, number: int, incarnation: int) -> PackedLayer:
+    def _packed(self, number: int, incarnation: int, first_lane: int = 0) -> PackedLayer:
         if self._address is None:
             raise TypeError("lanes that are not bound serve no layer")
-        return PackedLayer.of(self.program, number, self.setup, incarnation, self._address)
+        return PackedLayer.of(self.program, number, self.setup, incarnation, self._address, first_lane)
 
     def _in_layer(self, number: int) -> None:
         """A different environment gives each layer worker processes of its own."""

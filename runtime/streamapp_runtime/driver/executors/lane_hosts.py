@@ -16,7 +16,7 @@ from streamapp_runtime.program.program import Program
 class LaneHosts(Protocol):
     """The hosts of one model's lanes."""
 
-    executor_ids: tuple[str, ...]  # by lane, as workers report it; empty where there is one process
+    executor_ids: dict[str, str]  # by processor, as workers report it; empty where there is one process
     bound: dict[str, str]  # processor -> executor, as it was last
     store_locations: Mapping[str, str | None]  # processor -> where its stores are
 
@@ -61,6 +61,7 @@ class HostedModel:
     bound: dict[str, str]
     store_locations: Mapping[str, str | None]
     locations: ExecutorLocations = field(default=no_locations)
+    independent: bool = False  # lanes do not wait for each other
 
 
 class LaneHosting(Protocol):

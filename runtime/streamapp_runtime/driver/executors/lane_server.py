@@ -114,6 +114,7 @@ class LaneServer:
         self._address = LaneAddress(place, secrets.token_hex(8), secrets.token_bytes(32), pinned)
         self._orders: dict[int, tuple[int, bytes]] = {}  # by lane: the batch, and its order
         self._asks: dict[int, _Ask] = {}  # by lane
+        self._retired: set[int] = set()  # lanes of this binding that are lost
         self._ended = False  # whether lanes of this binding get no more orders
         self._peers: set[_Peer] = set()
         self._events: SimpleQueue[LaneEvent | None] = SimpleQueue()
@@ -131,6 +132,7 @@ class LaneServer:
         with self._lock:
             self._end_lanes()
             self._ended = False
+            self._retired.clear()
             self._address = replace(self._address, binding=secrets.token_hex(8))
             self._events = SimpleQueue()
             return self._address
@@ -142,6 +144,14 @@ class LaneServer:
             for lane in orders:
                 if ask := self._asks.get(lane):
                     self._answer(lane, ask)
+
+    def retire(self, lane: int) -> None:
+        """Give a lane that is lost no more orders; if it asks after all, it is told that there are none."""
+        with self._lock:
+            self._retired.add(lane)
+            self._orders.pop(lane, None)
+            if ask := self._asks.get(lane):
+                self._answer(lane, ask)
 
     def next_event(self, seconds: float | None = None) -> LaneEvent | None:
         """What a lane of this binding reports, or that it left; waited for, or for so many seconds.
@@ -287,7 +297,7 @@ class LaneServer:
             return
         self._asks.pop(lane, None)
         batch, order = self._orders.get(lane, (ask.after, b""))
-        if self._ended:
+        if self._ended or lane in self._retired:
             self._send(ask.peer, Message(LaneMessageKind.END))
         elif batch > ask.after:
             self._send(ask.peer, Message(LaneMessageKind.ORDER, order))

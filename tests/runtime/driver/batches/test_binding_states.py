@@ -15,29 +15,32 @@ from streamapp_runtime.driver.batches.binding_states import (
     NextAction,
     complete_table,
     is_bound,
+    is_open,
     next_action,
     next_state,
 )
 
 UNFENCED, UNBOUND = BindingState.UNFENCED, BindingState.UNBOUND
-RESTORING, READY = BindingState.RESTORING, BindingState.READY
+PARTED, RESTORING, READY = BindingState.PARTED, BindingState.RESTORING, BindingState.READY
+STATES = (UNFENCED, UNBOUND, PARTED, RESTORING, READY)
 TABLE = {
-    BindingEvent.TASKS_MOVED: (UNFENCED, UNFENCED, None, None),
-    BindingEvent.FENCED: (UNBOUND, None, None, None),
-    BindingEvent.BOUND: (None, RESTORING, None, None),
-    BindingEvent.STORES_LEFT: (None, None, RESTORING, RESTORING),
-    BindingEvent.STORES_RESTORED: (None, None, READY, READY),
-    BindingEvent.FAILED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED),
-    BindingEvent.MISPLACED: (UNFENCED, UNBOUND, UNBOUND, UNBOUND),
-    BindingEvent.RELEASED: (UNFENCED, UNBOUND, UNBOUND, UNBOUND),
-    BindingEvent.SWITCHED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED),
+    BindingEvent.TASKS_MOVED: (UNFENCED, UNFENCED, None, None, None),
+    BindingEvent.FENCED: (UNBOUND, None, RESTORING, None, None),
+    BindingEvent.BOUND: (None, RESTORING, None, None, None),
+    BindingEvent.STORES_LEFT: (None, None, None, RESTORING, RESTORING),
+    BindingEvent.STORES_RESTORED: (None, None, None, READY, READY),
+    BindingEvent.LANES_LOST: (None, None, PARTED, PARTED, PARTED),
+    BindingEvent.FAILED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED, UNFENCED),
+    BindingEvent.MISPLACED: (UNFENCED, UNBOUND, UNFENCED, UNBOUND, UNBOUND),
+    BindingEvent.RELEASED: (UNFENCED, UNBOUND, UNFENCED, UNBOUND, UNBOUND),
+    BindingEvent.SWITCHED: (UNFENCED, UNFENCED, UNFENCED, UNFENCED, UNFENCED),
 }
-"""By event, what follows from unfenced, unbound, restoring and ready; None where it cannot happen."""
+"""By event, what follows from each state; None where it cannot happen."""
 
 
 @pytest.mark.parametrize("event", BindingEvent)
 def test_every_pair_of_event_and_state_is_a_transition_or_refused(event: BindingEvent) -> None:
-    for state, after in zip((UNFENCED, UNBOUND, RESTORING, READY), TABLE[event], strict=True):
+    for state, after in zip(STATES, TABLE[event], strict=True):
         assert ((event, state) in REFUSED) is (after is None)
         if after is None:
             with pytest.raises(ImpossibleTransitionError, match=f"{event} while lanes are {state}"):
@@ -51,6 +54,7 @@ def test_every_pair_of_event_and_state_is_a_transition_or_refused(event: Binding
     [
         (UNFENCED, NextAction.FENCE),
         (UNBOUND, NextAction.BIND),
+        (PARTED, NextAction.FENCE),
         (RESTORING, NextAction.RUN),
         (READY, NextAction.RUN),
     ],
@@ -58,6 +62,7 @@ def test_every_pair_of_event_and_state_is_a_transition_or_refused(event: Binding
 def test_each_state_says_what_is_done_next(state: BindingState, action: NextAction) -> None:
     assert next_action(state) is action
     assert is_bound(state) is (action is NextAction.RUN)
+    assert is_open(state) is (state not in {UNFENCED, UNBOUND})
 
 
 def test_a_table_without_a_pair_is_an_error() -> None:
@@ -84,6 +89,7 @@ def test_no_batch_runs_on_lanes_of_an_earlier_incarnation_nor_beside_writers(
     state = UNBOUND
     incarnation = 1
     bound_under: int | None = None  # the incarnation of the lanes that are bound
+    parted = False  # whether there are lanes that wait for the fence of others
     may_write = False  # whether lanes that are not bound any more may still be writing
     for event in events:
         if (event, state) in REFUSED:
@@ -92,17 +98,22 @@ def test_no_batch_runs_on_lanes_of_an_earlier_incarnation_nor_beside_writers(
         match event:
             case BindingEvent.FENCED:
                 incarnation, may_write = incarnation + 1, False
+                bound_under, parted = incarnation if parted else None, False
             case BindingEvent.BOUND:
                 assert not may_write
                 bound_under = incarnation
             case BindingEvent.FAILED | BindingEvent.SWITCHED | BindingEvent.TASKS_MOVED:
-                bound_under, may_write = None, True
+                bound_under, parted, may_write = None, False, True
+            case BindingEvent.LANES_LOST:
+                assert bound_under is not None or parted
+                bound_under, parted, may_write = None, True, True
             case BindingEvent.MISPLACED | BindingEvent.RELEASED:
-                bound_under = None
+                bound_under, parted = None, False
             case BindingEvent.STORES_LEFT | BindingEvent.STORES_RESTORED:
                 assert bound_under is not None
         assert is_bound(state) is (bound_under == incarnation)
-        assert may_write is (state is UNFENCED)
+        assert may_write is (state in {UNFENCED, PARTED})
+        assert parted is (state is PARTED)
 
 
 @given(st.lists(st.sampled_from(BindingEvent), max_size=40))

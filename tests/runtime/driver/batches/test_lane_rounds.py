@@ -1,19 +1,20 @@
 """Rounds over the real exchange and lane server; threads serve lanes, and report when a test lets them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from threading import Event, Thread
 
 import pytest
 
 from streamapp.tasks.partition import Partition
 from streamapp_runtime.driver.batches.lane_rounds import FinishedOrders, LaneRounds
-from streamapp_runtime.driver.executors.batch_exchange import LaneLostError, ResidentLanes
+from streamapp_runtime.driver.executors.batch_exchange import LaneLostError
 from streamapp_runtime.driver.executors.lane_server import LaneServer
+from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.inputs.read_scheduling import PendingRange
 from streamapp_runtime.lanes.connection.driver_connection import DriverConnection
+from streamapp_runtime.lanes.connection.lane_address import LaneAddress
 from streamapp_runtime.lanes.protocol.batch_orders import LaneOrder, Orders, TaskOrder
 from streamapp_runtime.lanes.protocol.order_codec import OrderMemory
 from streamapp_runtime.lanes.protocol.task_report import TaskReport
@@ -32,21 +33,13 @@ class Lanes:
         default_factory=lambda: tuple(SimpleQueue() for _ in NAMES)
     )
     served: list[tuple[int, int]] = field(default_factory=list)  # lane and batch
-    ended: Event = field(default_factory=Event)
+    address: LaneAddress = field(init=False)
     rounds: LaneRounds = field(init=False)
     watched: list[int] = field(default_factory=list)  # batches whose watch was closed
 
     def start(self) -> None:
-        address = self.server.bind()
-        threads = [Thread(target=self._serve, args=(address, lane), daemon=True) for lane in range(3)]
-        for thread in threads:
-            thread.start()
-
-        def host() -> None:
-            for thread in threads:
-                thread.join()
-
-        self.rounds = LaneRounds(ResidentLanes(host, self.cancel, NAMES, self.server))
+        self.address = self.server.bind()
+        self.rounds = LaneRounds(ResidentLanes(self, NAMES, self.server))
 
     def run(self, batch: int, *lanes: int) -> Iterator[FinishedOrders]:
         """A round of these lanes."""
@@ -70,15 +63,17 @@ class Lanes:
         for lane in range(3):
             self.lose(lane)
 
-    def _serve(self, address: object, lane: int) -> None:
+    def serve(self, number: int, processor: str, ready: Callable[[], None]) -> None:
+        """Serve a lane as its worker would."""
         memory, after = OrderMemory(), 0
-        with DriverConnection.open(address) as driver:  # type: ignore[arg-type]
-            while (order := driver.next_order(lane, after)) is not None:
+        ready()
+        with DriverConnection.open(self.address) as driver:
+            while (order := driver.next_order(number, after)) is not None:
                 after = memory.decode(order).batch
-                if not self.may_report[lane].get():
+                if not self.may_report[number].get():
                     return
-                self.served.append((lane, after))
-                driver.report(lane, after, [TaskReport(f"task {lane}", TaskStatus.COMMITTED).fields()])
+                self.served.append((number, after))
+                driver.report(number, after, [TaskReport(f"task {number}", TaskStatus.COMMITTED).fields()])
 
 
 @pytest.fixture

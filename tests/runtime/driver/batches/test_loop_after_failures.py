@@ -111,7 +111,7 @@ def test_a_lane_that_finds_itself_elsewhere_touches_nothing_and_the_app_gives_up
     session: SparkSession, system: EmbeddedSystem, tmp_path: Path
 ) -> None:
     loop = started(session, system, tmp_path)
-    loop.supervisor.executors.executor_ids = ("elsewhere",)
+    loop.supervisor.executors.executor_ids = dict.fromkeys(loop.supervisor.lanes, "elsewhere")
     batch = loop.step()
     assert batch is not None
     assert {report.status for report in batch.reports} == {"misplaced"}

@@ -56,9 +56,9 @@ def test_an_outage_that_is_seen_without_rows_is_over_without_them() -> None:
 def test_failures_of_one_lane_count_until_that_lane_succeeds_whatever_others_do() -> None:
     retries = Retries(lambda: 0.0)
     retries.note_failure("away", {"a"}, outage=False, rows=True)
-    assert not retries.note_success({"b"}, rows=True, proven=True)
+    assert not retries.note_success({"b"}, {"a", "b"}, rows=True, proven=True)
     assert retries.failures == 1
-    assert retries.note_success({"a"}, rows=True, proven=True)
+    assert retries.note_success({"a"}, {"a", "b"}, rows=True, proven=True)
     assert retries.failures == 0
 
 
@@ -66,8 +66,8 @@ def test_an_outage_for_the_rows_of_one_lane_is_not_over_by_those_of_another() ->
     times = iter([0.0, MOST_OUTAGE_SECONDS + 1])
     retries = Retries(lambda: next(times))
     retries.note_failure("away", {"a"}, outage=True, rows=True)
-    retries.note_success({"a"}, rows=False, proven=True)
-    retries.note_success({"b"}, rows=True, proven=True)
+    retries.note_success({"a"}, {"a", "b"}, rows=False, proven=True)
+    retries.note_success({"b"}, {"a", "b"}, rows=True, proven=True)
     with pytest.raises(FailedError, match="out of reach for too long"):
         retries.note_failure("away", {"a"}, outage=True, rows=True)
 
@@ -76,4 +76,10 @@ def test_lanes_that_run_a_batch_together_succeed_together() -> None:
     retries = Retries(lambda: 0.0)
     for _ in range(2 * MOST_FAILURES):
         retries.note_failure("once", {"a", "b"}, outage=False, rows=True)
-        assert retries.note_success({"a", "b"}, rows=False, proven=True)
+        assert retries.note_success({"a", "b"}, {"a", "b"}, rows=False, proven=True)
+
+
+def test_a_lane_that_is_gone_keeps_no_failure_alive() -> None:
+    retries = Retries(lambda: 0.0)
+    retries.note_failure("lost", {"a"}, outage=False, rows=True)
+    assert retries.note_success({"b"}, {"b"}, rows=True, proven=True)

@@ -10,7 +10,8 @@ import pytest
 
 from streamapp_runtime.driver.batches.loop import Loop
 from streamapp_runtime.driver.batches.run_settings import CurrentRun
-from streamapp_runtime.driver.executors.batch_exchange import JobPerBatch, ResidentLanes
+from streamapp_runtime.driver.executors.batch_exchange import JobPerBatch
+from streamapp_runtime.driver.executors.resident_lanes import ResidentLanes
 from streamapp_runtime.driver.executors.session_lanes import RESIDENT_VARIABLE
 from streamapp_runtime.lanes.protocol.task_status import TaskStatus
 from tests.harness.machine.processes import until

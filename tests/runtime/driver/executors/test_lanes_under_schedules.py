@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from hypothesis import given, settings
 
-from streamapp_runtime.driver.executors import batch_exchange
+from streamapp_runtime.driver.executors import resident_lanes
 from streamapp_runtime.lanes.delivery_guarantee import DeliveryGuarantee
 from streamapp_runtime.systems.kafka import kafka_system
 from tests.harness.runs.app_runs import AppEnv
@@ -119,7 +119,7 @@ HAZARDS: Final = (
     Hazard(
         "a repeated report is taken for that of another batch, and nobody compares (H3, H7)",
         "a report names its batch, and an order carries a digest of the checkpoints that the driver believes",
-        "ResidentLanes.run, order_codec._digest",
+        "ResidentLanes.receive, order_codec._digest",
         (rules.without_numbers_of_reports, rules.without_digest),
         REPORTS_LATE,
     ),
@@ -196,7 +196,7 @@ NOT_PLAYED: Final = {
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads end at once, or sleep: nothing is gained by waiting for them as for Spark."""
     for name in ("END_SECONDS", "LOSS_SECONDS", "CANCEL_SECONDS"):
-        monkeypatch.setattr(batch_exchange, name, 1.0)
+        monkeypatch.setattr(resident_lanes, name, 1.0)
 
 
 def violations(
