@@ -154,7 +154,10 @@ class PlayedDriver:
 
     def _try(self) -> None:
         loop = self.loop
-        if loop is None or not loop.supervisor.bound or loop.supervisor.restoring:
+        if loop is None:
+            return
+        loop._await_all_lanes()
+        if not loop.supervisor.bound or loop.supervisor.restoring:
             return
         pending = loop.backlog.pending(loop.backlog.positions())
         try:

@@ -49,6 +49,20 @@ def without_fence_after_failure(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LaneSupervisor, "fail", lambda self, *, fence: fail(self, fence=False))
 
 
+def without_fence_of_lost_lanes(patch: pytest.MonkeyPatch) -> None:
+    """Where lanes are lost alone, checkpoints are read, and nothing is fenced."""
+    raise_incarnation = CheckpointStream.raise_incarnation
+    fence = LaneSupervisor.fence
+
+    def fence_unless_parted(self: LaneSupervisor) -> None:
+        if self.open:
+            patch.setattr(CheckpointStream, "raise_incarnation", CheckpointStream._read)
+        fence(self)
+        patch.setattr(CheckpointStream, "raise_incarnation", raise_incarnation)
+
+    patch.setattr(LaneSupervisor, "fence", fence_unless_parted)
+
+
 def without_reading_after_fence(patch: pytest.MonkeyPatch) -> None:
     """A driver that has fenced goes on from what it believes."""
 
