@@ -40,6 +40,7 @@ MEASURED = (
     "engine.adjunct_tables",
     "engine.overhead",
     "engine.lanes",
+    "engine.slow_lane",
     "engine.changelog",
     "engine.restart",
     "engine.join",

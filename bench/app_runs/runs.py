@@ -1,6 +1,7 @@
 """Runs of apps, each in a process of its own, and what was seen at their launch and after each batch."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -78,18 +79,28 @@ class Run:
         return {name: sum(batch.steps.get(name, 0.0) for batch in later) / rows for name in names}
 
 
-def run_app(app: str, data: Path, *, rows: int, processors: int = 1, batches: int = 0) -> Run:
+def run_app(
+    app: str,
+    data: Path,
+    *,
+    rows: int,
+    processors: int = 1,
+    batches: int = 0,
+    environment: Mapping[str, str] | None = None,
+) -> Run:
     """Run an app over what there is on a log, or for so many batches."""
     file = data.with_suffix(".yaml")
     file.write_text(app)
-    lines = child("bench.app_runs.child", [str(file), str(data), str(rows), str(processors), str(batches)])
+    arguments = [str(file), str(data), str(rows), str(processors), str(batches)]
+    lines = child("bench.app_runs.child", arguments, environment)
     return Run(tuple(Moment(*json.loads(line)) for line in lines))
 
 
-def child(module: str, arguments: Sequence[str]) -> list[str]:
+def child(module: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> list[str]:
     """The lines of JSON that a module prints when it runs by itself."""
     command = [sys.executable, "-m", module, *arguments]
-    ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    env = os.environ | dict(environment or {})
+    ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, env=env)  # noqa: S603 - our own
     if ended.returncode:
         raise RuntimeError(f"{module} ended with {ended.returncode}:\n{ended.stderr[-4000:]}")
     return [line for line in ended.stdout.splitlines() if line.startswith(("[", "{"))]

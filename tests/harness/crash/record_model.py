@@ -31,8 +31,10 @@ class RecordModel:
     )
 
     @classmethod
-    def of(cls, views: Sequence[StreamRecord], users: Sequence[StreamRecord]) -> "RecordModel":
-        """What follows from the records of both inputs."""
+    def of(
+        cls, views: Sequence[StreamRecord], users: Sequence[StreamRecord], *, shared_table: bool
+    ) -> "RecordModel":
+        """What follows from the records of both inputs; `shared_table`: lanes share a second table of users."""
         model = cls()
         for record, row, _ in judged("views", views):
             if row is None:
@@ -44,7 +46,7 @@ class RecordModel:
         for record, row, misplaced in judged("users", users):
             # Both tables read it. The one that is whole everywhere takes its keys from any partition.
             model.letters["letters"][_letter("users", record)] += (row is None) + (
-                row is None and not misplaced
+                shared_table and row is None and not misplaced
             )
         return model
 

@@ -264,7 +264,8 @@ class Siege:
         views = self.streams.records("views")
         if self.views not in {None, len(views)}:
             raise SiegeError(f"the input itself is not whole: {self.views} views were written")
-        return RecordModel.of(views, self.streams.records("users"))
+        shared_table = self.lanes is not LaneWay.INDEPENDENT
+        return RecordModel.of(views, self.streams.records("users"), shared_table=shared_table)
 
     def _rows(self, stream: str) -> list[Row]:
         return [json.loads(record.value or b"null") for record in self.streams.records(stream)]
