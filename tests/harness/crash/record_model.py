@@ -34,7 +34,7 @@ class RecordModel:
     def of(
         cls, views: Sequence[StreamRecord], users: Sequence[StreamRecord], *, shared_table: bool
     ) -> "RecordModel":
-        """What follows from the records of both inputs; `shared_table`: lanes share a second table of users."""
+        """What follows from both inputs; where there is a `shared_table` of users, that is a second one."""
         model = cls()
         for record, row, _ in judged("views", views):
             if row is None:
