@@ -41,7 +41,7 @@ class FinishedOrders:
 class _OpenBatch:
     """A batch that not all of its lanes have reported."""
 
-    ranges: Sequence[PendingRange]
+    ranges: list[PendingRange]  # of lanes that are at work
     pending: Sequence[PendingRange]
     begun: float
     watch: ExitStack
@@ -70,9 +70,7 @@ class LaneRounds:
     @property
     def ranges(self) -> tuple[PendingRange, ...]:
         """What lanes that are at work read."""
-        at_work = self.tasks
-        every = (one for batch in self._batches.values() for one in batch.ranges)
-        return tuple(one for one in every if one.task in at_work)
+        return tuple(one for batch in self._batches.values() for one in batch.ranges)
 
     def run(
         self,
@@ -87,7 +85,7 @@ class LaneRounds:
         """
         begun = self.clock()
         lanes = {lane.processor: lane for lane in orders.lanes}
-        batch = self._batches[orders.batch] = _OpenBatch(ranges, pending, begun, watch, lanes)
+        batch = self._batches[orders.batch] = _OpenBatch(list(ranges), pending, begun, watch, lanes)
         ordered = len(lanes)
         self.exchange.send(orders)
         until: float | None = None
@@ -123,6 +121,7 @@ class LaneRounds:
         batch = self._batches[result.batch]
         tasks = {task.name for task in batch.lanes.pop(result.processor).tasks}
         ranges = tuple(one for one in batch.ranges if one.task in tasks)
+        batch.ranges = [one for one in batch.ranges if one.task not in tasks]
         if not batch.lanes:
             del self._batches[result.batch]
             batch.watch.close()

@@ -23,6 +23,8 @@ from streamapp_runtime.lanes.protocol.task_report import TaskReport
 
 END_SECONDS: Final = 10.0
 """How long lanes that are at work may take to end by themselves, before Spark is asked to end them."""
+LOST_END_SECONDS: Final = 1.0
+"""The same where one is lost: what the others are at is done again by those that are bound next."""
 CANCEL_SECONDS: Final = 30.0
 """How long Spark may take to end lanes."""
 LOSS_SECONDS: Final = 15.0
@@ -151,8 +153,9 @@ class ResidentLanes:
 
     def close(self) -> None:
         """End the lanes, by Spark where they do not end by themselves."""
+        seconds = LOST_END_SECONDS if self.lost else END_SECONDS
         self._server.end_lanes()
-        if not self._wait(END_SECONDS):
+        if not self._wait(seconds):
             with suppress(Py4JError, OSError):  # Spark has ended, and so have the lanes
                 self._jobs.cancel()
             self._wait(CANCEL_SECONDS)
