@@ -41,6 +41,7 @@ MEASURED = (
     "engine.overhead",
     "engine.lanes",
     "engine.slow_lane",
+    "engine.lost_lane",
     "engine.changelog",
     "engine.restart",
     "engine.join",
